@@ -1,0 +1,102 @@
+//! Batches in an order that only depends on the seed and the epoch.
+
+use crate::{Dataset, Stream, random};
+
+/// Words of the shuffle stream that belong to one epoch; a shuffle takes a few a sample.
+const WORDS_PER_EPOCH: u128 = 1 << 40;
+
+/// Some samples of a dataset, as a model takes them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// Row-major token ids. `[batch, position]`
+    pub tokens: Vec<i32>,
+    /// 0 or 1. `[batch]`
+    pub labels: Vec<f32>,
+    /// Positions of a sample, [CLS] among them.
+    pub positions: usize,
+}
+
+impl Batch {
+    /// The samples of `dataset` with these indices.
+    ///
+    /// # Panics
+    /// When an index is out of range.
+    pub fn gather(dataset: &Dataset, samples: &[u32]) -> Self {
+        let mut batch = Self {
+            tokens: Vec::with_capacity(samples.len() * dataset.positions()),
+            labels: Vec::with_capacity(samples.len()),
+            positions: dataset.positions(),
+        };
+        for &sample in samples {
+            let tokens = dataset.tokens(sample as usize);
+            batch
+                .tokens
+                .extend(tokens.iter().map(|&token| token as i32));
+            batch
+                .labels
+                .push(f32::from(u8::from(dataset.label(sample as usize))));
+        }
+        batch
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+}
+
+/// The batches of one epoch.
+#[derive(Clone, Debug)]
+pub struct Batches {
+    order: Vec<u32>,
+    batch_size: usize,
+}
+
+impl Batches {
+    /// The samples of `dataset` in order.
+    ///
+    /// # Panics
+    /// When `batch_size` is 0.
+    pub fn in_order(dataset: &Dataset, batch_size: usize) -> Self {
+        assert!(batch_size > 0, "a batch needs a sample");
+        Self {
+            order: (0..dataset.len() as u32).collect(),
+            batch_size,
+        }
+    }
+
+    /// The samples of `dataset`, reshuffled for `epoch`.
+    ///
+    /// Each epoch starts at a place of its own in the [`Shuffle`](Stream::Shuffle) stream, from
+    /// the samples in order: a resumed run needs no generator state.
+    ///
+    /// # Panics
+    /// When `batch_size` is 0.
+    pub fn shuffled(dataset: &Dataset, batch_size: usize, seed: u64, epoch: usize) -> Self {
+        let mut batches = Self::in_order(dataset, batch_size);
+        let mut rng = Stream::Shuffle.rng(seed);
+        rng.set_word_pos(epoch as u128 * WORDS_PER_EPOCH);
+        random::shuffle(&mut batches.order, &mut rng);
+        batches
+    }
+
+    /// Indices of the samples of each batch; the last batch may be smaller.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
+        self.order.chunks(self.batch_size)
+    }
+
+    /// Number of batches.
+    pub fn len(&self) -> usize {
+        self.order.len().div_ceil(self.batch_size)
+    }
+
+    /// Whether there are no batches.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+}

@@ -1,0 +1,258 @@
+//! What a dataset is made from.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{DataError, LabelRule, Splits, files, generate};
+
+/// The largest number of tokens that a dataset may hold, in all (4 bytes each).
+const TOKEN_LIMIT: u64 = 1 << 30;
+
+/// The `[data]` section of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Keys", into = "Keys")]
+pub struct DatasetConfig {
+    /// Seed of the generator and of the held-out split.
+    pub seed: u64,
+    /// Where samples come from.
+    pub source: Source,
+    /// Number of tokens, [CLS] = 0 among them; samples hold 1 to `vocab_size - 1`.
+    pub vocab_size: u32,
+    /// Tokens a sample, without [CLS].
+    pub seq_len: usize,
+    /// Samples that are kept from training, to measure generalisation.
+    pub held_out: usize,
+    /// What makes a sample positive. Only a dataset from a file may be without.
+    pub rule: Option<LabelRule>,
+}
+
+/// Where samples come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// Drawn from a seed.
+    Generated {
+        /// How tokens are drawn.
+        generator: Generator,
+        /// Training samples.
+        samples: usize,
+        /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
+        positive_rate: Option<f64>,
+    },
+    /// Read from an npz, CSV or JSONL file.
+    File(PathBuf),
+}
+
+/// How tokens are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Generator {
+    /// As `np.random.seed(seed); np.random.randint(1, vocab_size, size=(samples, seq_len))`.
+    Numpy,
+    /// From the [`Data`](crate::Stream::Data) stream; can set the share of positives.
+    Chacha,
+}
+
+/// A value that cannot be used, with the key it stands under (relative to `[data]`).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct InvalidValue {
+    /// The key, such as `rule.position`.
+    pub key: &'static str,
+    /// What is wrong with it and what would do.
+    pub message: String,
+}
+
+impl InvalidValue {
+    pub(crate) fn new(key: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            key,
+            message: message.into(),
+        }
+    }
+}
+
+impl DatasetConfig {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// Names the first value that cannot be used.
+    pub fn validate(&self) -> Result<(), InvalidValue> {
+        if self.vocab_size < 2 {
+            return Err(InvalidValue::new(
+                "vocab_size",
+                format!(
+                    "vocab_size is {}; it counts [CLS], so 2 is the least",
+                    self.vocab_size
+                ),
+            ));
+        }
+        if self.seq_len == 0 {
+            return Err(InvalidValue::new(
+                "seq_len",
+                "seq_len is 0; a sample needs a token besides [CLS]",
+            ));
+        }
+        if let Some(rule) = &self.rule {
+            rule.validate(self.vocab_size, self.seq_len)?;
+        }
+        let Source::Generated {
+            generator,
+            samples,
+            positive_rate,
+        } = self.source
+        else {
+            return Ok(());
+        };
+        if samples == 0 {
+            return Err(InvalidValue::new(
+                "samples",
+                "samples is 0; training needs at least one",
+            ));
+        }
+        let tokens = (samples as u64)
+            .checked_add(self.held_out as u64)
+            .and_then(|samples| samples.checked_mul(self.seq_len as u64 + 1));
+        if tokens.is_none_or(|tokens| tokens > TOKEN_LIMIT) {
+            return Err(InvalidValue::new(
+                "samples",
+                format!(
+                    "(samples + held_out) * (seq_len + 1) is over {TOKEN_LIMIT} tokens; ask for fewer or shorter samples"
+                ),
+            ));
+        }
+        if generator == Generator::Numpy && u32::try_from(self.seed).is_err() {
+            return Err(InvalidValue::new(
+                "seed",
+                format!(
+                    "np.random.seed takes 0 to 4294967295, not {}; use a smaller seed or generator = \"chacha\"",
+                    self.seed
+                ),
+            ));
+        }
+        match (positive_rate, generator) {
+            (Some(_), Generator::Numpy) => Err(InvalidValue::new(
+                "positive_rate",
+                "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or drop positive_rate",
+            )),
+            (Some(rate), Generator::Chacha) if !(0.0..=1.0).contains(&rate) => {
+                Err(InvalidValue::new(
+                    "positive_rate",
+                    if rate > 1.0 {
+                        format!(
+                            "{rate} asks for more positives than there are samples ({samples}); the rate is a share from 0 to 1"
+                        )
+                    } else {
+                        format!("{rate} is not a share from 0 to 1")
+                    },
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes or reads the dataset: training samples and held-out samples.
+    ///
+    /// # Errors
+    /// When a value cannot be used, or the file cannot be read or does not fit the config.
+    pub fn splits(&self) -> Result<Splits, DataError> {
+        self.validate()?;
+        match &self.source {
+            Source::Generated {
+                generator,
+                samples,
+                positive_rate,
+            } => Ok(generate::splits(
+                self,
+                *generator,
+                *samples,
+                *positive_rate,
+            )?),
+            Source::File(path) => files::splits(self, path),
+        }
+    }
+}
+
+/// [`DatasetConfig`] as it stands in TOML, where the keys of both sources share one table.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    #[serde(default)]
+    seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generator: Option<Generator>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    positive_rate: Option<f64>,
+    vocab_size: u32,
+    seq_len: usize,
+    #[serde(default)]
+    held_out: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<LabelRule>,
+}
+
+impl TryFrom<Keys> for DatasetConfig {
+    type Error = String;
+
+    fn try_from(keys: Keys) -> Result<Self, String> {
+        let source = match (keys.file, keys.samples) {
+            (Some(path), None) if keys.generator.is_none() && keys.positive_rate.is_none() => {
+                Source::File(path)
+            }
+            (Some(_), _) => {
+                return Err(
+                    "`file` and `generator`, `samples` or `positive_rate` exclude each other: \
+                     a dataset is read or generated"
+                        .to_owned(),
+                );
+            }
+            (None, None) => return Err("missing field `samples`".to_owned()),
+            (None, Some(_)) if keys.rule.is_none() => {
+                return Err(
+                    "missing field `rule`: generated samples need one for labels".to_owned(),
+                );
+            }
+            (None, Some(samples)) => Source::Generated {
+                generator: keys.generator.unwrap_or(Generator::Numpy),
+                samples,
+                positive_rate: keys.positive_rate,
+            },
+        };
+        Ok(Self {
+            seed: keys.seed,
+            source,
+            vocab_size: keys.vocab_size,
+            seq_len: keys.seq_len,
+            held_out: keys.held_out,
+            rule: keys.rule,
+        })
+    }
+}
+
+impl From<DatasetConfig> for Keys {
+    fn from(config: DatasetConfig) -> Self {
+        let (file, generator, samples, positive_rate) = match config.source {
+            Source::File(path) => (Some(path), None, None, None),
+            Source::Generated {
+                generator,
+                samples,
+                positive_rate,
+            } => (None, Some(generator), Some(samples), positive_rate),
+        };
+        Self {
+            seed: config.seed,
+            file,
+            generator,
+            samples,
+            positive_rate,
+            vocab_size: config.vocab_size,
+            seq_len: config.seq_len,
+            held_out: config.held_out,
+            rule: config.rule,
+        }
+    }
+}

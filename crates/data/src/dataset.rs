@@ -1,0 +1,104 @@
+//! Samples with their labels.
+
+use crate::{CLS, LabelRule};
+
+/// Samples of one length with their labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dataset {
+    tokens: Vec<u32>,  // [sample, position]
+    labels: Vec<bool>, // [sample]
+    positions: usize,
+}
+
+/// A dataset in the two parts of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Splits {
+    /// Samples to train on.
+    pub train: Dataset,
+    /// Samples that training never sees.
+    pub held_out: Dataset,
+}
+
+impl Dataset {
+    /// No samples, each of which would have `seq_len` tokens after [CLS].
+    pub fn empty(seq_len: usize) -> Self {
+        Self {
+            tokens: Vec::new(),
+            labels: Vec::new(),
+            positions: seq_len + 1,
+        }
+    }
+
+    /// Appends a sample.
+    ///
+    /// # Panics
+    /// When `tokens` does not have [`positions`](Self::positions) tokens, the first being [CLS].
+    pub fn push(&mut self, tokens: &[u32], label: bool) {
+        assert!(
+            tokens.len() == self.positions && tokens[0] == CLS,
+            "a sample is [CLS] and {} tokens",
+            self.positions - 1
+        );
+        self.tokens.extend_from_slice(tokens);
+        self.labels.push(label);
+    }
+
+    /// Appends a sample that is labelled by `rule`.
+    ///
+    /// # Panics
+    /// As [`push`](Self::push).
+    pub fn push_labelled(&mut self, tokens: &[u32], rule: &LabelRule) {
+        self.push(tokens, rule.label_for(tokens));
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Positions of a sample, [CLS] among them: `seq_len + 1`.
+    pub fn positions(&self) -> usize {
+        self.positions
+    }
+
+    /// The tokens of a sample, [CLS] first.
+    ///
+    /// # Panics
+    /// When there is no such sample.
+    pub fn tokens(&self, sample: usize) -> &[u32] {
+        &self.tokens[sample * self.positions..(sample + 1) * self.positions]
+    }
+
+    /// The label of a sample.
+    ///
+    /// # Panics
+    /// When there is no such sample.
+    pub fn label(&self, sample: usize) -> bool {
+        self.labels[sample]
+    }
+
+    /// Every token, row-major. `[sample, position]`
+    pub fn all_tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// Every label. `[sample]`
+    pub fn labels(&self) -> &[bool] {
+        &self.labels
+    }
+
+    /// Indices of the positive samples.
+    pub fn positives(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).filter(|&sample| self.labels[sample])
+    }
+
+    /// Indices of the negative samples.
+    pub fn negatives(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).filter(|&sample| !self.labels[sample])
+    }
+}

@@ -1,0 +1,61 @@
+//! Datasets as JSON lines: `{"split":"train","label":0,"tokens":[0,45,...]}`.
+
+use std::io::{self, BufRead, BufWriter, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Row, TRAIN, held_out, named};
+use crate::Splits;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(default = "train")]
+    split: String,
+    label: i64,
+    tokens: Vec<i64>,
+}
+
+fn train() -> String {
+    TRAIN.to_owned()
+}
+
+pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
+    let mut writer = BufWriter::new(writer);
+    for (split, dataset) in named(splits) {
+        for sample in 0..dataset.len() {
+            let line = Line {
+                split: split.to_owned(),
+                label: i64::from(dataset.label(sample)),
+                tokens: dataset
+                    .tokens(sample)
+                    .iter()
+                    .map(|&token| i64::from(token))
+                    .collect(),
+            };
+            serde_json::to_writer(&mut writer, &line)?;
+            writer.write_all(b"\n")?;
+        }
+    }
+    writer.flush()
+}
+
+pub(super) fn read(reader: impl BufRead) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for (index, line) in reader.lines().enumerate() {
+        let place = format!("line {}", index + 1);
+        let text = line.map_err(|error| format!("{place}: {error}"))?;
+        if text.trim().is_empty() {
+            continue;
+        }
+        let line: Line =
+            serde_json::from_str(&text).map_err(|error| format!("{place}: {error}"))?;
+        rows.push(Row {
+            held_out: held_out(&line.split, &place)?,
+            label: line.label,
+            tokens: line.tokens,
+            place,
+        });
+    }
+    Ok(rows)
+}

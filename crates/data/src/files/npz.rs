@@ -1,0 +1,101 @@
+//! Datasets as npz: `tokens` int64 `[sample, position]`, `labels` float32 `[sample]`, and the same
+//! with `held_out_`.
+
+use std::io::{self, Read, Seek, Write};
+
+use headlight_npz::{NpzError, NpzReader, NpzWriter};
+
+use super::{HELD_OUT, Row, TRAIN, named};
+use crate::Splits;
+
+fn array_names(split: &str) -> (String, String) {
+    let prefix = if split == TRAIN {
+        String::new()
+    } else {
+        format!("{split}_")
+    };
+    (format!("{prefix}tokens"), format!("{prefix}labels"))
+}
+
+pub(super) fn write(splits: &Splits, writer: impl Write + Seek) -> io::Result<()> {
+    let mut npz = NpzWriter::new(writer);
+    for (split, dataset) in named(splits) {
+        let (tokens, labels) = array_names(split);
+        let ids: Vec<i64> = dataset
+            .all_tokens()
+            .iter()
+            .map(|&id| i64::from(id))
+            .collect();
+        let targets: Vec<f32> = dataset
+            .labels()
+            .iter()
+            .map(|&label| f32::from(u8::from(label)))
+            .collect();
+        npz.array(&tokens, &[dataset.len(), dataset.positions()], &ids)?;
+        npz.array(&labels, &[dataset.len()], &targets)?;
+    }
+    npz.finish()?.flush()
+}
+
+pub(super) fn read(reader: impl Read + Seek) -> Result<Vec<Row>, String> {
+    let mut npz = NpzReader::new(reader).map_err(|error| error.to_string())?;
+    let mut rows = Vec::new();
+    for split in [TRAIN, HELD_OUT] {
+        let (tokens_name, labels_name) = array_names(split);
+        if split == HELD_OUT && !npz.contains(&tokens_name) {
+            continue;
+        }
+        let tokens = npz
+            .integers(&tokens_name)
+            .map_err(|error| error.to_string())?;
+        // Labels are float32 as in the notebook; whole numbers do as well.
+        let labels = match npz.floats(&labels_name) {
+            Err(NpzError::Unreadable { .. }) => {
+                let labels = npz
+                    .integers(&labels_name)
+                    .map_err(|error| error.to_string())?;
+                labels.values
+            }
+            floats => floats
+                .map_err(|error| error.to_string())?
+                .values
+                .into_iter()
+                .map(|label| {
+                    if label.fract() == 0.0 {
+                        label as i64
+                    } else {
+                        -1
+                    }
+                })
+                .collect(),
+        };
+        let [samples, positions] = tokens.shape[..] else {
+            return Err(format!(
+                "`{tokens_name}` has shape {:?}, not [sample, position]",
+                tokens.shape
+            ));
+        };
+        if labels.len() != samples {
+            return Err(format!(
+                "`{tokens_name}` has {samples} samples, but `{labels_name}` has {}",
+                labels.len()
+            ));
+        }
+        if samples > 0 && positions == 0 {
+            return Err(format!("`{tokens_name}` has samples without tokens"));
+        }
+        let chunks = tokens.values.chunks(positions.max(1));
+        rows.extend(
+            chunks
+                .zip(labels)
+                .enumerate()
+                .map(|(sample, (tokens, label))| Row {
+                    place: format!("`{tokens_name}`, sample {sample}"),
+                    held_out: split == HELD_OUT,
+                    label,
+                    tokens: tokens.to_vec(),
+                }),
+        );
+    }
+    Ok(rows)
+}

@@ -1,0 +1,66 @@
+//! All randomness of Headlight: `ChaCha8(seed, stream)`, on the host.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// What random numbers are drawn for. Each purpose has a stream of its own, so that drawing more
+/// for one never shifts another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Initial weights.
+    Weights = 0,
+    /// The order of samples within each epoch.
+    Shuffle = 1,
+    /// Training samples of the `chacha` generator.
+    Data = 2,
+    /// Held-out samples.
+    Split = 3,
+}
+
+impl Stream {
+    /// The stream's generator for `seed`: `ChaCha8` keyed with the seed as 8 little-endian bytes
+    /// and 24 zero bytes, so that any other implementation can draw the same numbers.
+    pub fn rng(self, seed: u64) -> ChaCha8Rng {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        let mut rng = ChaCha8Rng::from_seed(key);
+        rng.set_stream(self as u64);
+        rng
+    }
+}
+
+/// A uniform integer in `0..n` by masked rejection: 32-bit words, masked to the smallest
+/// `2^k - 1` that covers `n - 1`, redrawn while they are above it. For `n = 1` nothing is drawn.
+///
+/// This is what NumPy's legacy `randint` does for ranges below 2^32 - 1
+/// (`buffered_bounded_masked_uint32` in `numpy/random/src/distributions/distributions.c`).
+///
+/// # Panics
+/// When `n` is 0.
+pub fn uniform_below(n: u32, mut next_word: impl FnMut() -> u32) -> u32 {
+    assert!(n > 0, "a range must hold a value");
+    let max = n - 1;
+    if max == 0 {
+        return 0;
+    }
+    let mask = u32::MAX >> max.leading_zeros();
+    loop {
+        let word = next_word() & mask;
+        if word <= max {
+            return word;
+        }
+    }
+}
+
+/// A uniform number in `[0, 1)` with 53 random bits.
+pub(crate) fn uniform_unit(rng: &mut impl Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Fisher and Yates's shuffle (Durstenfeld's form, from the end).
+pub(crate) fn shuffle<T>(items: &mut [T], rng: &mut impl Rng) {
+    for last in (1..items.len()).rev() {
+        let chosen = uniform_below(last as u32 + 1, || rng.next_u32());
+        items.swap(last, chosen as usize);
+    }
+}

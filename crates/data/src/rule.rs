@@ -1,0 +1,148 @@
+//! Label rules: what makes a sample positive.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::InvalidValue;
+
+/// A rule that decides a sample's label from its tokens. Positions count [CLS] as 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum LabelRule {
+    /// `token` stands at `position`: the notebook's rule, with token 42 and position 3.
+    TokenAtPosition {
+        /// The token looked for.
+        token: u32,
+        /// Where it must stand.
+        position: usize,
+    },
+    /// `token` stands anywhere.
+    TokenAnywhere {
+        /// The token looked for.
+        token: u32,
+    },
+    /// `first` stands somewhere before `second`.
+    TokenBeforeToken {
+        /// The token that must come earlier.
+        first: u32,
+        /// The token that must come later.
+        second: u32,
+    },
+    /// The same token stands at both positions.
+    EqualPositions {
+        /// One position.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
+}
+
+impl LabelRule {
+    /// The label of a sample, `tokens[0]` being [CLS].
+    pub fn label_for(&self, tokens: &[u32]) -> bool {
+        match *self {
+            Self::TokenAtPosition { token, position } => tokens[position] == token,
+            Self::TokenAnywhere { token } => tokens[1..].contains(&token),
+            Self::TokenBeforeToken { first, second } => tokens[1..]
+                .iter()
+                .position(|&token| token == first)
+                .is_some_and(|found| tokens[found + 2..].contains(&second)),
+            Self::EqualPositions { first, second } => tokens[first] == tokens[second],
+        }
+    }
+
+    /// The positions that decide a sample's label, for measuring how much attention they get.
+    ///
+    /// Rules about positions name the same ones in every sample; rules about tokens name those
+    /// where the tokens stand, which may be none.
+    pub fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
+        let holding = |wanted: &[u32]| {
+            (1..tokens.len())
+                .filter(|&position| wanted.contains(&tokens[position]))
+                .collect()
+        };
+        match *self {
+            Self::TokenAtPosition { position, .. } => vec![position],
+            Self::TokenAnywhere { token } => holding(&[token]),
+            Self::TokenBeforeToken { first, second } => holding(&[first, second]),
+            Self::EqualPositions { first, second } => vec![first, second],
+        }
+    }
+
+    /// Checks the rule's numbers against the vocabulary and the length.
+    ///
+    /// # Errors
+    /// Names the first number that does not fit.
+    pub fn validate(&self, vocab_size: u32, seq_len: usize) -> Result<(), InvalidValue> {
+        let token = |key, token| {
+            if (1..vocab_size).contains(&token) {
+                return Ok(());
+            }
+            Err(InvalidValue::new(
+                key,
+                format!(
+                    "token {token} is outside the vocabulary; samples hold tokens 1 to {} (0 is [CLS])",
+                    vocab_size - 1
+                ),
+            ))
+        };
+        let position = |key, position| {
+            if (1..=seq_len).contains(&position) {
+                return Ok(());
+            }
+            Err(InvalidValue::new(
+                key,
+                format!(
+                    "position {position} is outside the sample; tokens stand at 1 to {seq_len} (0 is [CLS])"
+                ),
+            ))
+        };
+        match *self {
+            Self::TokenAtPosition {
+                token: wanted,
+                position: place,
+            } => {
+                token("rule.token", wanted)?;
+                position("rule.position", place)
+            }
+            Self::TokenAnywhere { token: wanted } => token("rule.token", wanted),
+            Self::TokenBeforeToken { first, second } => {
+                token("rule.first", first)?;
+                token("rule.second", second)?;
+                if seq_len < 2 {
+                    return Err(InvalidValue::new(
+                        "rule",
+                        "an order of two tokens needs seq_len of 2 or more".to_owned(),
+                    ));
+                }
+                Ok(())
+            }
+            Self::EqualPositions { first, second } => {
+                position("rule.first", first)?;
+                position("rule.second", second)?;
+                if first == second {
+                    return Err(InvalidValue::new(
+                        "rule.second",
+                        format!("position {second} is compared with itself; name two positions"),
+                    ));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The rule in words, as reports say it.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::TokenAtPosition { token, position } => {
+                format!("token {token} stands at position {position}")
+            }
+            Self::TokenAnywhere { token } => format!("token {token} stands anywhere"),
+            Self::TokenBeforeToken { first, second } => {
+                format!("token {first} stands before token {second}")
+            }
+            Self::EqualPositions { first, second } => {
+                format!("positions {first} and {second} hold the same token")
+            }
+        }
+    }
+}

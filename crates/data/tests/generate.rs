@@ -1,0 +1,166 @@
+//! The `chacha` generator, its share of positives, and the held-out split.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::collections::{HashMap, HashSet};
+
+use headlight_data::{Batches, DatasetConfig, Generator, LabelRule, Source};
+use proptest::prelude::*;
+
+fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> DatasetConfig {
+    DatasetConfig {
+        seed: 7,
+        source: Source::Generated {
+            generator: Generator::Chacha,
+            samples,
+            positive_rate,
+        },
+        vocab_size: 11,
+        seq_len: 4,
+        held_out: 0,
+        rule: Some(rule),
+    }
+}
+
+fn rules() -> impl Strategy<Value = LabelRule> {
+    prop_oneof![
+        (1_u32..11, 1_usize..5)
+            .prop_map(|(token, position)| LabelRule::TokenAtPosition { token, position }),
+        (1_u32..11).prop_map(|token| LabelRule::TokenAnywhere { token }),
+        (1_u32..11, 1_u32..11)
+            .prop_map(|(first, second)| LabelRule::TokenBeforeToken { first, second }),
+        (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::EqualPositions {
+            first,
+            second: (first + step - 1) % 4 + 1,
+        }),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_share_of_positives_is_exact(rule in rules(), samples in 1_usize..300, rate in 0.0..=1.0) {
+        let train = config(rule, samples, Some(rate)).splits().unwrap().train;
+        prop_assert_eq!(train.positives().count(), (rate * samples as f64).round() as usize);
+    }
+
+    #[test]
+    fn held_out_rows_are_no_training_rows(rule in rules(), seed in any::<u64>()) {
+        let mut config = config(rule, 500, None);
+        config.seed = seed;
+        config.held_out = 200;
+        let splits = config.splits().unwrap();
+        let seen: HashSet<_> = (0..500).map(|sample| splits.train.tokens(sample)).collect();
+        prop_assert_eq!(splits.held_out.len(), 200);
+        for sample in 0..200 {
+            prop_assert!(!seen.contains(splits.held_out.tokens(sample)));
+        }
+    }
+
+    #[test]
+    fn every_epoch_is_a_permutation(seed in any::<u64>(), epoch in 1_usize..1000, batch_size in 1_usize..70) {
+        let train = config(LabelRule::TokenAnywhere { token: 1 }, 60, None).splits().unwrap().train;
+        let batches = Batches::shuffled(&train, batch_size, seed, epoch);
+        let mut order: Vec<u32> = batches.iter().flatten().copied().collect();
+        prop_assert_eq!(batches.iter().len(), batches.len());
+        order.sort_unstable();
+        prop_assert_eq!(order, (0..60).collect::<Vec<_>>());
+    }
+}
+
+/// Given the label, every sample that has it must be equally likely. The space of two tokens out
+/// of three is small enough to count: a chi-squared statistic over its 9 samples.
+#[test]
+fn samples_of_a_class_are_uniform() {
+    let rules = [
+        LabelRule::TokenAtPosition {
+            token: 2,
+            position: 1,
+        },
+        LabelRule::TokenAnywhere { token: 2 },
+        LabelRule::TokenBeforeToken {
+            first: 2,
+            second: 3,
+        },
+        LabelRule::TokenBeforeToken {
+            first: 2,
+            second: 2,
+        },
+        LabelRule::EqualPositions {
+            first: 1,
+            second: 3,
+        },
+    ];
+    for rule in rules {
+        for (rate, label) in [(0.0, false), (1.0, true)] {
+            let mut config = config(rule.clone(), 27_000, Some(rate));
+            (config.vocab_size, config.seq_len) = (4, 3);
+            let train = config.splits().unwrap().train;
+            let mut counts: HashMap<&[u32], u32> = HashMap::new();
+            for sample in 0..train.len() {
+                *counts.entry(train.tokens(sample)).or_default() += 1;
+            }
+            let possible = (0..27_u32)
+                .map(|code| [0, 1 + code / 9, 1 + code / 3 % 3, 1 + code % 3])
+                .filter(|tokens| rule.label_for(tokens) == label)
+                .count();
+            assert_eq!(counts.len(), possible, "{rule:?} {label}");
+            let expected = 27_000.0 / possible as f64;
+            let chi_squared: f64 = counts
+                .values()
+                .map(|&count| (f64::from(count) - expected).powi(2) / expected)
+                .sum();
+            // Mean possible - 1; far below this bound for any fair generator (p < 1e-6).
+            let bound = possible as f64 + 8.0 * (2.0 * possible as f64).sqrt();
+            assert!(chi_squared < bound, "{rule:?} {label}: {chi_squared}");
+        }
+    }
+}
+
+#[test]
+fn epochs_differ_and_seeds_differ() {
+    let train = config(LabelRule::TokenAnywhere { token: 1 }, 60, None)
+        .splits()
+        .unwrap()
+        .train;
+    let order = |seed, epoch| {
+        Batches::shuffled(&train, 60, seed, epoch)
+            .iter()
+            .next()
+            .unwrap()
+            .to_vec()
+    };
+    assert_eq!(order(0, 1), order(0, 1));
+    assert_ne!(order(0, 1), order(0, 2));
+    assert_ne!(order(0, 1), order(1, 1));
+}
+
+/// What a seed means must not change with a library's next version.
+#[test]
+fn chacha_rows_and_order_are_pinned() {
+    let train = config(LabelRule::TokenAnywhere { token: 1 }, 3, None)
+        .splits()
+        .unwrap()
+        .train;
+    assert_eq!(train.all_tokens(), PINNED_ROWS);
+    let batches = Batches::shuffled(
+        &config(LabelRule::TokenAnywhere { token: 1 }, 8, None)
+            .splits()
+            .unwrap()
+            .train,
+        8,
+        0,
+        1,
+    );
+    assert_eq!(batches.iter().next().unwrap(), PINNED_ORDER);
+}
+
+/// Origin: `scripts/chacha_expectations.py`, ChaCha8 from its definition.
+const PINNED_ROWS: [u32; 15] = [0, 4, 10, 1, 8, 0, 3, 7, 7, 10, 0, 3, 10, 10, 8];
+const PINNED_ORDER: [u32; 8] = [0, 7, 5, 1, 6, 2, 4, 3];
+
+#[test]
+fn a_space_that_is_used_up_is_said() {
+    let mut config = config(LabelRule::TokenAnywhere { token: 1 }, 1000, None);
+    (config.vocab_size, config.seq_len, config.held_out) = (3, 1, 10);
+    let error = config.splits().unwrap_err().to_string();
+    assert!(error.contains("set held_out = 0"), "{error}");
+}

@@ -1,0 +1,178 @@
+//! Labels, label positions, and parameters that do not fit.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use headlight_data::LabelRule::{
+    self, EqualPositions, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
+};
+
+const SAMPLE: [u32; 7] = [0, 5, 7, 42, 7, 5, 9];
+
+#[test]
+fn labels() {
+    let cases = [
+        (
+            TokenAtPosition {
+                token: 42,
+                position: 3,
+            },
+            true,
+        ),
+        (
+            TokenAtPosition {
+                token: 42,
+                position: 2,
+            },
+            false,
+        ),
+        (TokenAnywhere { token: 9 }, true),
+        (TokenAnywhere { token: 8 }, false),
+        (
+            TokenBeforeToken {
+                first: 42,
+                second: 5,
+            },
+            true,
+        ),
+        (
+            TokenBeforeToken {
+                first: 9,
+                second: 5,
+            },
+            false,
+        ),
+        (
+            TokenBeforeToken {
+                first: 7,
+                second: 7,
+            },
+            true,
+        ),
+        (
+            TokenBeforeToken {
+                first: 42,
+                second: 42,
+            },
+            false,
+        ),
+        (
+            EqualPositions {
+                first: 2,
+                second: 4,
+            },
+            true,
+        ),
+        (
+            EqualPositions {
+                first: 1,
+                second: 2,
+            },
+            false,
+        ),
+    ];
+    for (rule, label) in cases {
+        assert_eq!(rule.label_for(&SAMPLE), label, "{rule:?}");
+    }
+}
+
+#[test]
+fn label_positions() {
+    let cases: [(LabelRule, &[usize]); 4] = [
+        (
+            TokenAtPosition {
+                token: 1,
+                position: 3,
+            },
+            &[3],
+        ),
+        (TokenAnywhere { token: 5 }, &[1, 5]),
+        (
+            TokenBeforeToken {
+                first: 7,
+                second: 9,
+            },
+            &[2, 4, 6],
+        ),
+        (
+            EqualPositions {
+                first: 1,
+                second: 5,
+            },
+            &[1, 5],
+        ),
+    ];
+    for (rule, positions) in cases {
+        assert_eq!(rule.label_positions(&SAMPLE), positions, "{rule:?}");
+    }
+}
+
+#[test]
+fn parameters_that_do_not_fit_are_named() {
+    let cases = [
+        (
+            TokenAtPosition {
+                token: 51,
+                position: 3,
+            },
+            "rule.token",
+            "samples hold tokens 1 to 50",
+        ),
+        (
+            TokenAtPosition {
+                token: 0,
+                position: 3,
+            },
+            "rule.token",
+            "0 is [CLS]",
+        ),
+        (
+            TokenAtPosition {
+                token: 42,
+                position: 7,
+            },
+            "rule.position",
+            "tokens stand at 1 to 6",
+        ),
+        (
+            TokenAtPosition {
+                token: 42,
+                position: 0,
+            },
+            "rule.position",
+            "0 is [CLS]",
+        ),
+        (
+            TokenAnywhere { token: 99 },
+            "rule.token",
+            "token 99 is outside the vocabulary",
+        ),
+        (
+            TokenBeforeToken {
+                first: 1,
+                second: 51,
+            },
+            "rule.second",
+            "token 51 is outside",
+        ),
+        (
+            EqualPositions {
+                first: 1,
+                second: 9,
+            },
+            "rule.second",
+            "position 9 is outside",
+        ),
+        (
+            EqualPositions {
+                first: 2,
+                second: 2,
+            },
+            "rule.second",
+            "compared with itself",
+        ),
+    ];
+    for (rule, key, part) in cases {
+        let error = rule.validate(51, 6).unwrap_err();
+        assert_eq!(error.key, key, "{rule:?}");
+        assert!(error.message.contains(part), "{}", error.message);
+    }
+}

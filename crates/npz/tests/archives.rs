@@ -1,0 +1,54 @@
+//! Archives survive a round trip, and damaged ones are refused without a panic.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::io::Cursor;
+
+use headlight_npz::{NpzError, NpzReader, NpzWriter};
+use proptest::prelude::*;
+
+fn archive() -> Vec<u8> {
+    let mut npz = NpzWriter::new(Cursor::new(Vec::new()));
+    npz.array("tokens", &[2, 3], &[1_i64, 2, 3, 4, 5, 6])
+        .unwrap();
+    npz.array("labels", &[2], &[0.0_f32, 1.0]).unwrap();
+    npz.text("meta.json", "{}").unwrap();
+    npz.finish().unwrap().into_inner()
+}
+
+#[test]
+fn arrays_and_text_come_back() {
+    let mut npz = NpzReader::new(Cursor::new(archive())).unwrap();
+    let tokens = npz.integers("tokens").unwrap();
+    assert_eq!(tokens.shape, [2, 3]);
+    assert_eq!(tokens.values, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(npz.floats("labels").unwrap().values, [0.0, 1.0]);
+    assert_eq!(npz.text("meta.json").unwrap(), "{}");
+}
+
+#[test]
+fn same_arrays_same_bytes() {
+    assert_eq!(archive(), archive());
+}
+
+#[test]
+fn missing_and_mistyped_arrays_are_named() {
+    let mut npz = NpzReader::new(Cursor::new(archive())).unwrap();
+    assert!(matches!(npz.integers("ids"), Err(NpzError::Missing(name)) if name == "ids.npy"));
+    let message = npz.integers("labels").unwrap_err().to_string();
+    assert!(message.contains("'<f4', not integers"), "{message}");
+}
+
+proptest! {
+    #[test]
+    fn damage_is_an_error_or_harmless(cut in 0_usize..400, flip in 0_usize..400, bit in 0_u8..8) {
+        let mut bytes = archive();
+        let flip = flip % bytes.len();
+        bytes[flip] ^= 1 << bit;
+        bytes.truncate(bytes.len() - cut % bytes.len());
+        if let Ok(mut npz) = NpzReader::new(Cursor::new(bytes)) {
+            let _ = npz.integers("tokens");
+            let _ = npz.floats("labels");
+            let _ = npz.text("meta.json");
+        }
+    }
+}
