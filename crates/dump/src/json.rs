@@ -1,0 +1,69 @@
+//! Dumps as JSON: `meta`, and each array as nested lists.
+
+use std::io::{self, Write};
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+
+use crate::{AttentionDump, FLOAT_ARRAYS, TOKENS};
+
+impl AttentionDump {
+    /// Writes the dump as JSON; unknown labels are `null`.
+    ///
+    /// # Errors
+    /// When writing fails.
+    pub fn write_json(&self, mut writer: impl Write) -> io::Result<()> {
+        serde_json::to_writer(&mut writer, &AsJson(self))?;
+        writer.write_all(b"\n")?;
+        writer.flush()
+    }
+}
+
+struct AsJson<'a>(&'a AttentionDump);
+
+impl Serialize for AsJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let dump = self.0;
+        let mut map = serializer.serialize_map(Some(2 + FLOAT_ARRAYS.len()))?;
+        map.serialize_entry("meta", &dump.meta)?;
+        map.serialize_entry(
+            TOKENS.0,
+            &Nested {
+                shape: &dump.dims.shape(TOKENS.1),
+                values: &dump.tokens,
+            },
+        )?;
+        for ((name, axes), values) in FLOAT_ARRAYS.into_iter().zip(dump.floats()) {
+            map.serialize_entry(
+                name,
+                &Nested {
+                    shape: &dump.dims.shape(axes),
+                    values,
+                },
+            )?;
+        }
+        map.end()
+    }
+}
+
+/// Row-major values as lists of lists.
+struct Nested<'a, T> {
+    shape: &'a [usize],
+    values: &'a [T],
+}
+
+impl<T: Serialize> Serialize for Nested<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some((&extent, inner)) = self.shape.split_first() else {
+            return self.values[0].serialize(serializer);
+        };
+        let mut list = serializer.serialize_seq(Some(extent))?;
+        let size = inner.iter().product::<usize>();
+        for index in 0..extent {
+            list.serialize_element(&Nested {
+                shape: inner,
+                values: &self.values[index * size..(index + 1) * size],
+            })?;
+        }
+        list.end()
+    }
+}

@@ -1,0 +1,201 @@
+//! What an experiment is: data, model, training, what to record, and where to compute.
+
+mod source;
+
+use headlight_data::DatasetConfig;
+use headlight_model::ModelConfig;
+use serde::{Deserialize, Serialize};
+
+pub use source::load;
+
+use crate::devices::DeviceName;
+
+/// A whole experiment, as a TOML file describes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExperimentConfig {
+    /// Seed of the initial weights and of the batch order.
+    #[serde(default)]
+    pub seed: u64,
+    /// What is learned from.
+    pub data: DatasetConfig,
+    /// What learns.
+    pub model: ModelConfig,
+    /// How it learns.
+    pub training: TrainingConfig,
+    /// What is recorded of its attention.
+    #[serde(default)]
+    pub dump: DumpConfig,
+    /// Where it is computed.
+    #[serde(default)]
+    pub compute: ComputeConfig,
+}
+
+/// The `[training]` section: epochs, batches, and Adam.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingConfig {
+    /// Passes over the training samples, reshuffled for each.
+    pub epochs: usize,
+    /// Samples a step.
+    #[serde(default = "TrainingConfig::default_batch_size")]
+    pub batch_size: usize,
+    /// Adam's step size.
+    #[serde(default = "TrainingConfig::default_learning_rate")]
+    pub learning_rate: f64,
+    /// Decay of Adam's mean of gradients.
+    #[serde(default = "TrainingConfig::default_beta_1")]
+    pub beta_1: f64,
+    /// Decay of Adam's mean of squared gradients.
+    #[serde(default = "TrainingConfig::default_beta_2")]
+    pub beta_2: f64,
+    /// Added to the root of Adam's mean of squared gradients.
+    #[serde(default = "TrainingConfig::default_epsilon")]
+    pub epsilon: f64,
+    /// Steps between evaluations within an epoch; 0 evaluates at the end of epochs only.
+    #[serde(default)]
+    pub evaluate_every: usize,
+}
+
+/// Defaults are Keras's for Adam, and the notebook's batch size.
+impl TrainingConfig {
+    fn default_batch_size() -> usize {
+        16
+    }
+    fn default_learning_rate() -> f64 {
+        1e-3
+    }
+    fn default_beta_1() -> f64 {
+        0.9
+    }
+    fn default_beta_2() -> f64 {
+        0.999
+    }
+    fn default_epsilon() -> f64 {
+        1e-7
+    }
+}
+
+/// The `[dump]` section: which samples are recorded, when, and in which formats.
+///
+/// The moment before the first step and the one after the last are always recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DumpConfig {
+    /// Training samples by index.
+    pub samples: Vec<usize>,
+    /// So many of the first positive training samples besides.
+    pub positives: usize,
+    /// So many of the first negative training samples besides.
+    pub negatives: usize,
+    /// Epochs between records; 0 for none.
+    pub every_epochs: usize,
+    /// Steps between records; 0 for none.
+    pub every_steps: usize,
+    /// Files to write for each record.
+    pub formats: Vec<DumpFormat>,
+}
+
+impl Default for DumpConfig {
+    fn default() -> Self {
+        Self {
+            samples: vec![0],
+            positives: 8,
+            negatives: 8,
+            every_epochs: 1,
+            every_steps: 0,
+            formats: vec![DumpFormat::Npz],
+        }
+    }
+}
+
+/// A file format for attention dumps; the file's ending is the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DumpFormat {
+    /// Everything, for NumPy.
+    Npz,
+    /// Everything, as nested lists.
+    Json,
+    /// Scores and weights, a line for each pair of positions.
+    Csv,
+}
+
+/// The `[compute]` section.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ComputeConfig {
+    /// Where tensors live.
+    pub device: DeviceName,
+}
+
+/// A value that cannot be used, with its full key, such as `data.rule.position`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidValue {
+    /// The key, from the top of the config.
+    pub key: String,
+    /// What is wrong with it and what would do.
+    pub message: String,
+}
+
+impl ExperimentConfig {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// Names the first value that cannot be used.
+    pub fn validate(&self) -> Result<(), InvalidValue> {
+        self.data.validate().map_err(|error| InvalidValue {
+            key: format!("data.{}", error.key),
+            message: error.message,
+        })?;
+        self.model.validate().map_err(|error| InvalidValue {
+            key: format!("model.{}", error.key),
+            message: error.message,
+        })?;
+        self.training.validate()?;
+        if self.dump.formats.is_empty() {
+            return Err(invalid(
+                "dump.formats",
+                "it is empty; name at least one of npz, json and csv",
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl TrainingConfig {
+    fn validate(&self) -> Result<(), InvalidValue> {
+        for (key, count) in [("epochs", self.epochs), ("batch_size", self.batch_size)] {
+            if count == 0 {
+                return Err(invalid(
+                    &format!("training.{key}"),
+                    format!("{key} is 0; training needs at least 1"),
+                ));
+            }
+        }
+        for (key, size) in [("learning_rate", self.learning_rate), ("epsilon", self.epsilon)] {
+            if !(size.is_finite() && size > 0.0) {
+                return Err(invalid(
+                    &format!("training.{key}"),
+                    format!("{key} is {size}; it must be a positive number"),
+                ));
+            }
+        }
+        for (key, decay) in [("beta_1", self.beta_1), ("beta_2", self.beta_2)] {
+            if !(0.0..1.0).contains(&decay) {
+                return Err(invalid(
+                    &format!("training.{key}"),
+                    format!("{key} is {decay}; it must be at least 0 and below 1"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn invalid(key: &str, message: impl Into<String>) -> InvalidValue {
+    InvalidValue {
+        key: key.to_owned(),
+        message: message.into(),
+    }
+}

@@ -1,0 +1,67 @@
+//! Why a command ends without its result, and the exit code that says so.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why a command ends without its result.
+#[derive(Debug)]
+pub enum Failure {
+    /// The config, the usage or an input file is wrong. Exit code 2.
+    Input(String),
+    /// The loss became NaN or infinite. Exit code 3.
+    Diverged(String),
+    /// A signal stopped the work, everything so far being saved. Exit code 128 + signal.
+    Interrupted {
+        /// The signal's number: 2 is SIGINT, 15 SIGTERM.
+        signal: i32,
+        /// What was saved, and where.
+        message: String,
+    },
+    /// The machine did not do what was asked: a full disk, a missing permission. Exit code 1.
+    System(String),
+}
+
+impl Failure {
+    /// The exit code of the process.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::System(_) => 1,
+            Self::Input(_) => 2,
+            Self::Diverged(_) => 3,
+            Self::Interrupted { signal, .. } => 128 + *signal as u8,
+        }
+    }
+
+    /// A failure to write `path`.
+    pub fn writing(path: &Path, error: &io::Error) -> Self {
+        let remedy = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                "; free some space and run again"
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                "; choose a folder that you may write to"
+            }
+            _ => "",
+        };
+        Self::System(format!("cannot write {}: {error}{remedy}", path.display()))
+    }
+
+    /// A failure to read `path`, which the user named.
+    pub fn reading(path: &Path, reason: impl fmt::Display) -> Self {
+        Self::Input(format!("cannot read {}: {reason}", path.display()))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(message)
+            | Self::Diverged(message)
+            | Self::Interrupted { message, .. }
+            | Self::System(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

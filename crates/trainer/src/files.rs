@@ -1,0 +1,69 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
+
+use crate::Failure;
+
+/// The largest file that is read into memory, in bytes.
+const READ_LIMIT: u64 = 1 << 30;
+
+/// Writes `path` through a temporary file in the same folder, synced before it takes its name.
+///
+/// # Errors
+/// When writing fails; then `path` is as it was before.
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let attempt = || -> io::Result<()> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let (file, temporary) = NamedTempFile::new_in(folder)?.into_parts();
+        let mut writer = BufWriter::new(file);
+        write(&mut writer)?;
+        let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        // Temporary files are private; results are as readable as any other new file.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            file.set_permissions(fs::Permissions::from_mode(0o644))?;
+        }
+        file.sync_all()?;
+        temporary.persist(path).map_err(|failed| failed.error)
+    };
+    attempt().map_err(|error| Failure::writing(path, &error))
+}
+
+/// Reads a file that the user named, refusing what is too large to be right.
+///
+/// # Errors
+/// When it cannot be read or is over 1 GiB.
+pub fn read_bounded(path: &Path) -> Result<Vec<u8>, Failure> {
+    let size = fs::metadata(path)
+        .map_err(|error| Failure::reading(path, error))?
+        .len();
+    if size > READ_LIMIT {
+        return Err(Failure::reading(path, "it is larger than 1 GiB"));
+    }
+    fs::read(path).map_err(|error| Failure::reading(path, error))
+}
+
+/// Prints to standard output; a reader that has gone away (`| head`) is no failure.
+///
+/// # Errors
+/// When standard output cannot be written to for any other reason.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::writing(Path::new("standard output"), &error))
+        }
+        _ => Ok(()),
+    }
+}
