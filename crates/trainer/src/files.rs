@@ -27,7 +27,9 @@ pub fn write_whole(
         let (file, temporary) = NamedTempFile::new_in(folder)?.into_parts();
         let mut writer = BufWriter::new(file);
         write(&mut writer)?;
-        let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let file = writer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
         // Temporary files are private; results are as readable as any other new file.
         #[cfg(unix)]
         {

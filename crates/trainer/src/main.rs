@@ -1,1 +1,26 @@
-fn main() {}
+//! The `headlight` command.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use headlight_trainer::cli::{Cli, Command};
+use headlight_trainer::commands;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Train(arguments) => commands::train::run(&arguments),
+        Command::Data(arguments) => commands::data::run(&arguments),
+        Command::Predict(arguments) => commands::predict::run(&arguments),
+        Command::Dump(arguments) => commands::dump::run(&arguments),
+        Command::Inspect(arguments) => commands::inspect::run(&arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Devices => commands::devices::run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

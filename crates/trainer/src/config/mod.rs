@@ -121,6 +121,20 @@ pub enum DumpFormat {
     Csv,
 }
 
+impl DumpFormat {
+    /// All formats.
+    pub const ALL: [Self; 3] = [Self::Npz, Self::Json, Self::Csv];
+
+    /// The file's ending.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Npz => "npz",
+            Self::Json => "json",
+            Self::Csv => "csv",
+        }
+    }
+}
+
 /// The `[compute]` section.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -173,7 +187,10 @@ impl TrainingConfig {
                 ));
             }
         }
-        for (key, size) in [("learning_rate", self.learning_rate), ("epsilon", self.epsilon)] {
+        for (key, size) in [
+            ("learning_rate", self.learning_rate),
+            ("epsilon", self.epsilon),
+        ] {
             if !(size.is_finite() && size > 0.0) {
                 return Err(invalid(
                     &format!("training.{key}"),

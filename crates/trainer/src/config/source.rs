@@ -127,7 +127,9 @@ impl Source {
     pub(crate) fn invalid(&self, key: &str, message: &str) -> Failure {
         let from_override = self.overrides.iter().rev().find(|set| {
             set.key == key
-                || key.strip_prefix(&set.key).is_some_and(|rest| rest.starts_with('.'))
+                || key
+                    .strip_prefix(&set.key)
+                    .is_some_and(|rest| rest.starts_with('.'))
         });
         if let Some(set) = from_override {
             return Failure::Input(format!("--set {}: {message}", set.text));
@@ -165,7 +167,10 @@ impl Source {
         let line = self.text[line_start..].lines().next().unwrap_or("");
         let column = self.text[line_start..start].chars().count() + 1;
         let end = span.end.clamp(start, line_start + line.len());
-        let length = self.text.get(start..end).map_or(1, |text| text.chars().count().max(1));
+        let length = self
+            .text
+            .get(start..end)
+            .map_or(1, |text| text.chars().count().max(1));
         let mut text = format!("{}:{line_number}:{column}: {message}", self.path.display());
         let margin = " ".repeat(line_number.to_string().len());
         let _ = write!(

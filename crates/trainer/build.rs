@@ -1,0 +1,29 @@
+//! Tells the build which commit it is of, for `environment.json`.
+
+use std::process::Command;
+
+fn main() {
+    for path in ["HEAD", "index"] {
+        println!("cargo::rerun-if-changed=../../.git/{path}");
+    }
+    let commit = git(&["rev-parse", "HEAD"]);
+    let dirty =
+        git(&["status", "--porcelain", "--untracked-files=no"]).map(|changes| !changes.is_empty());
+    println!(
+        "cargo::rustc-env=HEADLIGHT_COMMIT={}",
+        commit.unwrap_or_default()
+    );
+    println!(
+        "cargo::rustc-env=HEADLIGHT_DIRTY={}",
+        dirty.map_or_else(String::new, |dirty| dirty.to_string())
+    );
+}
+
+/// What git says, or nothing where there is no git or no repository.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

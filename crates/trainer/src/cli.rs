@@ -1,0 +1,157 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::Failure;
+use crate::config::{self, ExperimentConfig};
+use crate::devices::DeviceName;
+
+/// Trains tiny transformer classifiers and shows where their attention looks.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Train a model and write a run directory
+    #[command(
+        after_help = "Example: headlight train configs/notebook.toml --set training.epochs=5 --run runs/longer"
+    )]
+    Train(TrainArguments),
+    /// Write a config's dataset as .npz, .csv or .jsonl
+    #[command(after_help = "Example: headlight data --out notebook.npz")]
+    Data(DataArguments),
+    /// Classify one sample with a run's model and show where [CLS] looks
+    #[command(
+        after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\""
+    )]
+    Predict(PredictArguments),
+    /// Write all that given weights compute for given samples
+    #[command(
+        after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
+    )]
+    Dump(DumpArguments),
+    /// Draw attention in the terminal
+    #[command(after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500")]
+    Inspect(InspectArguments),
+    /// Put runs side by side
+    #[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
+    Compare(CompareArguments),
+    /// List the devices of this build and this machine
+    #[command(after_help = "Example: headlight devices")]
+    Devices,
+}
+
+/// Which experiment.
+#[derive(Args, Debug)]
+pub struct ConfigArguments {
+    /// The experiment, as TOML
+    #[arg(default_value = "configs/notebook.toml")]
+    pub config: PathBuf,
+    /// Change a value of the config, as often as needed
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
+}
+
+impl ConfigArguments {
+    /// Reads the config with its changes.
+    ///
+    /// # Errors
+    /// When it is missing or wrong.
+    pub fn load(&self) -> Result<ExperimentConfig, Failure> {
+        config::load(&self.config, &self.overrides)
+    }
+}
+
+/// What `train` takes.
+#[derive(Args, Debug)]
+pub struct TrainArguments {
+    /// Which experiment
+    #[command(flatten)]
+    pub config: ConfigArguments,
+    /// Where to compute, instead of the config's compute.device
+    #[arg(long)]
+    pub device: Option<DeviceName>,
+    /// The run directory, which must not exist [default: the next free runs/CONFIG-N]
+    #[arg(long, value_name = "DIR")]
+    pub run: Option<PathBuf>,
+}
+
+/// What `data` takes.
+#[derive(Args, Debug)]
+pub struct DataArguments {
+    /// Which experiment
+    #[command(flatten)]
+    pub config: ConfigArguments,
+    /// The file to write; its ending names the format
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// What `predict` takes.
+#[derive(Args, Debug)]
+pub struct PredictArguments {
+    /// A run directory
+    pub run: PathBuf,
+    /// Token ids, separated by blanks, [CLS] = 0 first
+    #[arg(long)]
+    pub tokens: String,
+}
+
+/// What `dump` takes.
+#[derive(Args, Debug)]
+pub struct DumpArguments {
+    /// Which experiment
+    #[command(flatten)]
+    pub config: ConfigArguments,
+    /// The weights, as safetensors
+    #[arg(long, value_name = "FILE")]
+    pub weights: PathBuf,
+    /// The samples: a dataset file, or a .txt file with a line of token ids a sample
+    #[arg(long, value_name = "FILE")]
+    pub tokens: PathBuf,
+    /// The file to write: .npz, .json or .csv
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Where to compute, instead of the config's compute.device
+    #[arg(long)]
+    pub device: Option<DeviceName>,
+}
+
+/// What `inspect` takes.
+#[derive(Args, Debug)]
+pub struct InspectArguments {
+    /// A run directory or an npz dump
+    pub source: PathBuf,
+    /// The sample: its index in the training set, or its row where the dump is of other samples
+    /// [default: the dump's first]
+    #[arg(long)]
+    pub sample: Option<usize>,
+    /// The step, of a run [default: the last]
+    #[arg(long)]
+    pub step: Option<usize>,
+    /// The block
+    #[arg(long, default_value_t = 0)]
+    pub layer: usize,
+    /// The head
+    #[arg(long, default_value_t = 0)]
+    pub head: usize,
+    /// Show scores, before the softmax, instead of weights
+    #[arg(long)]
+    pub scores: bool,
+}
+
+/// What `compare` takes.
+#[derive(Args, Debug)]
+pub struct CompareArguments {
+    /// Run directories
+    #[arg(required = true)]
+    pub runs: Vec<PathBuf>,
+}

@@ -1,0 +1,140 @@
+//! `headlight compare`: runs side by side.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use toml::Table;
+
+use crate::Failure;
+use crate::cli::CompareArguments;
+use crate::files::print;
+use crate::run_dir::RunDir;
+
+/// The metrics shown, with their decimals.
+const METRICS: [(&str, usize); 12] = [
+    ("step", 0),
+    ("train_loss", 4),
+    ("loss", 5),
+    ("accuracy", 4),
+    ("precision", 4),
+    ("recall", 4),
+    ("f1", 4),
+    ("held_out_accuracy", 4),
+    ("held_out_f1", 4),
+    ("attention_positive", 3),
+    ("attention_negative", 3),
+    ("attention_uniform", 3),
+];
+
+/// Prints where the runs' configs differ, and the last metrics of each.
+///
+/// # Errors
+/// When a run cannot be read.
+pub fn run(arguments: &CompareArguments) -> Result<(), Failure> {
+    let runs = arguments
+        .runs
+        .iter()
+        .map(Summary::read)
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut row = |name: &str, cell: &dyn Fn(&Summary) -> String| {
+        rows.push(
+            std::iter::once(name.to_owned())
+                .chain(runs.iter().map(cell))
+                .collect(),
+        );
+    };
+    row("run", &|run| run.name.clone());
+    for key in differing_keys(&runs) {
+        row(&key, &|run| {
+            run.settings
+                .iter()
+                .find(|(own, _)| *own == key)
+                .map_or("–".to_owned(), |(_, value)| value.clone())
+        });
+    }
+    for (metric, decimals) in METRICS {
+        row(metric, &|run| match run.metrics[metric].as_f64() {
+            Some(value) => format!("{value:.decimals$}"),
+            None => "–".to_owned(),
+        });
+    }
+    print(&aligned(&rows))
+}
+
+struct Summary {
+    name: String,
+    /// Full keys of the config with their values.
+    settings: Vec<(String, String)>,
+    /// The last line of `metrics.jsonl`.
+    metrics: Value,
+}
+
+impl Summary {
+    fn read(path: &PathBuf) -> Result<Self, Failure> {
+        let run = RunDir::open(path)?;
+        let table = Table::try_from(run.config()?)
+            .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
+        let mut settings = Vec::new();
+        flatten("", &table, &mut settings);
+        let metrics = run.metrics()?.pop();
+        Ok(Self {
+            name: path.display().to_string(),
+            settings,
+            metrics: metrics.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
+        })
+    }
+}
+
+fn flatten(prefix: &str, table: &Table, settings: &mut Vec<(String, String)>) {
+    for (key, value) in table {
+        let key = if prefix.is_empty() {
+            key.clone()
+        } else {
+            format!("{prefix}.{key}")
+        };
+        match value {
+            toml::Value::Table(inner) => flatten(&key, inner, settings),
+            value => settings.push((key, value.to_string())),
+        }
+    }
+}
+
+/// Keys that do not have the same value in all runs.
+fn differing_keys(runs: &[Summary]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for (key, value) in runs.iter().flat_map(|run| &run.settings) {
+        let same = runs.iter().all(|run| {
+            run.settings
+                .iter()
+                .any(|(own, other)| own == key && other == value)
+        });
+        if !same && !keys.contains(key) {
+            keys.push(key.clone());
+        }
+    }
+    keys
+}
+
+/// Columns of equal width, the first to the left, the others to the right.
+fn aligned(rows: &[Vec<String>]) -> String {
+    let columns = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let (first, rest) = (&row[0], &row[1..]);
+        let _ = write!(text, "{first:width$}", width = widths[0]);
+        for (cell, width) in rest.iter().zip(&widths[1..]) {
+            let _ = write!(text, "  {cell:>width$}");
+        }
+        text.push('\n');
+    }
+    text
+}

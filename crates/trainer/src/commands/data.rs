@@ -1,0 +1,27 @@
+//! `headlight data`: a config's dataset to a file.
+
+use headlight_data::files::{self, Format};
+
+use crate::Failure;
+use crate::cli::DataArguments;
+use crate::experiment::dataset;
+use crate::files::{print, write_whole};
+
+/// Writes the dataset.
+///
+/// # Errors
+/// When the config is wrong or the file cannot be written.
+pub fn run(arguments: &DataArguments) -> Result<(), Failure> {
+    let config = arguments.config.load()?;
+    let format = Format::of(&arguments.out).map_err(|error| Failure::Input(error.to_string()))?;
+    let splits = dataset(&config)?;
+    write_whole(&arguments.out, |file| files::write(&splits, format, file))?;
+    print(&format!(
+        "{}: {} training samples ({} positive), {} held out ({} positive)\n",
+        arguments.out.display(),
+        splits.train.len(),
+        splits.train.positives().count(),
+        splits.held_out.len(),
+        splits.held_out.positives().count(),
+    ))
+}

@@ -1,0 +1,107 @@
+//! `headlight dump`: given weights, given samples, all that is computed.
+
+use std::path::Path;
+
+use headlight_data::{Dataset, files};
+
+use crate::Failure;
+use crate::cli::DumpArguments;
+use crate::config::{DumpFormat, ExperimentConfig};
+use crate::experiment::{fits, init_model};
+use crate::files::{print, read_bounded};
+use crate::record::{Moment, Samples, record};
+use crate::run_dir::write_dump;
+use crate::weights;
+
+/// Writes the dump.
+///
+/// # Errors
+/// When the config, the weights or the samples cannot be used.
+pub fn run(arguments: &DumpArguments) -> Result<(), Failure> {
+    let config = arguments.config.load()?;
+    let format = format_of(&arguments.out)?;
+    let (dataset, labelled) = samples(&arguments.tokens, &config)?;
+    let device = arguments
+        .device
+        .unwrap_or(config.compute.device)
+        .open()?
+        .device;
+    let model = weights::load(init_model(&config, &device), &arguments.weights)?;
+    let samples = Samples {
+        indices: (0..dataset.len()).collect(),
+        dataset: &dataset,
+        from_training: false,
+        labelled,
+    };
+    let moment = Moment {
+        step: 0,
+        epoch: 0,
+        seed: None,
+    };
+    let dump = record(&model, &samples, moment, &config, &device)?;
+    write_dump(&dump, format, &arguments.out)?;
+    print(&format!(
+        "{}: {} samples\n",
+        arguments.out.display(),
+        dataset.len()
+    ))
+}
+
+fn format_of(path: &Path) -> Result<DumpFormat, Failure> {
+    let ending = path.extension().unwrap_or_default();
+    DumpFormat::ALL
+        .into_iter()
+        .find(|format| ending == format.ending())
+        .ok_or_else(|| {
+            Failure::Input(format!(
+                "{}: the ending says no dump format; use .npz, .json or .csv",
+                path.display()
+            ))
+        })
+}
+
+/// Samples from a dataset file (both splits, training first) or a text file, and whether their
+/// labels are known.
+fn samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
+    if path.extension().is_some_and(|ending| ending == "txt") {
+        return text_samples(path, config);
+    }
+    let splits = files::read(path).map_err(|error| Failure::Input(error.to_string()))?;
+    let mut dataset = Dataset::empty(config.data.seq_len);
+    for part in [&splits.train, &splits.held_out] {
+        for sample in 0..part.len() {
+            let tokens = part.tokens(sample);
+            fits(tokens, config)
+                .map_err(|reason| Failure::reading(path, format!("sample {sample}: {reason}")))?;
+            dataset.push(tokens, part.label(sample));
+        }
+    }
+    Ok((dataset, true))
+}
+
+/// A line of token ids a sample; the config's rule, where there is one, gives the labels.
+fn text_samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
+    let text = String::from_utf8(read_bounded(path)?)
+        .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))?;
+    let rule = config.data.rule.as_ref();
+    let mut dataset = Dataset::empty(config.data.seq_len);
+    for (index, line) in text.lines().enumerate() {
+        let at = |reason: String| Failure::reading(path, format!("line {}: {reason}", index + 1));
+        let tokens: Vec<u32> = line
+            .split_whitespace()
+            .map(|word| {
+                word.parse()
+                    .map_err(|_| at(format!("`{word}` is no token id")))
+            })
+            .collect::<Result<_, _>>()?;
+        if tokens.is_empty() {
+            continue;
+        }
+        fits(&tokens, config).map_err(at)?;
+        dataset.push(&tokens, rule.is_some_and(|rule| rule.label_for(&tokens)));
+    }
+    if dataset.is_empty() {
+        return Err(Failure::reading(path, "it holds no samples"));
+    }
+    Ok((dataset, rule.is_some()))
+}

@@ -1,0 +1,107 @@
+//! `headlight inspect`: attention in the terminal.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use headlight_dump::AttentionDump;
+use headlight_inspector::terminal::draw;
+use headlight_inspector::{Heatmap, Quantity};
+
+use crate::Failure;
+use crate::cli::InspectArguments;
+use crate::files::print;
+use crate::run_dir::{RunDir, step_of};
+use crate::terminal;
+
+/// Draws one head's attention for one sample.
+///
+/// # Errors
+/// When the dump cannot be read or does not hold what is asked for.
+pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
+    let path = dump_path(arguments)?;
+    let dump = read(&path)?;
+    let sample = sample_row(&dump, arguments.sample)?;
+    within("--layer", arguments.layer, dump.dims.layers)?;
+    within("--head", arguments.head, dump.dims.heads)?;
+    let quantity = if arguments.scores {
+        Quantity::Scores
+    } else {
+        Quantity::Weights
+    };
+    let heatmap = Heatmap::of(&dump, sample, arguments.layer, arguments.head, quantity);
+    print(&draw(&heatmap, terminal::options()))
+}
+
+fn read(path: &Path) -> Result<AttentionDump, Failure> {
+    let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
+    AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
+}
+
+/// The dump itself, or a run's dump of the step that is asked for.
+fn dump_path(arguments: &InspectArguments) -> Result<PathBuf, Failure> {
+    if !arguments.source.is_dir() {
+        return match arguments.step {
+            None => Ok(arguments.source.clone()),
+            Some(_) => Err(Failure::Input(
+                "--step chooses among the dumps of a run; a single dump is of one step".to_owned(),
+            )),
+        };
+    }
+    let dumps = RunDir::open(&arguments.source)?.dumps()?;
+    let found = match arguments.step {
+        None => dumps.last(),
+        Some(step) => dumps.iter().find(|path| step_of(path) == Some(step)),
+    };
+    found.cloned().ok_or_else(|| {
+        let steps: Vec<String> = dumps
+            .iter()
+            .filter_map(|path| step_of(path))
+            .map(|step| step.to_string())
+            .collect();
+        Failure::reading(
+            &arguments.source,
+            match (arguments.step, steps.as_slice()) {
+                (Some(step), [_, ..]) => {
+                    format!("no dump is of step {step}; there are {}", steps.join(", "))
+                }
+                _ => "it holds no npz dumps; add \"npz\" to dump.formats".to_owned(),
+            },
+        )
+    })
+}
+
+/// The row of a sample, given by its index in the training set or, in dumps of other samples, by
+/// its row.
+fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Failure> {
+    let numbers: Vec<usize> = dump
+        .meta
+        .samples
+        .iter()
+        .enumerate()
+        .map(|(row, number)| number.unwrap_or(row))
+        .collect();
+    let wanted = sample.or(numbers.first().copied());
+    numbers
+        .iter()
+        .position(|&number| Some(number) == wanted)
+        .ok_or_else(|| {
+            let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+            Failure::Input(match sample {
+                Some(sample) => format!(
+                    "--sample {sample}: the dump holds samples {}",
+                    numbers.join(", ")
+                ),
+                None => "the dump holds no samples".to_owned(),
+            })
+        })
+}
+
+fn within(flag: &str, index: usize, count: usize) -> Result<(), Failure> {
+    if index < count {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "{flag} {index}: the dump has {count}, counted from 0"
+    )))
+}

@@ -1,0 +1,9 @@
+//! The commands, a file each.
+
+pub mod compare;
+pub mod data;
+pub mod devices;
+pub mod dump;
+pub mod inspect;
+pub mod predict;
+pub mod train;

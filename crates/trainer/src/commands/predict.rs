@@ -1,0 +1,105 @@
+//! `headlight predict`: one sample through a run's model.
+
+use std::fmt::Write;
+
+use headlight_data::Dataset;
+use headlight_dump::AttentionDump;
+
+use crate::Failure;
+use crate::cli::PredictArguments;
+use crate::config::ExperimentConfig;
+use crate::experiment::{fits, init_model};
+use crate::files::print;
+use crate::record::{Moment, Samples, record};
+use crate::run_dir::RunDir;
+
+/// Blocks of a bar for a weight of 1.
+const BAR: f32 = 40.0;
+
+/// Prints the probability, and where [CLS] looks.
+///
+/// # Errors
+/// When the run or the tokens cannot be used.
+pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
+    let run = RunDir::open(&arguments.run)?;
+    let config = run.config()?;
+    let tokens = parse(&arguments.tokens, &config)
+        .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
+    let device = config.compute.device.open()?.device;
+    let model = run.load_weights(init_model(&config, &device))?;
+    let mut dataset = Dataset::empty(config.data.seq_len);
+    let label = config
+        .data
+        .rule
+        .as_ref()
+        .map(|rule| rule.label_for(&tokens));
+    dataset.push(&tokens, label.unwrap_or_default());
+    let samples = Samples {
+        dataset: &dataset,
+        indices: vec![0],
+        from_training: false,
+        labelled: label.is_some(),
+    };
+    let moment = Moment {
+        step: 0,
+        epoch: 0,
+        seed: Some(config.seed),
+    };
+    let dump = record(&model, &samples, moment, &config, &device)?;
+    print(&describe(&dump, &config, label))
+}
+
+/// Reads token ids and checks them against the run's vocabulary and length.
+fn parse(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, String> {
+    let tokens = text
+        .split_whitespace()
+        .map(|word| {
+            word.parse()
+                .map_err(|_| format!("`{word}` is no token id; write whole numbers"))
+        })
+        .collect::<Result<Vec<u32>, String>>()?;
+    fits(&tokens, config)?;
+    Ok(tokens)
+}
+
+fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>) -> String {
+    let probability = dump.probabilities[0];
+    let class = |positive| if positive { "positive" } else { "negative" };
+    let mut text = format!(
+        "probability {probability:.6} (logit {:.4}): {}\n",
+        dump.logits[0],
+        class(dump.logits[0] > 0.0)
+    );
+    if let (Some(rule), Some(label)) = (&config.data.rule, label) {
+        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class(label));
+    }
+    let positions = dump.dims.positions;
+    let names: Vec<String> = dump
+        .tokens(0)
+        .iter()
+        .map(|&token| dump.token_string(token))
+        .collect();
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    for layer in 0..dump.dims.layers {
+        for head in 0..dump.dims.heads {
+            let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
+            let row = &dump.weights(0, layer, head)[..positions];
+            for (position, (&weight, name)) in row.iter().zip(&names).enumerate() {
+                let star = if dump.meta.label_positions[0].contains(&position) {
+                    '*'
+                } else {
+                    ' '
+                };
+                let bar = "█".repeat((weight * BAR).round() as usize);
+                let _ = writeln!(
+                    text,
+                    "{position:>4}{star} {name:width$}  {weight:.4}  {bar}"
+                );
+            }
+        }
+    }
+    if !dump.meta.label_positions[0].is_empty() {
+        text.push_str("\n* decides the label\n");
+    }
+    text
+}

@@ -1,0 +1,218 @@
+//! `headlight train`: a config to a run directory.
+
+use std::fmt::Write;
+
+use headlight_dump::AttentionDump;
+use headlight_inspector::{Heatmap, Quantity};
+use headlight_model::TransformerClassifier;
+
+use crate::Failure;
+use crate::cli::TrainArguments;
+use crate::config::{DumpConfig, ExperimentConfig};
+use crate::environment::Environment;
+use crate::experiment::{Experiment, inference};
+use crate::files::print;
+use crate::metrics::StepMetrics;
+use crate::record::{self, Moment, Samples, record};
+use crate::report::{Report, reported_samples};
+use crate::run_dir::{MetricsLog, RunDir};
+use crate::signals::Signals;
+use crate::terminal::{self, TrainingDisplay};
+use crate::train::{Ending, Observer, Progress, due, train};
+
+/// Trains, and prints the notebook's report.
+///
+/// # Errors
+/// As the config, the machine, the loss or a signal has it.
+pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+    let mut config = arguments.config.load()?;
+    config.compute.device = arguments.device.unwrap_or(config.compute.device);
+    let mut experiment = Experiment::new(config)?;
+    let signals = Signals::listen()
+        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+    let run = create_run_dir(arguments)?;
+    run.write_config(&experiment.config)?;
+    run.write_environment(&Environment::now(
+        experiment.config.compute.device,
+        &experiment.device,
+    ))?;
+
+    let mut recorder = Recorder::new(&experiment, &run)?;
+    let ending = train(&mut experiment, &signals, &mut recorder)?;
+    let Recorder {
+        metrics, progress, ..
+    } = recorder.finish(&experiment)?;
+
+    let model = inference(&experiment.model);
+    run.write_weights(&model)?;
+    let dump = record(
+        &model,
+        &Samples {
+            dataset: &experiment.splits.train,
+            indices: reported_samples(&experiment.splits.train),
+            from_training: true,
+            labelled: true,
+        },
+        moment(progress, &experiment.config),
+        &experiment.config,
+        &experiment.device.device,
+    )?;
+    let note = match ending {
+        Ending::Finished => None,
+        Ending::Interrupted(_) => Some(format!(
+            "Interrupted in epoch {} after {} steps: all figures are of that moment.",
+            progress.epoch + 1,
+            progress.step
+        )),
+    };
+    let report = Report {
+        config: &experiment.config,
+        train: &experiment.splits.train,
+        model: &model,
+        metrics: &metrics,
+        dump: &dump,
+        note: note.as_deref(),
+    };
+    run.write_text("report.md", &report.markdown(true))?;
+    print(&format!("{}\n{}", report.markdown(false), pictures(&dump)))?;
+    let saved = format!("saved in {}", run.path().display());
+    match ending {
+        Ending::Finished => print(&format!("{saved}\n")),
+        Ending::Interrupted(signal) => Err(Failure::Interrupted {
+            signal,
+            message: format!(
+                "interrupted after step {}; everything so far is {saved}",
+                progress.step
+            ),
+        }),
+    }
+}
+
+fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
+    match &arguments.run {
+        Some(path) => RunDir::create(path),
+        None => {
+            let stem = arguments.config.config.file_stem().unwrap_or_default();
+            RunDir::create_numbered(&stem.to_string_lossy())
+        }
+    }
+}
+
+fn moment(progress: Progress, config: &ExperimentConfig) -> Moment {
+    Moment {
+        step: progress.step,
+        epoch: progress.epoch,
+        seed: Some(config.seed),
+    }
+}
+
+/// The last block's first head for each sample of a dump, as heatmaps.
+fn pictures(dump: &AttentionDump) -> String {
+    let options = terminal::options();
+    let layer = dump.dims.layers - 1;
+    (0..dump.dims.samples).fold(String::new(), |mut text, sample| {
+        let heatmap = Heatmap::of(dump, sample, layer, 0, Quantity::Weights);
+        let _ = writeln!(
+            text,
+            "{}",
+            headlight_inspector::terminal::draw(&heatmap, options)
+        );
+        text
+    })
+}
+
+/// Writes metrics and dumps while a model is trained.
+struct Recorder<'a> {
+    run: &'a RunDir,
+    config: ExperimentConfig,
+    train: headlight_data::Dataset,
+    device: burn::tensor::Device,
+    chosen: Vec<usize>,
+    log: MetricsLog,
+    display: TrainingDisplay,
+    metrics: Vec<StepMetrics>,
+    progress: Progress,
+    recorded: Option<usize>,
+}
+
+impl<'a> Recorder<'a> {
+    fn new(experiment: &Experiment, run: &'a RunDir) -> Result<Self, Failure> {
+        let train = experiment.splits.train.clone();
+        let training = &experiment.config.training;
+        let steps = training.epochs * train.len().div_ceil(training.batch_size);
+        Ok(Self {
+            run,
+            config: experiment.config.clone(),
+            chosen: record::chosen(&experiment.config.dump, &train),
+            train,
+            device: experiment.device.device.clone(),
+            log: run.metrics_log()?,
+            display: TrainingDisplay::new(steps),
+            metrics: Vec::new(),
+            progress: Progress::default(),
+            recorded: None,
+        })
+    }
+
+    /// Records the last moment, unless it is already.
+    fn finish(mut self, experiment: &Experiment) -> Result<Self, Failure> {
+        self.display.finish();
+        self.record(&experiment.model)?;
+        Ok(self)
+    }
+
+    fn record(&mut self, model: &TransformerClassifier) -> Result<(), Failure> {
+        if self.recorded == Some(self.progress.step) {
+            return Ok(());
+        }
+        self.recorded = Some(self.progress.step);
+        let samples = Samples {
+            dataset: &self.train,
+            indices: self.chosen.clone(),
+            from_training: true,
+            labelled: true,
+        };
+        let moment = moment(self.progress, &self.config);
+        let dump = record(
+            &inference(model),
+            &samples,
+            moment,
+            &self.config,
+            &self.device,
+        )?;
+        self.run.write_dump(&dump, &self.config.dump.formats)
+    }
+
+    fn is_due(&self) -> bool {
+        let DumpConfig {
+            every_epochs,
+            every_steps,
+            ..
+        } = self.config.dump;
+        let Progress {
+            epoch,
+            step,
+            at_epoch_end,
+        } = self.progress;
+        step == 0 || due(every_steps, step) || at_epoch_end && due(every_epochs, epoch)
+    }
+}
+
+impl Observer for Recorder<'_> {
+    fn step(&mut self, progress: Progress, model: &TransformerClassifier) -> Result<(), Failure> {
+        self.progress = progress;
+        self.display.step(progress.step);
+        if self.is_due() {
+            self.record(model)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn evaluated(&mut self, metrics: &StepMetrics) -> Result<(), Failure> {
+        self.display.evaluated(metrics);
+        self.log.append(metrics)?;
+        self.metrics.push(metrics.clone());
+        Ok(())
+    }
+}

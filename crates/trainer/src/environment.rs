@@ -1,0 +1,44 @@
+//! What a run was made with: `environment.json`.
+
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use crate::devices::{DeviceName, OpenDevice};
+
+/// All that a config does not say and a run may depend on.
+#[derive(Clone, Debug, Serialize)]
+pub struct Environment {
+    version: &'static str,
+    /// The commit that the program was built from.
+    git_commit: Option<&'static str>,
+    /// Whether tracked files differed from that commit.
+    git_dirty: Option<bool>,
+    device: &'static str,
+    /// The GPU and its driver.
+    adapter: Option<String>,
+    operating_system: &'static str,
+    architecture: &'static str,
+    arguments: Vec<String>,
+    /// RFC 3339, UTC.
+    started: String,
+}
+
+impl Environment {
+    /// The environment of this process, now.
+    pub fn now(name: DeviceName, device: &OpenDevice) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            git_commit: Some(env!("HEADLIGHT_COMMIT")).filter(|commit| !commit.is_empty()),
+            git_dirty: env!("HEADLIGHT_DIRTY").parse().ok(),
+            device: name.name(),
+            adapter: device.adapter.clone(),
+            operating_system: std::env::consts::OS,
+            architecture: std::env::consts::ARCH,
+            arguments: std::env::args_os()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
+            started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The one place where data and model meet.
+
+use burn::module::Module;
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use headlight_data::{Batch, CLS, DataError, Dataset, Splits, Stream};
+use headlight_model::TransformerClassifier;
+
+use crate::Failure;
+use crate::config::ExperimentConfig;
+use crate::devices::OpenDevice;
+
+/// A dataset, a fresh model of its vocabulary and length, and the device they meet on.
+#[derive(Debug)]
+pub struct Experiment {
+    /// What it was built from.
+    pub config: ExperimentConfig,
+    /// Training and held-out samples.
+    pub splits: Splits,
+    /// The model, on `device` with automatic differentiation.
+    pub model: TransformerClassifier,
+    /// Where tensors live.
+    pub device: OpenDevice,
+}
+
+impl Experiment {
+    /// Makes the dataset and the model.
+    ///
+    /// # Errors
+    /// When the dataset cannot be made, the device cannot be opened, or `[dump]` names a sample
+    /// that there is not.
+    pub fn new(config: ExperimentConfig) -> Result<Self, Failure> {
+        let splits = dataset(&config)?;
+        check_dumped_samples(&config, &splits.train)?;
+        let device = config.compute.device.open()?;
+        let model = init_model(&config, &device.device.clone().autodiff());
+        Ok(Self {
+            config,
+            splits,
+            model,
+            device,
+        })
+    }
+}
+
+/// The dataset of a config.
+///
+/// # Errors
+/// When it cannot be made or read.
+pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
+    config.data.splits().map_err(|error| {
+        Failure::Input(match error {
+            DataError::Config(invalid) => format!("`data.{}`: {invalid}", invalid.key),
+            DataError::File(error) => error.to_string(),
+        })
+    })
+}
+
+/// A fresh model, its vocabulary and length being the dataset's.
+pub fn init_model(config: &ExperimentConfig, device: &Device) -> TransformerClassifier {
+    config.model.init(
+        config.data.vocab_size as usize,
+        config.data.seq_len + 1,
+        &mut Stream::Weights.rng(config.seed),
+        device,
+    )
+}
+
+/// The model without automatic differentiation, for evaluation and inspection.
+///
+/// A forward pass that is never differentiated would leave its graph behind.
+pub fn inference(model: &TransformerClassifier) -> TransformerClassifier {
+    model.valid()
+}
+
+/// A batch's tokens on a device. `[batch, position]`
+pub fn token_tensor(batch: &Batch, device: &Device) -> Tensor<2, Int> {
+    let shape = [batch.len(), batch.positions];
+    Tensor::from_data(TensorData::new(batch.tokens.clone(), shape), device)
+}
+
+/// A batch's labels on a device. `[batch]`
+pub fn label_tensor(batch: &Batch, device: &Device) -> Tensor<1> {
+    Tensor::from_data(TensorData::new(batch.labels.clone(), [batch.len()]), device)
+}
+
+/// Checks that a sample is one of the config's length and vocabulary.
+///
+/// # Errors
+/// Says what does not fit.
+pub fn fits(tokens: &[u32], config: &ExperimentConfig) -> Result<(), String> {
+    let positions = config.data.seq_len + 1;
+    if tokens.len() != positions {
+        return Err(format!(
+            "{} tokens; this model takes {positions}: [CLS] = 0 and {} more",
+            tokens.len(),
+            positions - 1
+        ));
+    }
+    if tokens[0] != CLS {
+        return Err(format!(
+            "the first token is {}; it must be [CLS] = 0",
+            tokens[0]
+        ));
+    }
+    let last = config.data.vocab_size - 1;
+    match tokens[1..]
+        .iter()
+        .find(|&&token| token == CLS || token > last)
+    {
+        None => Ok(()),
+        Some(token) => Err(format!(
+            "token {token} is outside the vocabulary; after [CLS] = 0 tokens are 1 to {last}"
+        )),
+    }
+}
+
+fn check_dumped_samples(config: &ExperimentConfig, train: &Dataset) -> Result<(), Failure> {
+    let missing = config
+        .dump
+        .samples
+        .iter()
+        .find(|&&sample| sample >= train.len());
+    missing.map_or(Ok(()), |sample| {
+        Err(Failure::Input(format!(
+            "`dump.samples`: there is no sample {sample}; the {} training samples count from 0",
+            train.len()
+        )))
+    })
+}

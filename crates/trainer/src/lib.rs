@@ -1,0 +1,26 @@
+//! Trains tiny transformer classifiers and shows where their attention looks.
+//!
+//! The pipeline runs one way: a [`config`] gives an [`experiment`] (dataset, model, device),
+//! [`train`] trains it, a [`run_dir`] holds what came of it, and inspection reads only that.
+//! `main.rs` names the commands; each has a file under `commands`.
+
+pub mod cli;
+pub mod commands;
+pub mod config;
+pub mod devices;
+pub mod environment;
+pub mod evaluate;
+pub mod experiment;
+mod failure;
+pub mod files;
+pub mod metrics;
+pub mod optimizer;
+pub mod record;
+pub mod report;
+pub mod run_dir;
+pub mod signals;
+mod terminal;
+pub mod train;
+pub mod weights;
+
+pub use failure::Failure;

@@ -1,0 +1,226 @@
+//! How good a classifier is, and how much [CLS] looks at what decides the label.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+/// Measurements over a whole split. What has nothing to be measured on is `None`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EvalMetrics {
+    /// Mean binary cross-entropy, in nats.
+    pub loss: f64,
+    /// Share of samples that are classified correctly.
+    pub accuracy: f64,
+    /// Share of true positives among samples called positive.
+    pub precision: Option<f64>,
+    /// Share of positive samples that are called positive.
+    pub recall: Option<f64>,
+    /// Harmonic mean of precision and recall.
+    pub f1: Option<f64>,
+    /// Smallest probability of a positive sample.
+    pub min_positive: Option<f64>,
+    /// Largest probability of a negative sample.
+    pub max_negative: Option<f64>,
+    /// Attention from [CLS] to the label's positions, summed over these, averaged over blocks,
+    /// heads and positive samples.
+    pub attention_positive: Option<f64>,
+    /// The same over negative samples.
+    pub attention_negative: Option<f64>,
+    /// What both would be if attention were uniform.
+    pub attention_uniform: Option<f64>,
+}
+
+impl EvalMetrics {
+    /// Names and values, in the order of reports.
+    pub fn entries(&self) -> [(&'static str, Option<f64>); 10] {
+        [
+            ("loss", Some(self.loss)),
+            ("accuracy", Some(self.accuracy)),
+            ("precision", self.precision),
+            ("recall", self.recall),
+            ("f1", self.f1),
+            ("min_positive", self.min_positive),
+            ("max_negative", self.max_negative),
+            ("attention_positive", self.attention_positive),
+            ("attention_negative", self.attention_negative),
+            ("attention_uniform", self.attention_uniform),
+        ]
+    }
+}
+
+/// A line of `metrics.jsonl`: where training stands, and how good the model is there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepMetrics {
+    /// Epochs finished, or under way.
+    pub epoch: usize,
+    /// Steps taken.
+    pub step: usize,
+    /// Mean of the batches' losses since the epoch began, as Keras reports it; `None` before the
+    /// first step.
+    pub train_loss: Option<f64>,
+    /// Over the training samples, with the weights of this moment.
+    pub train: EvalMetrics,
+    /// Over the held-out samples, where there are any.
+    pub held_out: Option<EvalMetrics>,
+}
+
+impl Serialize for StepMetrics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("epoch", &self.epoch)?;
+        map.serialize_entry("step", &self.step)?;
+        map.serialize_entry("train_loss", &self.train_loss)?;
+        for (name, value) in self.train.entries() {
+            map.serialize_entry(name, &value)?;
+        }
+        if let Some(held_out) = &self.held_out {
+            for (name, value) in held_out.entries() {
+                map.serialize_entry(&format!("held_out_{name}"), &value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Collects [`EvalMetrics`] sample by sample.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    samples: usize,
+    loss: f64,
+    true_positives: usize,
+    false_positives: usize,
+    false_negatives: usize,
+    min_positive: Option<f64>,
+    max_negative: Option<f64>,
+    positive: Attention,
+    negative: Attention,
+}
+
+/// Attention on the label's positions, and what it would be if uniform, summed over samples.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attention {
+    samples: usize,
+    paid: f64,
+    uniform: f64,
+}
+
+impl Tally {
+    /// Adds a sample: its log-odds and its label.
+    pub fn add(&mut self, logit: f64, label: bool) {
+        self.samples += 1;
+        self.loss += binary_cross_entropy(logit, label);
+        let probability = sigmoid(logit);
+        let called = logit > 0.0;
+        match (label, called) {
+            (true, true) => self.true_positives += 1,
+            (true, false) => self.false_negatives += 1,
+            (false, true) => self.false_positives += 1,
+            (false, false) => {}
+        }
+        if label {
+            let least = self.min_positive.unwrap_or(probability);
+            self.min_positive = Some(least.min(probability));
+        } else {
+            let most = self.max_negative.unwrap_or(probability);
+            self.max_negative = Some(most.max(probability));
+        }
+    }
+
+    /// Adds a sample's attention to the positions that decide its label: what it is, and what it
+    /// would be if uniform.
+    pub fn add_attention(&mut self, label: bool, paid: f64, uniform: f64) {
+        let sum = if label {
+            &mut self.positive
+        } else {
+            &mut self.negative
+        };
+        sum.samples += 1;
+        sum.paid += paid;
+        sum.uniform += uniform;
+    }
+
+    /// The measurements over all samples so far; `None` where there were none.
+    pub fn metrics(&self) -> Option<EvalMetrics> {
+        let ratio = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
+        let wrong = self.false_positives + self.false_negatives;
+        let true_positives = self.true_positives;
+        let attention = self.positive.samples + self.negative.samples;
+        Some(EvalMetrics {
+            loss: (self.samples > 0).then(|| self.loss / self.samples as f64)?,
+            accuracy: ratio(self.samples - wrong, self.samples)?,
+            precision: ratio(true_positives, true_positives + self.false_positives),
+            recall: ratio(true_positives, true_positives + self.false_negatives),
+            f1: ratio(2 * true_positives, 2 * true_positives + wrong),
+            min_positive: self.min_positive,
+            max_negative: self.max_negative,
+            attention_positive: self.positive.mean(),
+            attention_negative: self.negative.mean(),
+            attention_uniform: (attention > 0)
+                .then(|| (self.positive.uniform + self.negative.uniform) / attention as f64),
+        })
+    }
+}
+
+impl Attention {
+    fn mean(self) -> Option<f64> {
+        (self.samples > 0).then(|| self.paid / self.samples as f64)
+    }
+}
+
+/// The probability of the positive class.
+pub fn sigmoid(logit: f64) -> f64 {
+    1.0 / (1.0 + (-logit).exp())
+}
+
+/// `-log p(label)`, from log-odds, without overflow: `max(z, 0) - z y + log(1 + exp(-|z|))`.
+fn binary_cross_entropy(logit: f64, label: bool) -> f64 {
+    let target = f64::from(u8::from(label));
+    logit.max(0.0) - logit * target + (-logit.abs()).exp().ln_1p()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_ratios() {
+        let mut tally = Tally::default();
+        // Two positives, one found; three negatives, one called positive.
+        for (logit, label) in [
+            (2.0, true),
+            (-1.0, true),
+            (1.0, false),
+            (-3.0, false),
+            (-4.0, false),
+        ] {
+            tally.add(logit, label);
+        }
+        let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
+        assert_eq!(metrics.accuracy, 0.6);
+        assert_eq!(
+            (metrics.precision, metrics.recall, metrics.f1),
+            (Some(0.5), Some(0.5), Some(0.5))
+        );
+        assert_eq!(metrics.min_positive, Some(sigmoid(-1.0)));
+        assert_eq!(metrics.max_negative, Some(sigmoid(1.0)));
+        let by_hand = [2.0_f64, -1.0, -1.0, 3.0, 4.0].map(|z| (1.0 + (-z).exp()).ln());
+        assert!((metrics.loss - by_hand.iter().sum::<f64>() / 5.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_to_measure_on_is_none() {
+        assert_eq!(Tally::default().metrics(), None);
+        let mut tally = Tally::default();
+        tally.add(-1.0, false);
+        let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
+        assert_eq!(
+            (metrics.precision, metrics.recall, metrics.f1),
+            (None, None, None)
+        );
+        assert_eq!(metrics.attention_positive, None);
+    }
+
+    #[test]
+    fn extreme_logits_do_not_overflow() {
+        assert!(binary_cross_entropy(1e4, true).abs() < 1e-300);
+        assert_eq!(binary_cross_entropy(1e4, false), 1e4);
+    }
+}

@@ -1,0 +1,238 @@
+//! What the notebook prints, and the attention matrix that it never came to, as Markdown.
+
+use std::fmt::Write;
+
+use headlight_data::{Dataset, LabelRule};
+use headlight_dump::AttentionDump;
+use headlight_model::TransformerClassifier;
+
+use crate::config::ExperimentConfig;
+use crate::metrics::{EvalMetrics, StepMetrics};
+
+/// How many positives the short form shows; the long form shows all.
+const SHORT: usize = 5;
+
+/// All that a report is made from.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// The experiment.
+    pub config: &'a ExperimentConfig,
+    /// Its training samples.
+    pub train: &'a Dataset,
+    /// The trained model.
+    pub model: &'a TransformerClassifier,
+    /// An evaluation a line, the last one being of the trained model.
+    pub metrics: &'a [StepMetrics],
+    /// What the trained model computes for sample 0 and the first positive.
+    pub dump: &'a AttentionDump,
+    /// Why training stopped early, where it did.
+    pub note: Option<&'a str>,
+}
+
+/// The samples that a report shows: sample 0, and the first positive.
+pub fn reported_samples(train: &Dataset) -> Vec<usize> {
+    let mut samples = vec![0];
+    samples.extend(train.positives().find(|&sample| sample != 0));
+    samples
+}
+
+impl Report<'_> {
+    /// The report, with every positive sample or only the first few.
+    pub fn markdown(&self, every_positive: bool) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut text, every_positive);
+        text
+    }
+
+    fn write(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {
+        let rule = self.config.data.rule.as_ref();
+        match rule {
+            Some(rule) => writeln!(text, "# Is it true that {}?\n", rule.describe())?,
+            None => writeln!(text, "# Two classes from a file\n")?,
+        }
+        if let Some(note) = self.note {
+            writeln!(text, "{note}\n")?;
+        }
+        self.write_positives(text, every_positive)?;
+        writeln!(text, "## Model\n\n{}", self.model.summary())?;
+        self.write_training(text)?;
+        self.write_attention(text)?;
+        self.write_predictions(text)
+    }
+
+    fn write_positives(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {
+        let count = self.train.positives().count();
+        writeln!(
+            text,
+            "## Data\n\n{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
+            self.train.len(),
+            100.0 * count as f64 / self.train.len() as f64,
+            self.config.data.held_out
+        )?;
+        let shown = if every_positive {
+            count
+        } else {
+            count.min(SHORT)
+        };
+        let width = self.train.len().to_string().len();
+        writeln!(text, "Samples with label 1:\n\n```text")?;
+        for sample in self.train.positives().take(shown) {
+            writeln!(text, "{sample:>width$}: {}", tokens(self.train, sample))?;
+        }
+        if shown < count {
+            writeln!(text, "... and {} more", count - shown)?;
+        }
+        writeln!(text, "```\n")
+    }
+
+    fn write_training(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "## Training\n")?;
+        writeln!(
+            text,
+            "Loss is the mean over the steps of the epoch; all else is measured over all samples at that step.\n"
+        )?;
+        let header = [
+            "epoch",
+            "step",
+            "loss",
+            "accuracy",
+            "precision",
+            "recall",
+            "F1",
+            "cross-entropy",
+        ];
+        writeln!(text, "| {} |", header.join(" | "))?;
+        writeln!(text, "|{}", "---:|".repeat(header.len()))?;
+        for line in self.metrics {
+            let EvalMetrics {
+                loss,
+                accuracy,
+                precision,
+                recall,
+                f1,
+                ..
+            } = &line.train;
+            let ratios = [Some(*accuracy), *precision, *recall, *f1].map(|ratio| number(ratio, 4));
+            writeln!(
+                text,
+                "| {} | {} | {} | {} | {} |",
+                line.epoch,
+                line.step,
+                number(line.train_loss, 4),
+                ratios.join(" | "),
+                number(Some(*loss), 5)
+            )?;
+        }
+        text.push('\n');
+        let Some(last) = self.metrics.last() else {
+            return Ok(());
+        };
+        if let Some(held_out) = &last.held_out {
+            writeln!(
+                text,
+                "Held out: accuracy {}, precision {}, recall {}, F1 {}, cross-entropy {}.\n",
+                number(Some(held_out.accuracy), 4),
+                number(held_out.precision, 4),
+                number(held_out.recall, 4),
+                number(held_out.f1, 4),
+                number(Some(held_out.loss), 5),
+            )?;
+        }
+        writeln!(
+            text,
+            "Smallest probability of a positive: {}. Largest of a negative: {}.\n",
+            number(last.train.min_positive, 4),
+            number(last.train.max_negative, 4)
+        )
+    }
+
+    fn write_attention(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "## Attention\n")?;
+        if let (Some(rule), Some(last)) = (&self.config.data.rule, self.metrics.last()) {
+            let metrics = &last.train;
+            writeln!(
+                text,
+                "From [CLS] to {}: {} on average over positives, {} over negatives; {} if it were uniform.\n",
+                where_it_should_look(rule),
+                number(metrics.attention_positive, 3),
+                number(metrics.attention_negative, 3),
+                number(metrics.attention_uniform, 3)
+            )?;
+        }
+        for shown in 0..self.dump.dims.samples {
+            for layer in 0..self.dump.dims.layers {
+                for head in 0..self.dump.dims.heads {
+                    let sample = self.dump.meta.samples[shown].unwrap_or(shown);
+                    let layer_name = if self.dump.dims.layers > 1 {
+                        format!(" · layer {layer}")
+                    } else {
+                        String::new()
+                    };
+                    writeln!(
+                        text,
+                        "Attention weights (sample {sample}{layer_name} · head {head}), query by key:\n\n```text"
+                    )?;
+                    let weights = self.dump.weights(shown, layer, head);
+                    matrix(text, weights, self.dump.dims.positions)?;
+                    writeln!(text, "```\n")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_predictions(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(
+            text,
+            "## Predictions\n\n| sample | tokens | label | probability |\n|---:|---|---:|---:|"
+        )?;
+        for shown in 0..self.dump.dims.samples {
+            let sample = self.dump.meta.samples[shown].unwrap_or(shown);
+            writeln!(
+                text,
+                "| {sample} | {} | {} | {:.6} |",
+                tokens(self.train, sample),
+                u8::from(self.train.label(sample)),
+                self.dump.probabilities[shown]
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A square matrix with four decimals, in brackets, as NumPy prints it.
+fn matrix(text: &mut String, cells: &[f32], size: usize) -> std::fmt::Result {
+    for (index, row) in cells.chunks(size).enumerate() {
+        let row: Vec<String> = row.iter().map(|cell| format!("{cell:.4}")).collect();
+        let (open, close) = (
+            if index == 0 { "[[" } else { " [" },
+            if index + 1 == size { "]]" } else { "]" },
+        );
+        writeln!(text, "{open}{}{close}", row.join(" "))?;
+    }
+    Ok(())
+}
+
+fn where_it_should_look(rule: &LabelRule) -> String {
+    match rule {
+        LabelRule::TokenAtPosition { position, .. } => format!("position {position}"),
+        LabelRule::TokenAnywhere { token } => format!("token {token}, where it stands"),
+        LabelRule::TokenBeforeToken { first, second } => {
+            format!("tokens {first} and {second}, where they stand")
+        }
+        LabelRule::EqualPositions { first, second } => {
+            format!("positions {first} and {second} together")
+        }
+    }
+}
+
+fn tokens(dataset: &Dataset, sample: usize) -> String {
+    let tokens: Vec<String> = dataset.tokens(sample).iter().map(u32::to_string).collect();
+    tokens.join(" ")
+}
+
+/// A number with so many decimals, or a dash for what was not measured.
+pub fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
+}

@@ -1,0 +1,38 @@
+//! SIGINT and SIGTERM: the first asks to stop after the step under way, the second stops at once.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// Whether a signal has asked to stop.
+#[derive(Clone, Debug, Default)]
+pub struct Signals(Arc<AtomicUsize>);
+
+impl Signals {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    /// When the system does not let signals be handled.
+    pub fn listen() -> io::Result<Self> {
+        let received = Arc::new(AtomicUsize::new(0));
+        for signal in [SIGINT, SIGTERM] {
+            let again = Arc::new(AtomicBool::new(false));
+            // In this order: the first signal finds `again` unset, and sets it.
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))?;
+            flag::register(signal, again)?;
+            flag::register_usize(signal, Arc::clone(&received), signal as usize)?;
+        }
+        Ok(Self(received))
+    }
+
+    /// The number of the signal that asked to stop.
+    pub fn received(&self) -> Option<i32> {
+        match self.0.load(Ordering::Relaxed) {
+            0 => None,
+            signal => i32::try_from(signal).ok(),
+        }
+    }
+}

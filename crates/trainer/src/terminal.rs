@@ -1,0 +1,99 @@
+//! What the terminal can show, and a training run as it shows it.
+
+use std::env;
+use std::io::IsTerminal;
+
+use headlight_inspector::ColourMode;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::metrics::StepMetrics;
+use crate::report::number;
+
+/// Columns where the terminal does not say, as when output goes to a file.
+const DEFAULT_WIDTH: usize = 100;
+
+/// How pictures on standard output are drawn.
+pub(crate) fn options() -> headlight_inspector::terminal::Options {
+    let terminal = std::io::stdout().is_terminal();
+    let width = console::Term::stdout()
+        .size_checked()
+        .map(|(_, columns)| columns);
+    headlight_inspector::terminal::Options {
+        colour: if terminal {
+            colour_mode()
+        } else {
+            ColourMode::Plain
+        },
+        width: width.map_or(DEFAULT_WIDTH, usize::from),
+    }
+}
+
+/// As <https://no-color.org> and the common use of `COLORTERM` and `TERM` have it.
+fn colour_mode() -> ColourMode {
+    let variable = |name| env::var(name).unwrap_or_default();
+    if !variable("NO_COLOR").is_empty() || variable("TERM") == "dumb" {
+        return ColourMode::Plain;
+    }
+    match variable("COLORTERM").as_str() {
+        "truecolor" | "24bit" => ColourMode::TrueColour,
+        _ => ColourMode::Palette,
+    }
+}
+
+/// A bar over all steps, with steps a second and the time left; a line for each evaluation.
+///
+/// Without a terminal only the lines are written, to standard error.
+pub(crate) struct TrainingDisplay {
+    bar: ProgressBar,
+}
+
+impl TrainingDisplay {
+    pub(crate) fn new(steps: usize) -> Self {
+        let bar = ProgressBar::new(steps as u64);
+        let template = "{bar:30} {pos}/{len} steps · {per_sec} · {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        Self { bar }
+    }
+
+    pub(crate) fn step(&self, step: usize) {
+        self.bar.set_position(step as u64);
+    }
+
+    pub(crate) fn evaluated(&self, line: &StepMetrics) {
+        let text = describe(line);
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn describe(line: &StepMetrics) -> String {
+    let train = &line.train;
+    let held_out = line.held_out.as_ref().map_or_else(String::new, |held_out| {
+        format!(" · held-out F1 {}", number(held_out.f1, 3))
+    });
+    let attention = if train.attention_uniform.is_some() {
+        format!(
+            " · attention on label + {} − {} (uniform {})",
+            number(train.attention_positive, 3),
+            number(train.attention_negative, 3),
+            number(train.attention_uniform, 3)
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "epoch {} step {:>5} · loss {} · accuracy {} precision {} recall {} F1 {}{held_out}{attention}",
+        line.epoch,
+        line.step,
+        number(line.train_loss.or(Some(train.loss)), 4),
+        number(Some(train.accuracy), 4),
+        number(train.precision, 3),
+        number(train.recall, 3),
+        number(train.f1, 3),
+    )
+}

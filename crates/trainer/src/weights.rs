@@ -1,0 +1,85 @@
+//! A model's weights as safetensors: float32, `[in, out]`, names as in `headlight-model`.
+
+use std::path::Path;
+
+use headlight_model::{Parameter, TransformerClassifier};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+use crate::Failure;
+use crate::files::{read_bounded, write_whole};
+
+/// Writes a model's weights; the same weights give the same bytes.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn save(model: &TransformerClassifier, path: &Path) -> Result<(), Failure> {
+    let bytes = encode(model)
+        .map_err(|error| Failure::System(format!("the weights cannot be written: {error}")))?;
+    write_whole(path, |file| std::io::Write::write_all(file, &bytes))
+}
+
+/// Puts the weights of a file into a model.
+///
+/// # Errors
+/// When the file is missing, damaged, or not of this model: lists each difference.
+pub fn load(model: TransformerClassifier, path: &Path) -> Result<TransformerClassifier, Failure> {
+    let parameters =
+        decode(&read_bounded(path)?).map_err(|reason| Failure::reading(path, reason))?;
+    model.with_parameters(parameters).map_err(|mismatch| {
+        Failure::reading(
+            path,
+            format!("its weights are not this model's: {mismatch}"),
+        )
+    })
+}
+
+fn encode(model: &TransformerClassifier) -> Result<Vec<u8>, safetensors::SafeTensorError> {
+    let parameters: Vec<(String, Vec<usize>, Vec<u8>)> = model
+        .parameters()
+        .into_iter()
+        .map(
+            |Parameter {
+                 name,
+                 shape,
+                 values,
+             }| {
+                let bytes = values
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes())
+                    .collect();
+                (name, shape, bytes)
+            },
+        )
+        .collect();
+    let views = parameters
+        .iter()
+        .map(|(name, shape, bytes)| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
+    safetensors::serialize(views, None)
+}
+
+fn decode(bytes: &[u8]) -> Result<Vec<Parameter>, String> {
+    let tensors = SafeTensors::deserialize(bytes)
+        .map_err(|error| format!("it is not a safetensors file, or it was cut short ({error})"))?
+        .tensors();
+    let other: Vec<String> = tensors
+        .iter()
+        .filter(|(_, tensor)| tensor.dtype() != Dtype::F32)
+        .map(|(name, tensor)| format!("`{name}` is {:?}, not F32", tensor.dtype()))
+        .collect();
+    if !other.is_empty() {
+        return Err(other.join("; "));
+    }
+    Ok(tensors
+        .into_iter()
+        .map(|(name, tensor)| Parameter {
+            name,
+            shape: tensor.shape().to_vec(),
+            values: tensor
+                .data()
+                .chunks_exact(4)
+                .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+                .collect(),
+        })
+        .collect())
+}
