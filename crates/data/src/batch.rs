@@ -31,7 +31,7 @@ impl Batch {
             let tokens = dataset.tokens(sample as usize);
             batch
                 .tokens
-                .extend(tokens.iter().map(|&token| token as i32));
+                .extend(tokens.iter().map(|&token| token.cast_signed()));
             batch
                 .labels
                 .push(f32::from(u8::from(dataset.label(sample as usize))));

@@ -1,5 +1,5 @@
 //! Dataset files survive a round trip, and damaged ones are refused with a place.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::type_complexity)]
 
 use std::fs;
 use std::io::Cursor;

@@ -3,7 +3,7 @@
 use crate::{AttentionDump, DumpError, FLOAT_ARRAYS};
 
 /// How far a row of weights may sum from 1.
-pub const ROW_SUM_TOLERANCE: f64 = 1e-4;
+const ROW_SUM_TOLERANCE: f64 = 1e-4;
 
 impl AttentionDump {
     /// Checks that numbers are finite (labels may be unknown, NaN), that each row of attention

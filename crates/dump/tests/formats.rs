@@ -1,5 +1,5 @@
 //! A dump survives npz, and a damaged or impossible one is refused with a reason.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::type_complexity)]
 
 use std::collections::BTreeMap;
 use std::io::Cursor;

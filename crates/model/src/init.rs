@@ -1,7 +1,7 @@
 //! Initial weights, drawn on the host in the order in which the parameters are listed.
 //!
 //! As Keras does by default: embeddings uniform in (-0.05, 0.05), weight matrices Glorot uniform
-//! in ±sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010), biases 0, gamma 1, beta 0.
+//! in `±sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio 2010), biases 0, gamma 1, beta 0.
 
 use burn::module::Param;
 use burn::nn::{LayerNormConfig, Linear};

@@ -53,7 +53,7 @@ impl TransformerClassifier {
             "(batch, 1)".to_owned(),
             count("classifier."),
         ));
-        let mut text = table(["layer", "output", "parameters"].map(str::to_owned), &rows);
+        let mut text = table(&["layer", "output", "parameters"].map(str::to_owned), &rows);
         let _ = writeln!(text, "\nTrainable parameters: {}", self.parameter_count());
         text
     }
@@ -64,7 +64,7 @@ fn row(layer: &str, output: String, parameters: usize) -> Row {
 }
 
 /// A Markdown table that is also aligned as plain text; the last column to the right.
-fn table(header: Row, rows: &[Row]) -> String {
+fn table(header: &Row, rows: &[Row]) -> String {
     let mut width = header.each_ref().map(String::len);
     for row in rows {
         for (width, cell) in width.iter_mut().zip(row) {
@@ -76,7 +76,7 @@ fn table(header: Row, rows: &[Row]) -> String {
     let mut line = |[x, y, z]: &Row| {
         let _ = writeln!(text, "| {x:a$} | {y:b$} | {z:>c$} |");
     };
-    line(&header);
+    line(header);
     line(&["-".repeat(a), "-".repeat(b), "-".repeat(c - 1) + ":"]);
     rows.iter().for_each(line);
     text

@@ -177,6 +177,7 @@ fn binary_cross_entropy(logit: f64, label: bool) -> f64 {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp)] // Exact by construction.
 mod tests {
     use super::*;
 

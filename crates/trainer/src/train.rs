@@ -125,7 +125,11 @@ pub fn due(every: usize, step: usize) -> bool {
     every > 0 && step.is_multiple_of(every)
 }
 
-fn measure(
+/// Evaluates the model as it is.
+///
+/// # Errors
+/// When there are no training samples.
+pub fn measure(
     experiment: &Experiment,
     progress: Progress,
     train_loss: Option<f64>,

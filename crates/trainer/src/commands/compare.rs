@@ -1,7 +1,7 @@
 //! `headlight compare`: runs side by side.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::Value;
 use toml::Table;
@@ -35,7 +35,7 @@ pub fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     let runs = arguments
         .runs
         .iter()
-        .map(Summary::read)
+        .map(|path| Summary::read(path))
         .collect::<Result<Vec<_>, _>>()?;
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |name: &str, cell: &dyn Fn(&Summary) -> String| {
@@ -72,7 +72,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn read(path: &PathBuf) -> Result<Self, Failure> {
+    fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDir::open(path)?;
         let table = Table::try_from(run.config()?)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;

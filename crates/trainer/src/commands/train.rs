@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::{Heatmap, Quantity};
+use headlight_inspector::{ColourMode, Heatmap, Quantity};
 use headlight_model::TransformerClassifier;
 
 use crate::Failure;
@@ -18,7 +18,7 @@ use crate::report::{Report, reported_samples};
 use crate::run_dir::{MetricsLog, RunDir};
 use crate::signals::Signals;
 use crate::terminal::{self, TrainingDisplay};
-use crate::train::{Ending, Observer, Progress, due, train};
+use crate::train::{Ending, Observer, Progress, due, measure, train};
 
 /// Trains, and prints the notebook's report.
 ///
@@ -40,8 +40,14 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let mut recorder = Recorder::new(&experiment, &run)?;
     let ending = train(&mut experiment, &signals, &mut recorder)?;
     let Recorder {
-        metrics, progress, ..
+        mut metrics,
+        progress,
+        ..
     } = recorder.finish(&experiment)?;
+    if let Ending::Interrupted(_) = ending {
+        // For the report alone: metrics.jsonl holds what an undisturbed run would have written.
+        metrics.push(measure(&experiment, progress, None)?);
+    }
 
     let model = inference(&experiment.model);
     run.write_weights(&model)?;
@@ -60,9 +66,8 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let note = match ending {
         Ending::Finished => None,
         Ending::Interrupted(_) => Some(format!(
-            "Interrupted in epoch {} after {} steps: all figures are of that moment.",
-            progress.epoch + 1,
-            progress.step
+            "Interrupted after {} steps ({} of {} epochs finished): all figures are of that moment.",
+            progress.step, progress.epoch, experiment.config.training.epochs
         )),
     };
     let report = Report {
@@ -74,10 +79,10 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         note: note.as_deref(),
     };
     run.write_text("report.md", &report.markdown(true))?;
-    print(&format!("{}\n{}", report.markdown(false), pictures(&dump)))?;
+    print(&format!("{}{}", report.markdown(false), pictures(&dump)))?;
     let saved = format!("saved in {}", run.path().display());
     match ending {
-        Ending::Finished => print(&format!("{saved}\n")),
+        Ending::Finished => print(&format!("\n{saved}\n")),
         Ending::Interrupted(signal) => Err(Failure::Interrupted {
             signal,
             message: format!(
@@ -89,13 +94,11 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
 }
 
 fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
-    match &arguments.run {
-        Some(path) => RunDir::create(path),
-        None => {
-            let stem = arguments.config.config.file_stem().unwrap_or_default();
-            RunDir::create_numbered(&stem.to_string_lossy())
-        }
+    if let Some(path) = &arguments.run {
+        return RunDir::create(path);
     }
+    let stem = arguments.config.config.file_stem().unwrap_or_default();
+    RunDir::create_numbered(&stem.to_string_lossy())
 }
 
 fn moment(progress: Progress, config: &ExperimentConfig) -> Moment {
@@ -106,15 +109,19 @@ fn moment(progress: Progress, config: &ExperimentConfig) -> Moment {
     }
 }
 
-/// The last block's first head for each sample of a dump, as heatmaps.
+/// The last block's first head for each sample of a dump, as heatmaps; nothing where there is no
+/// colour, since the report has the numbers.
 fn pictures(dump: &AttentionDump) -> String {
     let options = terminal::options();
+    if options.colour == ColourMode::Plain {
+        return String::new();
+    }
     let layer = dump.dims.layers - 1;
     (0..dump.dims.samples).fold(String::new(), |mut text, sample| {
         let heatmap = Heatmap::of(dump, sample, layer, 0, Quantity::Weights);
         let _ = writeln!(
             text,
-            "{}",
+            "\n{}",
             headlight_inspector::terminal::draw(&heatmap, options)
         );
         text

@@ -120,16 +120,17 @@ impl Source {
         if path.is_empty() {
             return self.invalid(path, &what);
         }
-        self.invalid(path, &format!("`{path}`: {what}"))
+        // An element of a list is found with its list.
+        let key = path.split('[').next().unwrap_or(path);
+        self.invalid(key, &format!("`{path}`: {what}"))
     }
 
     /// A message about a key, pointing at where its value comes from.
-    pub(crate) fn invalid(&self, key: &str, message: &str) -> Failure {
+    fn invalid(&self, key: &str, message: &str) -> Failure {
         let from_override = self.overrides.iter().rev().find(|set| {
-            set.key == key
-                || key
-                    .strip_prefix(&set.key)
-                    .is_some_and(|rest| rest.starts_with('.'))
+            // The override gave the value, the section it stands in, or something in a section
+            // that the file does not have.
+            is_within(key, &set.key) || is_within(&set.key, key) && self.span(key).is_none()
         });
         if let Some(set) = from_override {
             return Failure::Input(format!("--set {}: {message}", set.text));
@@ -191,6 +192,12 @@ fn place(name: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>
     }
 }
 
+/// Whether `key` is `section` or stands in it.
+fn is_within(key: &str, section: &str) -> bool {
+    key.strip_prefix(section)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
 fn join(section: &str, name: &str) -> String {
     if section.is_empty() {
         name.to_owned()
@@ -199,7 +206,7 @@ fn join(section: &str, name: &str) -> String {
     }
 }
 
-/// Serde's `unknown field `x`, expected one of `a`, `b`` (or variant), taken apart.
+/// Serde's message about an unknown field and the fields expected instead, taken apart.
 struct UnknownField<'a> {
     name: &'a str,
     expected: Vec<&'a str>,
