@@ -32,8 +32,17 @@ impl TransformerClassifier {
     /// # Shapes
     /// - tokens: `[batch, position]`, [CLS] = 0 at position 0
     pub fn forward(&self, tokens: Tensor<2, Int>) -> ForwardOutput {
-        let [batch, _] = tokens.dims();
-        let embeddings = self.embedding.forward(tokens); // [batch, position, d_model]
+        self.forward_rows(self.embedding.token_rows(tokens))
+    }
+
+    /// The forward pass from where tokens have become vectors. Training starts here, to see the
+    /// gradient of each occurrence of a token.
+    ///
+    /// # Shapes
+    /// - `token_rows`: `[batch, position, d_model]`
+    pub fn forward_rows(&self, token_rows: Tensor<3>) -> ForwardOutput {
+        let [batch, _, _] = token_rows.dims();
+        let embeddings = self.embedding.add_positions(token_rows); // [batch, position, d_model]
         let mut layers: Vec<BlockOutput> = Vec::with_capacity(self.blocks.len());
         let mut stream = embeddings.clone(); // [batch, position, d_model]
         for block in &self.blocks {

@@ -14,13 +14,20 @@ pub struct TokenPositionEmbedding {
 }
 
 impl TokenPositionEmbedding {
-    /// `token_embedding[tokens] + position_embedding`.
+    /// The vectors of tokens: `token_embedding[tokens]`.
     ///
     /// # Shapes
     /// - tokens: `[batch, position]`
     /// - output: `[batch, position, d_model]`
-    pub fn forward(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
+    pub fn token_rows(&self, tokens: Tensor<2, Int>) -> Tensor<3> {
         embedding(self.token_embedding.val(), tokens)
-            + self.position_embedding.val().unsqueeze::<3>()
+    }
+
+    /// Adds the vectors of positions to those of tokens.
+    ///
+    /// # Shapes
+    /// - `token_rows`, output: `[batch, position, d_model]`
+    pub fn add_positions(&self, token_rows: Tensor<3>) -> Tensor<3> {
+        token_rows + self.position_embedding.val().unsqueeze::<3>()
     }
 }

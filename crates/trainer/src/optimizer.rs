@@ -1,15 +1,16 @@
 //! Adam (Kingma and Ba 2015), as Keras computes it.
 //!
-//! Two things differ from Burn's own. Epsilon is added to the root of the uncorrected second
+//! Three things differ from Burn's own. Epsilon is added to the root of the uncorrected second
 //! moment, as in Keras and in the paper's "epsilon hat" form; Burn and PyTorch scale it with the
-//! bias correction. And all parameters are updated as one vector: a dozen small tensors of a few
-//! operations each would cost more than the arithmetic.
+//! bias correction. A token's occurrences enter the second moment one by one, as they do in Keras
+//! on TensorFlow, or summed ([`TokenSecondMoment`]). And all parameters are updated as one vector:
+//! a dozen small tensors of a few operations each would cost more than the arithmetic.
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::tensor::{Gradients, Tensor};
+use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
+use burn::tensor::{Gradients, IndexingUpdateOp, Int, Tensor};
 use headlight_model::TransformerClassifier;
 
-use crate::config::TrainingConfig;
+use crate::config::{TokenSecondMoment, TrainingConfig};
 
 /// Adam's settings and state.
 #[derive(Clone, Debug)]
@@ -18,6 +19,7 @@ pub struct Adam {
     beta_1: f64,
     beta_2: f64,
     epsilon: f64,
+    token_second_moment: TokenSecondMoment,
     steps: u32,
     moments: Option<Moments>,
 }
@@ -31,6 +33,15 @@ struct Moments {
     second: Tensor<1>,
 }
 
+/// The tokens of a batch and the vectors that they became, the latter a leaf of the graph.
+#[derive(Clone, Debug)]
+pub struct Lookup {
+    /// `[batch, position]`
+    pub tokens: Tensor<2, Int>,
+    /// `[batch, position, d_model]`
+    pub rows: Tensor<3>,
+}
+
 impl Adam {
     /// Adam before its first step.
     pub fn new(config: &TrainingConfig) -> Self {
@@ -39,6 +50,7 @@ impl Adam {
             beta_1: config.beta_1,
             beta_2: config.beta_2,
             epsilon: config.epsilon,
+            token_second_moment: config.token_second_moment,
             steps: 0,
             moments: None,
         }
@@ -49,20 +61,22 @@ impl Adam {
         &mut self,
         model: TransformerClassifier,
         gradients: Gradients,
+        lookup: &Lookup,
     ) -> TransformerClassifier {
-        let delta = self.delta(flatten(&model, gradients));
+        let (gradient, square) = self.flatten(&model, gradients, lookup);
+        let delta = self.delta(gradient, square);
         model.map(&mut Subtract { delta, offset: 0 })
     }
 
     /// What is to be subtracted from the parameters. `[parameter]`
-    fn delta(&mut self, gradient: Tensor<1>) -> Tensor<1> {
+    fn delta(&mut self, gradient: Tensor<1>, square: Tensor<1>) -> Tensor<1> {
         self.steps += 1;
         let Moments { first, second } = self.moments.take().unwrap_or_else(|| Moments {
             first: gradient.zeros_like(),
             second: gradient.zeros_like(),
         });
-        let first = first.clone() + (gradient.clone() - first) * (1.0 - self.beta_1);
-        let second = second.clone() + (gradient.square() - second) * (1.0 - self.beta_2);
+        let first = first.clone() + (gradient - first) * (1.0 - self.beta_1);
+        let second = second.clone() + (square - second) * (1.0 - self.beta_2);
         // In f32, as Keras has it.
         let steps = self.steps as f32;
         let correction_1 = 1.0 - (self.beta_1 as f32).powf(steps);
@@ -72,30 +86,71 @@ impl Adam {
         self.moments = Some(Moments { first, second });
         delta
     }
+
+    /// All gradients side by side, in the model's order, and their squares. `[parameter]`
+    fn flatten(
+        &self,
+        model: &TransformerClassifier,
+        mut gradients: Gradients,
+        lookup: &Lookup,
+    ) -> (Tensor<1>, Tensor<1>) {
+        let table = &model.embedding.token_embedding;
+        let [vocab_size, d_model] = table.dims();
+        let rows = lookup.rows.grad_remove(&mut gradients);
+        let mut others = Others {
+            gradients: &mut gradients,
+            without: table.id,
+            parts: Vec::new(),
+        };
+        model.visit(&mut others);
+        let others = Tensor::cat(others.parts, 0);
+        // The token embedding comes first in the model's order.
+        let zeros = Tensor::<2>::zeros([vocab_size, d_model], &others.device());
+        let occurrences = lookup.tokens.dims().iter().product::<usize>();
+        let tokens = lookup.tokens.clone().inner().reshape([occurrences]);
+        let sum_by_token = |rows: Tensor<3>| {
+            zeros
+                .clone()
+                .select_assign(
+                    0,
+                    tokens.clone(),
+                    rows.reshape([occurrences, d_model]),
+                    IndexingUpdateOp::Add,
+                )
+                .reshape([vocab_size * d_model])
+        };
+        let rows = rows.unwrap_or_else(|| lookup.rows.clone().inner().zeros_like());
+        let gradient = Tensor::cat(vec![sum_by_token(rows.clone()), others.clone()], 0);
+        let square = match self.token_second_moment {
+            TokenSecondMoment::PerToken => gradient.clone().square(),
+            TokenSecondMoment::PerOccurrence => {
+                Tensor::cat(vec![sum_by_token(rows.square()), others.square()], 0)
+            }
+        };
+        (gradient, square)
+    }
 }
 
-/// All gradients side by side, in the model's order; a parameter without one has zeros.
-fn flatten(model: &TransformerClassifier, mut gradients: Gradients) -> Tensor<1> {
-    struct Flatten<'a> {
-        gradients: &'a mut Gradients,
-        parts: Vec<Tensor<1>>,
-    }
-    impl ModuleVisitor for Flatten<'_> {
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            let parameter = param.val();
-            let size = parameter.shape().num_elements();
-            let gradient = parameter
-                .grad_remove(self.gradients)
-                .unwrap_or_else(|| parameter.inner().zeros_like());
-            self.parts.push(gradient.reshape([size]));
+/// Collects the gradients of all parameters but one, flat.
+struct Others<'a> {
+    gradients: &'a mut Gradients,
+    without: ParamId,
+    parts: Vec<Tensor<1>>,
+}
+
+impl ModuleVisitor for Others<'_> {
+    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+        if param.id == self.without {
+            return;
         }
+        let parameter = param.val();
+        let size = parameter.shape().num_elements();
+        // A parameter that the loss does not depend on has no gradient, and stays.
+        let gradient = parameter
+            .grad_remove(self.gradients)
+            .unwrap_or_else(|| parameter.inner().zeros_like());
+        self.parts.push(gradient.reshape([size]));
     }
-    let mut flatten = Flatten {
-        gradients: &mut gradients,
-        parts: Vec::new(),
-    };
-    model.visit(&mut flatten);
-    Tensor::cat(flatten.parts, 0)
 }
 
 /// Subtracts a vector, cut into the parameters' shapes.

@@ -9,7 +9,7 @@ use crate::config::TrainingConfig;
 use crate::evaluate::evaluate;
 use crate::experiment::{Experiment, inference, label_tensor, token_tensor};
 use crate::metrics::StepMetrics;
-use crate::optimizer::Adam;
+use crate::optimizer::{Adam, Lookup};
 use crate::signals::Signals;
 
 /// Where training stands.
@@ -101,10 +101,17 @@ pub fn train_step(
     batch: &Batch,
     device: &Device,
 ) -> f64 {
-    let logits = model.forward(token_tensor(batch, device)).logits; // [batch]
+    let tokens = token_tensor(batch, device); // [batch, position]
+    // A leaf of its own, so that the gradient of each occurrence of a token is kept.
+    let rows = model
+        .embedding
+        .token_rows(tokens.clone())
+        .detach()
+        .require_grad(); // [batch, position, d_model]
+    let logits = model.forward_rows(rows.clone()).logits; // [batch]
     let loss = binary_cross_entropy(logits, label_tensor(batch, device)); // [1]
     let gradients = loss.backward();
-    *model = adam.step(model.clone(), gradients);
+    *model = adam.step(model.clone(), gradients, &Lookup { tokens, rows });
     loss.into_scalar::<f64>()
 }
 

@@ -52,9 +52,28 @@ pub struct TrainingConfig {
     /// Added to the root of Adam's mean of squared gradients.
     #[serde(default = "TrainingConfig::default_epsilon")]
     pub epsilon: f64,
+    /// How a token that occurs several times in a batch enters Adam's mean of squares.
+    #[serde(default)]
+    pub token_second_moment: TokenSecondMoment,
     /// Steps between evaluations within an epoch; 0 evaluates at the end of epochs only.
     #[serde(default)]
     pub evaluate_every: usize,
+}
+
+/// How a token that occurs several times in a batch enters Adam's mean of squared gradients.
+///
+/// [CLS] occurs in every sample, so the two differ by up to the root of the batch size in how fast
+/// its embedding moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenSecondMoment {
+    /// The gradient of each occurrence is squared, and squares are summed. This is what Keras 3
+    /// does on TensorFlow, where an embedding's gradient is a list of rows that is not summed
+    /// before `Adam.update_step` squares it; so it is what the notebook's numbers come from.
+    #[default]
+    PerOccurrence,
+    /// Gradients are summed, and the sum is squared: Adam as published, as in PyTorch and JAX.
+    PerToken,
 }
 
 /// Defaults are Keras's for Adam, and the notebook's batch size.

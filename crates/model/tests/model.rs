@@ -1,0 +1,304 @@
+//! The model's shapes, parameters and initial weights, and what must hold for any attention.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use headlight_model::{ModelConfig, Parameter, TransformerClassifier};
+use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+fn config(d_model: usize, n_heads: usize, n_layers: usize) -> ModelConfig {
+    ModelConfig {
+        d_model,
+        n_heads,
+        n_layers,
+        layer_norm_eps: 1e-6,
+    }
+}
+
+fn notebook(seed: u64) -> TransformerClassifier {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    config(8, 1, 1).init(51, 7, &mut rng, &Device::flex())
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+#[test]
+fn the_notebooks_model_has_777_parameters_with_these_names() {
+    let model = notebook(0);
+    assert_eq!(model.parameter_count(), 777);
+    let names: Vec<(String, Vec<usize>)> = model
+        .parameters()
+        .into_iter()
+        .map(|parameter| (parameter.name, parameter.shape))
+        .collect();
+    let block = |part: &str, shape: &[usize]| (format!("blocks.0.{part}"), shape.to_vec());
+    let expected = [
+        ("token_embedding".to_owned(), vec![51, 8]),
+        ("position_embedding".to_owned(), vec![7, 8]),
+        block("attention.query.weight", &[8, 8]),
+        block("attention.query.bias", &[8]),
+        block("attention.key.weight", &[8, 8]),
+        block("attention.key.bias", &[8]),
+        block("attention.value.weight", &[8, 8]),
+        block("attention.value.bias", &[8]),
+        block("attention.output.weight", &[8, 8]),
+        block("attention.output.bias", &[8]),
+        block("norm.gamma", &[8]),
+        block("norm.beta", &[8]),
+        ("classifier.weight".to_owned(), vec![8, 1]),
+        ("classifier.bias".to_owned(), vec![1]),
+    ];
+    assert_eq!(names, expected);
+    let summary = model.summary();
+    assert!(
+        summary.contains("| blocks.0.attention         | (batch, 7, 8)    |        288 |"),
+        "{summary}"
+    );
+    assert!(summary.contains("Trainable parameters: 777"), "{summary}");
+}
+
+#[test]
+fn initial_weights_are_kerass() {
+    let limit = |name: &str| match name {
+        "token_embedding" | "position_embedding" => Some(0.05),
+        "classifier.weight" => Some((6.0_f32 / 9.0).sqrt()),
+        name if name.ends_with(".weight") => Some((6.0_f32 / 16.0).sqrt()),
+        _ => None,
+    };
+    let models: Vec<TransformerClassifier> = (0..20).map(notebook).collect();
+    for (index, parameter) in models[0].parameters().iter().enumerate() {
+        let over_seeds: Vec<f32> = models
+            .iter()
+            .flat_map(|model| model.parameters()[index].values.clone())
+            .collect();
+        match limit(&parameter.name) {
+            Some(limit) => {
+                let largest = over_seeds
+                    .iter()
+                    .fold(0.0_f32, |most, value| most.max(value.abs()));
+                assert!(
+                    largest <= limit && largest > 0.95 * limit,
+                    "{}: {largest}",
+                    parameter.name
+                );
+                let mean = over_seeds.iter().sum::<f32>() / over_seeds.len() as f32;
+                let error = limit / (3.0 * over_seeds.len() as f32).sqrt();
+                assert!(mean.abs() < 4.0 * error, "{}: mean {mean}", parameter.name);
+            }
+            None => {
+                let constant = if parameter.name.ends_with("gamma") {
+                    1.0
+                } else {
+                    0.0
+                };
+                assert!(
+                    over_seeds
+                        .iter()
+                        .all(|&value| value.to_bits() == f32::to_bits(constant)),
+                    "{}",
+                    parameter.name
+                );
+            }
+        }
+    }
+    assert_eq!(notebook(3).parameters(), notebook(3).parameters());
+    assert_ne!(notebook(3).parameters(), notebook(4).parameters());
+}
+
+#[test]
+fn parameters_go_out_and_come_back() {
+    let (one, other) = (notebook(0), notebook(1));
+    let moved = one.with_parameters(other.parameters()).unwrap();
+    assert_eq!(moved.parameters(), other.parameters());
+}
+
+#[test]
+fn each_difference_is_listed() {
+    let mut parameters = notebook(0).parameters();
+    parameters.retain(|parameter| parameter.name != "classifier.bias");
+    parameters[0].shape = vec![8, 51];
+    parameters[2].values[5] = f32::INFINITY;
+    parameters.push(Parameter {
+        name: "pooler.weight".to_owned(),
+        shape: vec![1],
+        values: vec![0.0],
+    });
+    let message = notebook(0)
+        .with_parameters(parameters)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        message,
+        "`token_embedding` has shape [8, 51], not [51, 8]; \
+         `blocks.0.attention.query.weight` holds NaN or infinity; \
+         `classifier.bias` [1] is missing; \
+         `pooler.weight` is no parameter of this model"
+    );
+}
+
+#[test]
+fn invalid_sizes_are_named() {
+    let cases = [
+        (config(0, 1, 1), "d_model"),
+        (config(8, 3, 1), "n_heads"),
+        (config(8, 0, 1), "n_heads"),
+        (config(8, 1, 0), "n_layers"),
+        (
+            ModelConfig {
+                layer_norm_eps: f64::NAN,
+                ..config(8, 1, 1)
+            },
+            "layer_norm_eps",
+        ),
+    ];
+    for (config, key) in cases {
+        assert_eq!(config.validate().unwrap_err().key, key);
+    }
+}
+
+/// A model with every parameter drawn from `±scale`, and random samples for it.
+fn random_case(
+    config: &ModelConfig,
+    (vocab_size, positions, batch): (usize, usize, usize),
+    scale: f32,
+    seed: u64,
+) -> (TransformerClassifier, Tensor<2, Int>) {
+    let device = Device::flex();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let model = config.init(vocab_size, positions, &mut rng, &device);
+    let mut parameters = model.parameters();
+    for value in parameters
+        .iter_mut()
+        .flat_map(|parameter| &mut parameter.values)
+    {
+        *value = (rng.next_u32() as f32 / u32::MAX as f32 * 2.0 - 1.0) * scale;
+    }
+    let tokens: Vec<i32> = (0..batch * positions)
+        .map(|index| {
+            if index % positions == 0 {
+                0
+            } else {
+                (rng.next_u32() as usize % vocab_size) as i32
+            }
+        })
+        .collect();
+    let tokens = Tensor::from_data(TensorData::new(tokens, [batch, positions]), &device);
+    (model.with_parameters(parameters).unwrap(), tokens)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_row_of_attention_sums_to_one(
+        d_head in 1_usize..17,
+        n_heads in 1_usize..5,
+        n_layers in 1_usize..4,
+        vocab_size in 2_usize..100,
+        positions in 2_usize..40,
+        batch in 1_usize..9,
+        scale in 0.01_f32..8.0,
+        seed in any::<u64>(),
+    ) {
+        let config = config(d_head * n_heads, n_heads, n_layers);
+        let (model, tokens) = random_case(&config, (vocab_size, positions, batch), scale, seed);
+        let output = model.forward(tokens);
+        prop_assert_eq!(output.logits.dims(), [batch]);
+        prop_assert_eq!(output.layers.len(), n_layers);
+        for layer in output.layers {
+            prop_assert_eq!(layer.attention.scores.dims(), [batch, n_heads, positions, positions]);
+            prop_assert_eq!(layer.attention.context.dims(), [batch, n_heads, positions, d_head]);
+            prop_assert_eq!(layer.residual.dims(), [batch, positions, d_head * n_heads]);
+            for row in values(layer.attention.weights).chunks(positions) {
+                let sum: f64 = row.iter().map(|&weight| f64::from(weight)).sum();
+                prop_assert!((sum - 1.0).abs() < 1e-6, "{}", sum);
+                prop_assert!(row.iter().all(|weight| (0.0..=1.0).contains(weight)));
+            }
+        }
+    }
+
+    /// The forward pass against the formulas, written out in f64 for one sample and one query.
+    #[test]
+    fn logits_follow_from_the_formulas(
+        d_head in 1_usize..9,
+        n_heads in 1_usize..4,
+        positions in 2_usize..12,
+        seed in any::<u64>(),
+    ) {
+        let config = config(d_head * n_heads, n_heads, 1);
+        let (model, tokens) = random_case(&config, (20, positions, 1), 1.0, seed);
+        let ids: Vec<usize> = tokens.clone().into_data().iter::<i64>().map(|id| id as usize).collect();
+        let logit = f64::from(values(model.forward(tokens).logits)[0]);
+        prop_assert!((logit - by_the_formulas(&model, &ids, &config)).abs() < 1e-4);
+    }
+}
+
+fn by_the_formulas(model: &TransformerClassifier, ids: &[usize], config: &ModelConfig) -> f64 {
+    let parameters = model.parameters();
+    let get = |name: &str| -> Vec<f64> {
+        let full = [name, &format!("blocks.0.{name}")].map(str::to_owned);
+        let found = parameters
+            .iter()
+            .find(|parameter| full.contains(&parameter.name))
+            .unwrap();
+        found.values.iter().map(|&value| f64::from(value)).collect()
+    };
+    let d = config.d_model;
+    let (token, position) = (get("token_embedding"), get("position_embedding"));
+    let x: Vec<Vec<f64>> = ids
+        .iter()
+        .enumerate()
+        .map(|(at, &id)| {
+            (0..d)
+                .map(|i| token[id * d + i] + position[at * d + i])
+                .collect()
+        })
+        .collect();
+    let linear = |name: &str, input: &[f64], outputs: usize| -> Vec<f64> {
+        let (weight, bias) = (get(&format!("{name}.weight")), get(&format!("{name}.bias")));
+        (0..outputs)
+            .map(|o| {
+                bias[o]
+                    + input
+                        .iter()
+                        .enumerate()
+                        .map(|(i, v)| v * weight[i * outputs + o])
+                        .sum::<f64>()
+            })
+            .collect()
+    };
+    let query = linear("attention.query", &x[0], d);
+    let mut context = vec![0.0; d];
+    for head in 0..config.n_heads {
+        let part = head * config.d_head()..(head + 1) * config.d_head();
+        let scores: Vec<f64> = x
+            .iter()
+            .map(|x| {
+                let key = linear("attention.key", x, d);
+                let dot: f64 = part.clone().map(|i| query[i] * key[i]).sum();
+                dot / (config.d_head() as f64).sqrt()
+            })
+            .collect();
+        let total: f64 = scores.iter().map(|score| score.exp()).sum();
+        for (x, score) in x.iter().zip(&scores) {
+            let value = linear("attention.value", x, d);
+            for i in part.clone() {
+                context[i] += score.exp() / total * value[i];
+            }
+        }
+    }
+    let output = linear("attention.output", &context, d);
+    let residual: Vec<f64> = x[0].iter().zip(output).map(|(x, o)| x + o).collect();
+    let mean = residual.iter().sum::<f64>() / d as f64;
+    let variance = residual.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / d as f64;
+    let (gamma, beta) = (get("norm.gamma"), get("norm.beta"));
+    let normalized: Vec<f64> = (0..d)
+        .map(|i| {
+            (residual[i] - mean) / (variance + config.layer_norm_eps).sqrt() * gamma[i] + beta[i]
+        })
+        .collect();
+    linear("classifier", &normalized, 1)[0]
+}
