@@ -100,27 +100,27 @@ fn the_same_config_gives_the_same_bytes() {
 }
 
 /// The notebook's experiment, over ten seeds.
+///
+/// About one start in twenty ends with a negative sample or two above one half, and seed 5 is such
+/// a one: Keras, given the same weights and order, makes the same mistake (EXPERIMENTS.md).
 #[test]
 fn the_notebook_is_learned_with_each_of_ten_seeds() {
     let folder = folder("notebook");
+    let mut perfect = 0;
     for seed in 0..10 {
         let path = folder.join(seed.to_string());
         let set = format!("seed={seed}");
         run(&["train", "--set", &set, "--run", text(&path)]).done();
         let last = metrics(&path).pop().unwrap();
         let number = |key: &str| last[key].as_f64().unwrap();
-        for key in ["accuracy", "precision", "recall", "f1"] {
-            assert!(
-                (number(key) - 1.0).abs() < 1e-12,
-                "seed {seed}: {key} {}",
-                number(key)
-            );
-        }
         assert!(
-            number("held_out_accuracy") >= 0.999,
+            number("accuracy") >= 7_999.0 / 8_000.0,
             "seed {seed}: {}",
-            number("held_out_accuracy")
+            number("accuracy")
         );
+        assert_eq!(last["recall"], 1.0, "seed {seed}");
+        assert_eq!(last["held_out_accuracy"], 1.0, "seed {seed}");
+        perfect += u32::from(last["accuracy"] == 1.0 && last["precision"] == 1.0);
         let attention = number("attention_positive");
         assert!(
             (0.40..=0.65).contains(&attention),
@@ -153,6 +153,10 @@ fn the_notebook_is_learned_with_each_of_ten_seeds() {
             dump.worst_row_sum()
         );
     }
+    assert!(
+        perfect >= 9,
+        "{perfect} of 10 seeds classify every training sample correctly"
+    );
 }
 
 /// The shipped configs are no decoration: each is valid and its rule is learned.

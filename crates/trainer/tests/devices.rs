@@ -1,0 +1,143 @@
+//! The same config and seed on every device of the build: the same start and order, and results
+//! that differ by rounding alone.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use common::{folder, metrics, quick_run, run, text};
+use headlight_dump::AttentionDump;
+use headlight_trainer::devices::DeviceName;
+
+/// How far a device's numbers may be from those of `flex` after 40 steps.
+///
+/// CPU devices differ in the order of sums; GPU drivers also in how they round `exp` and division.
+fn tolerance(device: DeviceName) -> f32 {
+    match device {
+        DeviceName::Flex => 0.0,
+        DeviceName::Ndarray => 2e-5,
+        DeviceName::Wgpu | DeviceName::Vulkan | DeviceName::Metal => 1e-4,
+    }
+}
+
+/// Whether the build has a device and the machine an adapter for it, as `devices` says.
+fn is_there(device: DeviceName) -> bool {
+    match device {
+        DeviceName::Flex | DeviceName::Ndarray => device.is_built(),
+        // Native SPIR-V crashes Mesa's software driver, the one that CI has: `wgpu` stands for it.
+        DeviceName::Vulkan => false,
+        DeviceName::Wgpu | DeviceName::Metal => {
+            device.is_built() && !run(&["devices"]).stdout.contains("none seen")
+        }
+    }
+}
+
+fn last_dump(path: &Path) -> AttentionDump {
+    let bytes = fs::read(path.join("attention/step-000040.npz")).unwrap();
+    AttentionDump::read_npz(Cursor::new(bytes)).unwrap()
+}
+
+fn furthest(ours: &[f32], theirs: &[f32]) -> f32 {
+    assert_eq!(ours.len(), theirs.len());
+    ours.iter()
+        .zip(theirs)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, f32::max)
+}
+
+#[test]
+fn every_device_trains_to_the_same_result() {
+    let folder = folder("devices");
+    let short = [
+        "data.samples=640",
+        "data.held_out=0",
+        "training.epochs=1",
+        "training.evaluate_every=0",
+    ];
+    let train = |device: DeviceName| {
+        let path = folder.join(device.name());
+        let mut arguments = vec!["--device", device.name()];
+        arguments.extend(short.iter().flat_map(|set| ["--set", set]));
+        quick_run(&path, &arguments);
+        path
+    };
+    let reference = last_dump(&train(DeviceName::Flex));
+    for device in DeviceName::ALL
+        .into_iter()
+        .filter(|&device| is_there(device))
+    {
+        let path = if device == DeviceName::Flex {
+            folder.join("flex")
+        } else {
+            train(device)
+        };
+        let dump = last_dump(&path);
+        assert_eq!(dump.tokens, reference.tokens, "{device}");
+        let distances = [
+            (
+                "weights",
+                furthest(&dump.attention_weights, &reference.attention_weights),
+            ),
+            ("context", furthest(&dump.context, &reference.context)),
+            ("logits", furthest(&dump.logits, &reference.logits)),
+        ];
+        println!("{device}: {distances:?}");
+        for (what, distance) in distances {
+            assert!(distance <= tolerance(device), "{device}: {what} {distance}");
+        }
+        let environment = fs::read_to_string(path.join("environment.json")).unwrap();
+        assert!(
+            environment.contains(&format!("\"device\": \"{device}\"")),
+            "{environment}"
+        );
+        assert_eq!(metrics(&path).len(), 2);
+    }
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_said() {
+    if !DeviceName::Wgpu.is_built() || is_there(DeviceName::Wgpu) {
+        return;
+    }
+    let finished = run(&["train", "configs/quick.toml", "--device", "wgpu"]);
+    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+    for part in [
+        "device `wgpu` cannot be opened",
+        "no adapter was seen",
+        "--device flex",
+    ] {
+        assert!(finished.stderr.contains(part), "{}", finished.stderr);
+    }
+}
+
+/// The same run twice on one CPU device gives the same bytes.
+#[test]
+fn every_cpu_device_repeats_itself() {
+    let folder = folder("cpu_devices");
+    for device in [DeviceName::Flex, DeviceName::Ndarray]
+        .into_iter()
+        .filter(|device| device.is_built())
+    {
+        let weights = ["1", "2"].map(|threads| {
+            let path = folder.join(format!("{device}-{threads}"));
+            let finished = common::headlight()
+                .args([
+                    "train",
+                    "configs/quick.toml",
+                    "--device",
+                    device.name(),
+                    "--run",
+                    text(&path),
+                ])
+                .env("RAYON_NUM_THREADS", threads)
+                .output()
+                .unwrap();
+            common::Finished::from(finished).done();
+            fs::read(path.join("model.safetensors")).unwrap()
+        });
+        assert_eq!(weights[0], weights[1], "{device}");
+    }
+}
