@@ -1,14 +1,19 @@
 """Headlight's random streams from the definition of ChaCha, for the pinned values in
 crates/data/tests/generate.rs.
 
-    python scripts/chacha_expectations.py
+    python scripts/chacha_expectations.py            # prints them
+    python scripts/chacha_expectations.py --check    # looks for them in the test
 
 ChaCha8 with the seed as a 64-bit little-endian key (24 zero bytes after it), a 64-bit block
 counter, and the stream's number in place of the nonce; integers by masked rejection.
 """
 
 import itertools
+import pathlib
 import struct
+import sys
+
+TEST = pathlib.Path(__file__).parent.parent / "crates" / "data" / "tests" / "generate.rs"
 
 STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3}
 
@@ -48,13 +53,17 @@ def below(n: int, source) -> int:
 def main() -> None:
     data = words(7, "data")
     rows = [[0] + [1 + below(10, data) for _ in range(4)] for _ in range(3)]
-    print("PINNED_ROWS", [token for row in rows for token in row])
 
     order, shuffle = list(range(8)), words(0, "shuffle", first_word=1 << 40)
     for last in range(7, 0, -1):
         chosen = below(last + 1, shuffle)
         order[last], order[chosen] = order[chosen], order[last]
-    print("PINNED_ORDER", order)
+
+    for name, values in (("PINNED_ROWS", sum(rows, [])), ("PINNED_ORDER", order)):
+        line = f"const {name}: [u32; {len(values)}] = {values};"
+        if sys.argv[1:] == ["--check"]:
+            assert line in TEST.read_text(), f"{TEST.name} does not hold: {line}"
+        print(line)
 
 
 if __name__ == "__main__":
