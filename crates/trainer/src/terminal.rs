@@ -1,10 +1,11 @@
 //! What the terminal can show, and a training run as it shows it.
 
 use std::env;
+use std::fmt::Write;
 use std::io::IsTerminal;
 
 use headlight_inspector::ColourMode;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::metrics::StepMetrics;
 use crate::report::number;
@@ -47,13 +48,21 @@ pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
 }
 
+/// What [`describe`] shows; `out` is held out, attention is [CLS]'s on the label's position.
+const HEADER: &str = "epoch   step    loss  accuracy  precision  recall     F1  out F1  attention: +      −  uniform";
+
 impl TrainingDisplay {
     pub(crate) fn new(steps: usize) -> Self {
         let bar = ProgressBar::new(steps as u64);
-        let template = "{bar:30} {pos}/{len} steps · {per_sec} · {eta} left";
+        let template = "{bar:30} {pos}/{len} steps · {rate} · {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            bar.set_style(
+                style.with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
+                    let _ = write!(text, "{:.0} steps/s", state.per_sec());
+                }),
+            );
         }
+        bar.suspend(|| eprintln!("{HEADER}"));
         Self { bar }
     }
 
@@ -73,21 +82,9 @@ impl TrainingDisplay {
 
 fn describe(line: &StepMetrics) -> String {
     let train = &line.train;
-    let held_out = line.held_out.as_ref().map_or_else(String::new, |held_out| {
-        format!(" · held-out F1 {}", number(held_out.f1, 3))
-    });
-    let attention = if train.attention_uniform.is_some() {
-        format!(
-            " · attention on label + {} − {} (uniform {})",
-            number(train.attention_positive, 3),
-            number(train.attention_negative, 3),
-            number(train.attention_uniform, 3)
-        )
-    } else {
-        String::new()
-    };
+    let held_out = line.held_out.as_ref().and_then(|held_out| held_out.f1);
     format!(
-        "epoch {} step {:>5} · loss {} · accuracy {} precision {} recall {} F1 {}{held_out}{attention}",
+        "{:>5} {:>6}  {:>6}  {:>8}  {:>9}  {:>6}  {:>5}  {:>6}        {:>6}  {:>5}  {:>7}",
         line.epoch,
         line.step,
         number(line.train_loss.or(Some(train.loss)), 4),
@@ -95,5 +92,9 @@ fn describe(line: &StepMetrics) -> String {
         number(train.precision, 3),
         number(train.recall, 3),
         number(train.f1, 3),
+        number(held_out, 3),
+        number(train.attention_positive, 3),
+        number(train.attention_negative, 3),
+        number(train.attention_uniform, 3),
     )
 }

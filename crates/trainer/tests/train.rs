@@ -63,8 +63,10 @@ fn a_run_directory_holds_all_of_a_run() {
         text[text.find("## Model").unwrap()..text.find("## Predictions").unwrap()].to_owned()
     };
     assert_eq!(end(&report), end(&stdout));
+    let table: Vec<&str> = stderr.lines().collect();
+    assert_eq!(table.len(), 1 + 7, "{stderr}");
     assert!(
-        stderr.lines().count() == 7 && stderr.contains("epoch 3 step   300"),
+        table[0].starts_with("epoch   step    loss") && table[7].starts_with("    3    300"),
         "{stderr}"
     );
 }
