@@ -24,8 +24,9 @@ Two things follow from Keras on TensorFlow. Adam adds epsilon before the bias co
 gradient of an embedding is a list of rows, squared before rows of one token are summed, so the
 second moment of [CLS] is smaller than Adam as published has it.
 
-The biases of the keys have no effect (a softmax ignores what all scores of a row have in common):
-their gradients are rounding, and so is what they become. `--check` compares them all the same.
+The biases of the keys have no effect: a softmax ignores what all scores of a row have in common.
+Their gradients are rounding, and so is what they become: oneDNN's order of sums moved it by 9e-5,
+all else by 2e-6. `--check` leaves them out, and compares keys and scores after taking their part away.
 """
 
 import argparse
@@ -42,7 +43,8 @@ from notebook_keras import build_model, dataset, headlight_shape, internals, ker
 from notebook_keras import to_headlight, variables
 
 PATH = pathlib.Path(__file__).parent.parent / "data" / "keras_reference.safetensors"
-TOLERANCE = 1e-5
+TOLERANCE = 1e-5  # absolute, and relative for what is larger than 1
+KEY_BIAS = "blocks.0.attention.key.bias"  # one head: as long as a key
 
 
 def gradients(model: keras.Model, tokens: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
@@ -105,16 +107,28 @@ def record(seed: int) -> dict[str, np.ndarray]:
     return recorded
 
 
+def without_key_bias(recorded: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays with nothing in them that depends on the biases of the keys."""
+    recorded = dict(recorded)
+    for moment in ["initial", "final"]:
+        recorded[f"{moment}.key"] = recorded[f"{moment}.key"] - recorded.pop(f"{moment}.{KEY_BIAS}")
+        scores = recorded[f"{moment}.attention_scores"]
+        recorded[f"{moment}.attention_scores"] = scores - scores.mean(axis=-1, keepdims=True)
+    return recorded
+
+
 def check(fresh: dict[str, np.ndarray]) -> bool:
     committed = safetensors.numpy.load_file(PATH)
     assert set(fresh) == set(committed), set(fresh) ^ set(committed)
+    fresh, committed = without_key_bias(fresh), without_key_bias(committed)
     good = True
     differences = {}
     for name, values in fresh.items():
         assert (values.shape, values.dtype) == (committed[name].shape, committed[name].dtype), name
         if values.dtype == np.float32:
             differences[name] = float(np.abs(values - committed[name]).max())
-            good &= differences[name] <= TOLERANCE  # false for NaN
+            # Gradients of the norm's input reach 12, of which 1e-6 is float32's last digit.
+            good &= differences[name] <= TOLERANCE * max(1.0, np.abs(values).max())
         else:
             same = np.array_equal(values, committed[name])
             print(f"{name:12} {'the same' if same else 'DIFFERENT'}")

@@ -45,8 +45,17 @@ def dataset() -> tuple[np.ndarray, np.ndarray]:
 class PositionalEmbedding(layers.Layer):
     def __init__(self, vocab, d_model, max_len, **kw):
         super().__init__(**kw)
+        self.sizes = {"vocab": vocab, "d_model": d_model, "max_len": max_len}
         self.tok = layers.Embedding(vocab, d_model, name="tok_emb")
         self.pos = layers.Embedding(max_len, d_model, name="pos_emb")
+
+    # The notebook does without these two; saved models keep the layer's name with them.
+    def get_config(self):
+        return {**super().get_config(), **self.sizes}
+
+    def build(self, _):
+        self.tok.build()
+        self.pos.build()
 
     def call(self, tok_ids):
         return self.tok(tok_ids) + self.pos(tf.range(tf.shape(tok_ids)[1]))
@@ -66,21 +75,32 @@ def build_model(
     return keras.Model(inputs, outputs, name="TinySelfAttention")
 
 
+class Parts:
+    """The layers of a model, by what they are: a loaded notebook's have lost a name."""
+
+    def __init__(self, model: keras.Model):
+        self.embed = next(layer for layer in model.layers if hasattr(layer, "tok"))
+        self.attention, self.norm, self.classifier = (
+            next(layer for layer in model.layers if isinstance(layer, kind))
+            for kind in [layers.MultiHeadAttention, layers.LayerNormalization, layers.Dense]
+        )
+
+
 def variables(model: keras.Model) -> dict[str, keras.Variable]:
     """Keras's variables by Headlight's names, in Headlight's order."""
-    embed, attention = model.get_layer("embed"), model.get_layer("self_attn")
+    parts = Parts(model)
     named = {
-        "token_embedding": embed.tok.embeddings,
-        "position_embedding": embed.pos.embeddings,
+        "token_embedding": parts.embed.tok.embeddings,
+        "position_embedding": parts.embed.pos.embeddings,
     }
     for part in ["query", "key", "value", "output"]:
-        dense = getattr(attention, f"{part}_dense")
+        dense = getattr(parts.attention, f"{part}_dense")
         named[f"blocks.0.attention.{part}.weight"] = dense.kernel
         named[f"blocks.0.attention.{part}.bias"] = dense.bias
-    named["blocks.0.norm.gamma"] = model.get_layer("ln").gamma
-    named["blocks.0.norm.beta"] = model.get_layer("ln").beta
-    named["classifier.weight"] = model.get_layer("classifier").kernel
-    named["classifier.bias"] = model.get_layer("classifier").bias
+    named["blocks.0.norm.gamma"] = parts.norm.gamma
+    named["blocks.0.norm.beta"] = parts.norm.beta
+    named["classifier.weight"] = parts.classifier.kernel
+    named["classifier.bias"] = parts.classifier.bias
     return named
 
 
@@ -121,8 +141,9 @@ def internals(model: keras.Model, tokens: np.ndarray) -> dict[str, np.ndarray]:
     Weights are what `return_attention_scores=True` returns. Scores and context appear nowhere
     outside the attention layer, so they come from its own projections and einsum equations.
     """
-    attention, classifier = model.get_layer("self_attn"), model.get_layer("classifier")
-    embeddings = model.get_layer("embed")(tokens)
+    parts = Parts(model)
+    attention, classifier = parts.attention, parts.classifier
+    embeddings = parts.embed(tokens)
     attended, weights = attention(embeddings, embeddings, return_attention_scores=True)
     query = attention.query_dense(embeddings)  # [sample, position, head, d_head]
     key = attention.key_dense(embeddings)
@@ -131,7 +152,7 @@ def internals(model: keras.Model, tokens: np.ndarray) -> dict[str, np.ndarray]:
     scores = ops.einsum(attention._dot_product_equation, key, scaled)
     context = ops.einsum(attention._combine_equation, weights, value)
     residual = embeddings + attended
-    cls = model.get_layer("ln")(residual)[:, 0, :]
+    cls = parts.norm(residual)[:, 0, :]
     logits = ops.matmul(cls, classifier.kernel) + classifier.bias
 
     # What was put together here is what the layer and the model return.

@@ -85,6 +85,15 @@ impl Batches {
         batches
     }
 
+    /// Samples in an order given from elsewhere.
+    ///
+    /// # Panics
+    /// When `batch_size` is 0.
+    pub fn given(order: Vec<u32>, batch_size: usize) -> Self {
+        assert!(batch_size > 0, "a batch needs a sample");
+        Self { order, batch_size }
+    }
+
     /// Indices of the samples of each batch; the last batch may be smaller.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
         self.order.chunks(self.batch_size)

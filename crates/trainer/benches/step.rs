@@ -30,6 +30,7 @@ fn step(criterion: &mut Criterion) {
             splits,
             mut model,
             device: open,
+            ..
         } = notebook(device);
         let plain = open.device.clone();
         let tracked = plain.clone().autodiff();

@@ -2,12 +2,13 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use headlight_data::{Batch, CLS, DataError, Dataset, Splits, Stream};
+use headlight_data::{Batch, Batches, CLS, DataError, Dataset, Splits, Stream};
 use headlight_model::TransformerClassifier;
 
 use crate::Failure;
 use crate::config::ExperimentConfig;
 use crate::devices::OpenDevice;
+use crate::reference::Reference;
 
 /// A dataset, a fresh model of its vocabulary and length, and the device they meet on.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub struct Experiment {
     pub model: TransformerClassifier,
     /// Where tensors live.
     pub device: OpenDevice,
+    /// The recorded run that is repeated.
+    pub reference: Option<Reference>,
 }
 
 impl Experiment {
@@ -32,13 +35,30 @@ impl Experiment {
         let splits = dataset(&config)?;
         check_dumped_samples(&config, &splits.train)?;
         let device = config.compute.device.open()?;
-        let model = init_model(&config, &device.device.clone().autodiff());
+        let mut model = init_model(&config, &device.device.clone().autodiff());
+        let reference = match &config.reference {
+            None => None,
+            Some(path) => Some(Reference::load(path, &model, &config, &splits.train)?),
+        };
+        if let Some(reference) = &reference {
+            model = reference.start(model)?;
+        }
         Ok(Self {
             config,
             splits,
             model,
             device,
+            reference,
         })
+    }
+
+    /// The batches of an epoch, counted from 1: the seed's, or those of the recorded run.
+    pub fn batches(&self, epoch: usize) -> Batches {
+        let batch_size = self.config.training.batch_size;
+        match &self.reference {
+            Some(reference) => Batches::given(reference.order(epoch).to_vec(), batch_size),
+            None => Batches::shuffled(&self.splits.train, batch_size, self.config.seed, epoch),
+        }
     }
 }
 

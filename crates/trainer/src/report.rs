@@ -8,6 +8,7 @@ use headlight_model::TransformerClassifier;
 
 use crate::config::ExperimentConfig;
 use crate::metrics::{EvalMetrics, StepMetrics};
+use crate::reference::Comparison;
 
 /// How many positives the short form shows; the long form shows all.
 const SHORT: usize = 5;
@@ -25,6 +26,8 @@ pub struct Report<'a> {
     pub metrics: &'a [StepMetrics],
     /// What the trained model computes for sample 0 and the first positive.
     pub dump: &'a AttentionDump,
+    /// This run beside the recorded one that it repeats.
+    pub comparisons: &'a [Comparison],
     /// Why training stopped early, where it did.
     pub note: Option<&'a str>,
 }
@@ -58,7 +61,8 @@ impl Report<'_> {
         writeln!(text, "## Model\n\n{}", self.model.summary())?;
         self.write_training(text)?;
         self.write_attention(text)?;
-        self.write_predictions(text)
+        self.write_predictions(text)?;
+        self.write_comparisons(text)
     }
 
     fn write_positives(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {
@@ -195,6 +199,36 @@ impl Report<'_> {
                 tokens(self.train, sample),
                 u8::from(self.train.label(sample)),
                 self.dump.probabilities[shown]
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Report<'_> {
+    fn write_comparisons(&self, text: &mut String) -> std::fmt::Result {
+        let Some(reference) = &self.config.reference else {
+            return Ok(());
+        };
+        writeln!(text, "\n## Beside {}\n", reference.display())?;
+        writeln!(
+            text,
+            "| level | what is compared | numbers | largest difference | bound | |\n|---|---|---:|---:|---:|---|"
+        )?;
+        for comparison in self.comparisons {
+            writeln!(
+                text,
+                "| {} | {} | {} | {:.1e} | {} | {} |",
+                comparison.level,
+                comparison.what,
+                comparison.numbers,
+                comparison.largest,
+                comparison.bound,
+                if comparison.within {
+                    "within"
+                } else {
+                    "BEYOND"
+                }
             )?;
         }
         Ok(())

@@ -112,15 +112,14 @@ impl RunDir {
         config::load(&self.config_path(), &[])
     }
 
-    /// Writes what the run was made with, as JSON.
+    /// Writes a value as JSON.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn write_environment(&self, environment: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_json::to_string_pretty(environment).map_err(|error| {
-            Failure::System(format!("the environment cannot be written: {error}"))
-        })?;
-        self.write_text("environment.json", &(text + "\n"))
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string_pretty(value)
+            .map_err(|error| Failure::System(format!("{name} cannot be written: {error}")))?;
+        self.write_text(name, &(text + "\n"))
     }
 
     /// Writes a text file.

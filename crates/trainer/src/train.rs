@@ -1,7 +1,7 @@
 //! The training loop.
 
 use burn::tensor::{Device, Tensor};
-use headlight_data::{Batch, Batches};
+use headlight_data::Batch;
 use headlight_model::TransformerClassifier;
 
 use crate::Failure;
@@ -13,7 +13,7 @@ use crate::optimizer::{Adam, Lookup};
 use crate::signals::Signals;
 
 /// Where training stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Epochs finished.
     pub epoch: usize,
@@ -21,6 +21,8 @@ pub struct Progress {
     pub step: usize,
     /// Whether an epoch has just begun or ended.
     pub at_epoch_end: bool,
+    /// The loss of the last step's batch, before that step.
+    pub loss: Option<f64>,
 }
 
 /// How training ended, short of a failure.
@@ -67,8 +69,7 @@ pub fn train(
     observer.evaluated(&measure(experiment, progress, None)?)?;
 
     for epoch in 1..=config.epochs {
-        let seed = experiment.config.seed;
-        let batches = Batches::shuffled(&experiment.splits.train, config.batch_size, seed, epoch);
+        let batches = experiment.batches(epoch);
         let mut losses = Mean::default();
         for (index, samples) in batches.iter().enumerate() {
             let batch = Batch::gather(&experiment.splits.train, samples);
@@ -82,6 +83,7 @@ pub fn train(
             if progress.at_epoch_end {
                 progress.epoch = epoch;
             }
+            progress.loss = Some(loss);
             observer.step(progress, &experiment.model)?;
             if progress.at_epoch_end || due(config.evaluate_every, progress.step) {
                 observer.evaluated(&measure(experiment, progress, losses.value())?)?;
@@ -146,6 +148,7 @@ pub fn measure(
         splits,
         model,
         device,
+        ..
     } = experiment;
     let model = inference(model);
     let rule = config.data.rule.as_ref();

@@ -58,6 +58,7 @@ fn encode(model: &TransformerClassifier) -> Result<Vec<u8>, safetensors::SafeTen
     safetensors::serialize(views, None)
 }
 
+/// The float32 tensors of a safetensors file.
 fn decode(bytes: &[u8]) -> Result<Vec<Parameter>, String> {
     let tensors = SafeTensors::deserialize(bytes)
         .map_err(|error| format!("it is not a safetensors file, or it was cut short ({error})"))?

@@ -18,8 +18,8 @@ use headlight_trainer::devices::DeviceName;
 fn tolerance(device: DeviceName) -> f32 {
     match device {
         DeviceName::Flex => 0.0,
-        DeviceName::Ndarray => 2e-5,
-        DeviceName::Wgpu | DeviceName::Vulkan | DeviceName::Metal => 1e-4,
+        DeviceName::Ndarray => 1e-5,
+        DeviceName::Wgpu | DeviceName::Vulkan | DeviceName::Metal => 2e-5,
     }
 }
 

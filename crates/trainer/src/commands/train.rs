@@ -32,18 +32,27 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
     let run = create_run_dir(arguments)?;
     run.write_config(&experiment.config)?;
-    run.write_environment(&Environment::now(
-        experiment.config.compute.device,
-        &experiment.device,
-    ))?;
+    run.write_json(
+        "environment.json",
+        &Environment::now(experiment.config.compute.device, &experiment.device),
+    )?;
 
+    let mut comparisons = match &experiment.reference {
+        Some(reference) => reference.compare_at_start(&experiment)?,
+        None => Vec::new(),
+    };
     let mut recorder = Recorder::new(&experiment, &run)?;
     let ending = train(&mut experiment, &signals, &mut recorder)?;
     let Recorder {
         mut metrics,
         progress,
+        losses,
         ..
     } = recorder.finish(&experiment)?;
+    if let Some(reference) = &experiment.reference {
+        comparisons.extend(reference.compare_at_end(&experiment, &losses));
+        run.write_json("reference.json", &comparisons)?;
+    }
     if let Ending::Interrupted(_) = ending {
         // For the report alone: metrics.jsonl holds what an undisturbed run would have written.
         metrics.push(measure(&experiment, progress, None)?);
@@ -76,6 +85,7 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         model: &model,
         metrics: &metrics,
         dump: &dump,
+        comparisons: &comparisons,
         note: note.as_deref(),
     };
     run.write_text("report.md", &report.markdown(true))?;
@@ -138,6 +148,9 @@ struct Recorder<'a> {
     log: MetricsLog,
     display: TrainingDisplay,
     metrics: Vec<StepMetrics>,
+    /// Each step's, where there is a recorded run to compare them with.
+    losses: Vec<f64>,
+    compared: bool,
     progress: Progress,
     recorded: Option<usize>,
 }
@@ -156,6 +169,8 @@ impl<'a> Recorder<'a> {
             log: run.metrics_log()?,
             display: TrainingDisplay::new(steps),
             metrics: Vec::new(),
+            losses: Vec::new(),
+            compared: experiment.reference.is_some(),
             progress: Progress::default(),
             recorded: None,
         })
@@ -200,6 +215,7 @@ impl<'a> Recorder<'a> {
             epoch,
             step,
             at_epoch_end,
+            ..
         } = self.progress;
         step == 0 || due(every_steps, step) || at_epoch_end && due(every_epochs, epoch)
     }
@@ -209,6 +225,9 @@ impl Observer for Recorder<'_> {
     fn step(&mut self, progress: Progress, model: &TransformerClassifier) -> Result<(), Failure> {
         self.progress = progress;
         self.display.step(progress.step);
+        if self.compared {
+            self.losses.extend(progress.loss);
+        }
         if self.is_due() {
             self.record(model)
         } else {

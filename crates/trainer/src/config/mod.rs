@@ -2,6 +2,8 @@
 
 mod source;
 
+use std::path::PathBuf;
+
 use headlight_data::DatasetConfig;
 use headlight_model::ModelConfig;
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,10 @@ pub struct ExperimentConfig {
     /// Seed of the initial weights and of the batch order.
     #[serde(default)]
     pub seed: u64,
+    /// A recorded run to repeat: its initial weights and batch order are taken instead of the
+    /// seed's, and its figures are compared with this run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<PathBuf>,
     /// What is learned from.
     pub data: DatasetConfig,
     /// What learns.

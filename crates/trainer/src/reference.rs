@@ -1,0 +1,480 @@
+//! A run recorded elsewhere, repeated here and compared figure by figure.
+//!
+//! `scripts/keras_reference.py` records one in Keras, and its head says what the file holds. The
+//! comparison goes level by level: what the recorded weights compute, the gradient of the first
+//! batch, and the whole training run from the same weights over the same batches.
+
+use std::path::Path;
+
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::{Device, Gradients, Tensor};
+use headlight_data::{Batch, Dataset};
+use headlight_model::{ForwardOutput, Parameter, TransformerClassifier};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::config::ExperimentConfig;
+use crate::experiment::{Experiment, inference, label_tensor, token_tensor};
+use crate::files::read_bounded;
+use crate::metrics::sigmoid;
+use crate::train::binary_cross_entropy;
+
+/// Samples a forward pass.
+const BATCH_SIZE: usize = 500;
+
+/// A recorded run.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    initial: Vec<Parameter>,
+    gradient: Vec<Parameter>,
+    last: Vec<Parameter>,
+    order: Vec<Vec<u32>>,
+    losses: Vec<f32>,
+    samples: Vec<u32>,
+    before: Forward,
+    after: Forward,
+    probabilities: Vec<f32>,
+}
+
+/// What one set of weights computes for the recorded samples.
+#[derive(Clone, Debug)]
+struct Forward {
+    logits: Vec<f32>,
+    scores: Vec<f32>,
+    weights: Vec<f32>,
+    context: Vec<f32>,
+}
+
+/// A figure of this run beside that of the recorded one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Forward, gradient or training.
+    pub level: &'static str,
+    /// What is compared.
+    pub what: String,
+    /// How many numbers.
+    pub numbers: usize,
+    /// The largest absolute difference.
+    pub largest: f64,
+    /// What it may be on a CPU, in words.
+    pub bound: &'static str,
+    /// Whether every difference is within the bound.
+    pub within: bool,
+}
+
+impl Reference {
+    /// Reads a recorded run and checks that it is one of this experiment's.
+    ///
+    /// # Errors
+    /// When the file is missing or damaged; lists every tensor that is missing, extra, or of
+    /// another type or shape, and every one with NaN inside.
+    pub fn load(
+        path: &Path,
+        model: &TransformerClassifier,
+        config: &ExperimentConfig,
+        train: &Dataset,
+    ) -> Result<Self, Failure> {
+        let bytes = read_bounded(path)?;
+        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| {
+            let reason = format!("it is not a safetensors file, or it was cut short ({error})");
+            Failure::reading(path, reason)
+        })?;
+        let mut reader = Reader {
+            tensors: &tensors,
+            taken: Vec::new(),
+            differences: Vec::new(),
+        };
+        let reference = reader.reference(&model.parameters(), config, train);
+        for name in tensors.names() {
+            if !reader.taken.iter().any(|taken| taken == name) {
+                reader.differences.push(format!("`{name}` is not expected"));
+            }
+        }
+        if reader.differences.is_empty() {
+            return Ok(reference);
+        }
+        reader.differences.sort();
+        let differences = reader.differences.join("; ");
+        Err(Failure::reading(
+            path,
+            format!("it is no recorded run of this config: {differences}"),
+        ))
+    }
+
+    /// The model with the recorded initial weights.
+    ///
+    /// # Errors
+    /// When they are not this model's.
+    pub fn start(&self, model: TransformerClassifier) -> Result<TransformerClassifier, Failure> {
+        with(model, &self.initial)
+    }
+
+    /// The order of samples in an epoch, counted from 1.
+    pub fn order(&self, epoch: usize) -> &[u32] {
+        &self.order[epoch - 1]
+    }
+
+    /// What the recorded weights compute here, and the gradient of the first batch.
+    ///
+    /// # Errors
+    /// When the recorded weights are not this model's.
+    pub fn compare_at_start(&self, experiment: &Experiment) -> Result<Vec<Comparison>, Failure> {
+        let mut comparisons = Vec::new();
+        let moments = [
+            ("initial weights", &self.initial, &self.before),
+            ("final weights", &self.last, &self.after),
+        ];
+        let batch = Batch::gather(&experiment.splits.train, &self.samples);
+        for (moment, parameters, recorded) in moments {
+            let model = inference(&with(experiment.model.clone(), parameters)?);
+            let output = model.forward(token_tensor(&batch, &experiment.device.device));
+            let ours = Forward::of(output);
+            let forward = |what: &str, ours: &[f32], theirs: &[f32], bound: Bound| {
+                compare("forward", format!("{what}, {moment}"), ours, theirs, bound)
+            };
+            comparisons.extend([
+                forward(
+                    "attention scores",
+                    &ours.scores,
+                    &recorded.scores,
+                    Bound::SCORES,
+                ),
+                forward(
+                    "attention weights",
+                    &ours.weights,
+                    &recorded.weights,
+                    Bound::WEIGHTS,
+                ),
+                forward("context", &ours.context, &recorded.context, Bound::WEIGHTS),
+                forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS),
+            ]);
+        }
+        let first = &self.order(1)[..experiment
+            .config
+            .training
+            .batch_size
+            .min(self.order(1).len())];
+        let batch = Batch::gather(&experiment.splits.train, first);
+        let device = experiment.device.device.clone().autodiff();
+        let ours = gradients(
+            &with(experiment.model.clone(), &self.initial)?,
+            &batch,
+            &device,
+        );
+        for (ours, theirs) in ours.iter().zip(&self.gradient) {
+            let what = theirs.name.clone();
+            comparisons.push(compare(
+                "gradient",
+                what,
+                &ours.values,
+                &theirs.values,
+                Bound::GRADIENT,
+            ));
+        }
+        Ok(comparisons)
+    }
+
+    /// The losses of this run's steps, and, where it went as far as the recorded one, what came of
+    /// it.
+    pub fn compare_at_end(&self, experiment: &Experiment, losses: &[f64]) -> Vec<Comparison> {
+        let ours: Vec<f32> = losses.iter().map(|&loss| loss as f32).collect();
+        let what = format!("losses of {} steps", ours.len());
+        let mut comparisons = vec![compare(
+            "training",
+            what,
+            &ours,
+            &self.losses[..ours.len()],
+            Bound::LOSS,
+        )];
+        if ours.len() < self.losses.len() {
+            return comparisons;
+        }
+        let model = inference(&experiment.model);
+        let train = &experiment.splits.train;
+        let samples: Vec<u32> = (0..train.len() as u32).collect();
+        let ours: Vec<f32> = samples
+            .chunks(BATCH_SIZE)
+            .flat_map(|part| {
+                let batch = Batch::gather(train, part);
+                host(
+                    model
+                        .forward(token_tensor(&batch, &experiment.device.device))
+                        .logits,
+                )
+            })
+            .map(|logit| sigmoid(f64::from(logit)) as f32)
+            .collect();
+        let what = format!("final probabilities of {} samples", ours.len());
+        comparisons.push(compare(
+            "training",
+            what,
+            &ours,
+            &self.probabilities,
+            Bound::PROBABILITY,
+        ));
+        comparisons
+    }
+}
+
+/// How far a number may be from the recorded one on a CPU: the larger of both.
+#[derive(Clone, Copy)]
+struct Bound {
+    absolute: f64,
+    relative: f64,
+    words: &'static str,
+}
+
+impl Bound {
+    const WEIGHTS: Self = Self::absolute(1e-6, "1e-6");
+    const SCORES: Self = Self::absolute(2e-6, "2e-6");
+    const LOGITS: Self = Self::absolute(5e-6, "5e-6");
+    const LOSS: Self = Self::absolute(1e-4, "1e-4");
+    const PROBABILITY: Self = Self::absolute(1e-3, "1e-3");
+    const GRADIENT: Self = Self {
+        absolute: 1e-6,
+        relative: 1e-4,
+        words: "1e-6, or 1e-4 of the value",
+    };
+
+    const fn absolute(absolute: f64, words: &'static str) -> Self {
+        Self {
+            absolute,
+            relative: 0.0,
+            words,
+        }
+    }
+}
+
+fn compare(
+    level: &'static str,
+    what: String,
+    ours: &[f32],
+    theirs: &[f32],
+    bound: Bound,
+) -> Comparison {
+    let mut largest = 0.0_f64;
+    let mut within = ours.len() == theirs.len();
+    for (&ours, &theirs) in ours.iter().zip(theirs) {
+        let difference = (f64::from(ours) - f64::from(theirs)).abs();
+        largest = largest.max(difference);
+        within &= difference <= bound.absolute.max(bound.relative * f64::from(theirs).abs());
+    }
+    Comparison {
+        level,
+        what,
+        numbers: theirs.len(),
+        largest,
+        bound: bound.words,
+        within,
+    }
+}
+
+impl Forward {
+    fn of(output: ForwardOutput) -> Self {
+        let ForwardOutput { logits, layers, .. } = output;
+        let mut forward = Self {
+            logits: host(logits),
+            scores: Vec::new(),
+            weights: Vec::new(),
+            context: Vec::new(),
+        };
+        for layer in layers {
+            forward.scores.extend(host(layer.attention.scores));
+            forward.weights.extend(host(layer.attention.weights));
+            forward.context.extend(host(layer.attention.context));
+        }
+        forward
+    }
+}
+
+fn with(
+    model: TransformerClassifier,
+    parameters: &[Parameter],
+) -> Result<TransformerClassifier, Failure> {
+    model
+        .with_parameters(parameters.to_vec())
+        .map_err(|mismatch| Failure::Input(mismatch.to_string()))
+}
+
+/// The gradient of a batch's loss for each parameter, in the model's order.
+pub fn gradients(model: &TransformerClassifier, batch: &Batch, device: &Device) -> Vec<Parameter> {
+    struct Collect<'a> {
+        gradients: &'a mut Gradients,
+        values: Vec<Vec<f32>>,
+    }
+    impl ModuleVisitor for Collect<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let gradient = param.val().grad_remove(self.gradients);
+            self.values.push(gradient.map_or_else(Vec::new, host));
+        }
+    }
+    let logits = model.forward(token_tensor(batch, device)).logits;
+    let mut gradients = binary_cross_entropy(logits, label_tensor(batch, device)).backward();
+    let mut collect = Collect {
+        gradients: &mut gradients,
+        values: Vec::new(),
+    };
+    model.visit(&mut collect);
+    let named = model.parameters().into_iter().zip(collect.values);
+    named
+        .map(|(parameter, values)| Parameter {
+            values,
+            ..parameter
+        })
+        .collect()
+}
+
+fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+/// Takes tensors out of a file and notes whatever is not as expected.
+struct Reader<'a> {
+    tensors: &'a SafeTensors<'a>,
+    taken: Vec<String>,
+    differences: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn reference(
+        &mut self,
+        own: &[Parameter],
+        config: &ExperimentConfig,
+        train: &Dataset,
+    ) -> Reference {
+        let epochs = self.epochs(config, train);
+        let steps = epochs * train.len().div_ceil(config.training.batch_size);
+        let samples = self.integers("samples", None, train.len());
+        let order = self.integers("batch_order", Some(&[epochs, train.len()]), train.len());
+        Reference {
+            initial: self.parameters("initial", own),
+            gradient: self.parameters("gradient", own),
+            last: self.parameters("final", own),
+            order: order.chunks(train.len()).map(<[u32]>::to_vec).collect(),
+            losses: self.floats("losses", &[steps]),
+            before: self.forward("initial", samples.len(), config),
+            after: self.forward("final", samples.len(), config),
+            probabilities: self.floats("final.probabilities", &[train.len()]),
+            samples,
+        }
+    }
+
+    /// Epochs recorded; as many as the config asks for, or more.
+    fn epochs(&mut self, config: &ExperimentConfig, train: &Dataset) -> usize {
+        let wanted = config.training.epochs;
+        let recorded = match self.tensors.tensor("batch_order") {
+            Ok(order) => order.shape().first().copied().unwrap_or(0),
+            Err(_) => wanted,
+        };
+        if recorded < wanted {
+            self.differences.push(format!(
+                "`batch_order` holds {recorded} epochs of {} samples, where training.epochs is {wanted}",
+                train.len()
+            ));
+        }
+        recorded
+    }
+
+    fn parameters(&mut self, prefix: &str, own: &[Parameter]) -> Vec<Parameter> {
+        own.iter()
+            .map(|own| Parameter {
+                name: own.name.clone(),
+                shape: own.shape.clone(),
+                values: self.floats(&format!("{prefix}.{}", own.name), &own.shape),
+            })
+            .collect()
+    }
+
+    fn forward(&mut self, prefix: &str, samples: usize, config: &ExperimentConfig) -> Forward {
+        let (heads, positions) = (config.model.n_heads, config.data.seq_len + 1);
+        let (d_head, d_model) = (config.model.d_head(), config.model.d_model);
+        let matrix = [samples, heads, positions, positions];
+        let vector = [samples, heads, positions, d_head];
+        for name in ["query", "key", "value"] {
+            self.floats(&format!("{prefix}.{name}"), &vector);
+        }
+        for name in ["embeddings", "residual"] {
+            self.floats(&format!("{prefix}.{name}"), &[samples, positions, d_model]);
+        }
+        Forward {
+            logits: self.floats(&format!("{prefix}.logits"), &[samples]),
+            scores: self.floats(&format!("{prefix}.attention_scores"), &matrix),
+            weights: self.floats(&format!("{prefix}.attention_weights"), &matrix),
+            context: self.floats(&format!("{prefix}.context"), &vector),
+        }
+    }
+
+    fn floats(&mut self, name: &str, shape: &[usize]) -> Vec<f32> {
+        let Some(tensor) = self.take(name, &[Dtype::F32], Some(shape)) else {
+            return Vec::new();
+        };
+        let values: Vec<f32> = tensor
+            .data()
+            .chunks_exact(4)
+            .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .collect();
+        if !values.iter().all(|value| value.is_finite()) {
+            self.differences
+                .push(format!("`{name}` holds NaN or infinity"));
+        }
+        values
+    }
+
+    /// Sample indices, all below `limit`.
+    fn integers(&mut self, name: &str, shape: Option<&[usize]>, limit: usize) -> Vec<u32> {
+        let Some(tensor) = self.take(name, &[Dtype::U16, Dtype::I32], shape) else {
+            return Vec::new();
+        };
+        let width = if tensor.dtype() == Dtype::U16 { 2 } else { 4 };
+        let values: Vec<u32> = tensor
+            .data()
+            .chunks_exact(width)
+            .map(|bytes| {
+                bytes
+                    .iter()
+                    .rev()
+                    .fold(0, |value, &byte| value << 8 | u32::from(byte))
+            })
+            .collect();
+        if values.iter().any(|&value| value as usize >= limit) {
+            self.differences.push(format!(
+                "`{name}` names samples beyond the {limit} there are"
+            ));
+            return Vec::new();
+        }
+        values
+    }
+
+    fn take(
+        &mut self,
+        name: &str,
+        types: &[Dtype],
+        shape: Option<&[usize]>,
+    ) -> Option<TensorView<'_>> {
+        self.taken.push(name.to_owned());
+        let Ok(tensor) = self.tensors.tensor(name) else {
+            self.differences.push(format!("`{name}` is missing"));
+            return None;
+        };
+        if !types.contains(&tensor.dtype()) {
+            let types: Vec<String> = types.iter().map(|dtype| format!("{dtype:?}")).collect();
+            self.differences.push(format!(
+                "`{name}` is {:?}, not {}",
+                tensor.dtype(),
+                types.join(" or ")
+            ));
+            return None;
+        }
+        if let Some(shape) = shape
+            && tensor.shape() != shape
+        {
+            self.differences.push(format!(
+                "`{name}` has shape {:?}, not {shape:?}",
+                tensor.shape()
+            ));
+            return None;
+        }
+        Some(tensor)
+    }
+}
