@@ -13,44 +13,53 @@ of this: use it where you can get one.
 import collections
 import importlib.util
 import pathlib
-import re
 import subprocess
 import sys
+import tempfile
 
 
 def output(*command: object) -> str:
-    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
+    command = [str(part) for part in command]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def missing_libraries(own: list[pathlib.Path]) -> dict[str, set[str]]:
-    """Names of the libraries that the loader does not find, and the versions wanted of each."""
-    missing = {
-        line.split()[0]: set()
-        for library in own
-        for line in output("ldd", library).splitlines()
-        if line.endswith("not found")
-    }
-    for library in own:
-        # "  required from libcublas.so.13:", then a line for each version, the version last.
-        name = None
-        for line in output("objdump", "-p", library).splitlines():
-            if found := re.match(r"\s+required from (\S+):", line):
-                name = found[1]
-            elif name in missing and re.match(r"\s+0x", line):
-                missing[name].add(line.split()[-1])
-            else:
-                name = None if not line.startswith(" ") else name
-    return missing
+def missing_libraries(folder: pathlib.Path) -> list[str]:
+    """What the loader would not find for `import torch`."""
+    lines = output("ldd", folder / "libtorch_python.so").splitlines()
+    return sorted({line.split()[0] for line in lines if line.endswith("not found")})
 
 
-def symbols_by_version(own: list[pathlib.Path]) -> dict[str, set[str]]:
-    """Undefined symbols; those that ask for no version are under the empty string."""
-    symbols = collections.defaultdict(set)
-    for library in own:
-        for line in output("nm", "-D", "--undefined-only", library).splitlines():
+def wanted_symbols(own: list[pathlib.Path]) -> dict[str, dict[str, set[str]]]:
+    """Undefined symbols by library and version; those without a version are under "" and ""."""
+    by_version = collections.defaultdict(set)
+    library_of = {"": ""}
+    for path in own:
+        for line in output("nm", "-D", "--undefined-only", path).splitlines():
             symbol, _, version = line.split()[-1].partition("@")
-            symbols[version].add(symbol)
-    return symbols
+            by_version[version].add(symbol)
+        # "  required from libcublas.so.13:", then a line for each version, the version last.
+        for block in output("objdump", "-p", path).split("required from ")[1:]:
+            library, *lines = block.splitlines()
+            for line in lines:
+                if line.startswith("    0x"):
+                    library_of[line.split()[-1]] = library.rstrip(":")
+    wanted = collections.defaultdict(dict)
+    for version, symbols in by_version.items():
+        wanted[library_of[version]][version] = symbols
+    return wanted
+
+
+def build(library: pathlib.Path, symbols: dict[str, set[str]]) -> None:
+    """A library whose symbols, by version, are there and nothing more."""
+    code = "".join(f"long {symbol};\n" for symbol in set().union(*symbols.values()))
+    command = ["cc", "-shared", "-fPIC", "-o", library, f"-Wl,-soname,{library.name}"]
+    with tempfile.NamedTemporaryFile("w", suffix=".map") as script:
+        if "" not in symbols:
+            for version, names in symbols.items():
+                script.write(f"{version} {{ global: {'; '.join(names)}; }};\n")
+            script.flush()
+            command.append(f"-Wl,--version-script={script.name}")
+        subprocess.run([*command, "-x", "c", "-"], input=code.encode(), check=True)
 
 
 def main() -> None:
@@ -58,27 +67,13 @@ def main() -> None:
     if spec is None:
         sys.exit("PyTorch is not installed here")
     folder = pathlib.Path(spec.origin).parent / "lib"
-    own = sorted(folder.glob("lib*.so"))
-    symbols = symbols_by_version(own)
-    for name, versions in sorted(missing_libraries(own).items()):
-        stem = re.match(r"lib([a-zA-Z]+?)(_host)?\.", name)[1]  # libnvshmem_host.so.3: nvshmem
-        groups = {version: symbols[version] for version in versions}
-        if not groups:
-            groups = {"": {symbol for symbol in symbols[""] if symbol.startswith(stem)}}
-        script = "".join(
-            f"{version} {{ global: {' '.join(f'{symbol};' for symbol in sorted(group))} }};\n"
-            for version, group in groups.items()
-            if group
-        )
-        code = "".join(f"long {symbol};\n" for symbol in sorted(set().union(*groups.values())))
-        versions_file = folder / "versions.tmp"
-        versions_file.write_text(script)
-        command = ["cc", "-shared", "-fPIC", "-o", folder / name, f"-Wl,-soname,{name}"]
-        if versions:
-            command.append(f"-Wl,--version-script={versions_file}")
-        subprocess.run([*command, "-x", "c", "-"], input=code.encode(), check=True)
-        versions_file.unlink()
-        print(f"{name}: {code.count(';')} symbols")
+    wanted = wanted_symbols(sorted(folder.glob("lib*.so")))
+    for name in missing_libraries(folder):
+        # Some libraries have no versions; their symbols begin with their name.
+        stem = name.removeprefix("lib").split(".")[0].lower()
+        unversioned = {symbol for symbol in wanted[""][""] if symbol.lower().startswith(stem)}
+        build(folder / name, wanted.get(name, {"": unversioned}))
+        print(f"{name}: empty")
     print(output(sys.executable, "-c", "import torch; print('PyTorch', torch.__version__)").strip())
 
 

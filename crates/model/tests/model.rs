@@ -1,7 +1,8 @@
 //! The model's shapes, parameters and initial weights, and what must hold for any attention.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
 use headlight_model::{ModelConfig, Parameter, TransformerClassifier};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -232,19 +233,79 @@ proptest! {
         let (model, tokens) = random_case(&config, (20, positions, 1), 1.0, seed);
         let ids: Vec<usize> = tokens.clone().into_data().iter::<i64>().map(|id| id as usize).collect();
         let logit = f64::from(values(model.forward(tokens).logits)[0]);
-        prop_assert!((logit - by_the_formulas(&model, &ids, &config)).abs() < 1e-4);
+        prop_assert!((logit - by_the_formulas(&widened(&model), &ids, &config)).abs() < 1e-4);
+    }
+
+    /// Burn's gradients against central differences of the formulas, in f64.
+    #[test]
+    fn gradients_follow_from_the_formulas(
+        d_head in 2_usize..6,
+        n_heads in 1_usize..3,
+        positions in 2_usize..6,
+        seed in any::<u64>(),
+    ) {
+        let config = config(d_head * n_heads, n_heads, 1);
+        let (model, tokens) = random_case(&config, (6, positions, 1), 1.0, seed);
+        let ids: Vec<usize> = tokens.clone().into_data().iter::<i64>().map(|id| id as usize).collect();
+        let device = Device::flex().autodiff();
+        let start = config.init(6, positions, &mut ChaCha8Rng::seed_from_u64(0), &device);
+        let model = start.with_parameters(model.parameters()).unwrap();
+        let tokens = Tensor::<2, Int>::from_data(tokens.into_data(), &device);
+        let gradients = model.forward(tokens).logits.sum().backward();
+        let ours = gradients_of(&model, gradients);
+
+        let parameters = widened(&model);
+        let step = 1e-5;
+        let shifted = |which: usize, element: usize, by: f64| {
+            let mut parameters = parameters.clone();
+            parameters[which].1[element] += by;
+            by_the_formulas(&parameters, &ids, &config)
+        };
+        let steepest = ours.iter().flatten().fold(0.0_f64, |most, value| most.max(value.abs()));
+        for (which, (name, values)) in parameters.iter().enumerate() {
+            for element in 0..values.len() {
+                let slope = (shifted(which, element, step) - shifted(which, element, -step)) / (2.0 * step);
+                let difference = (ours[which][element] - slope).abs();
+                // Relative to the steepest slope: those that cancel to nothing have rounding only.
+                prop_assert!(difference <= 1e-3 * slope.abs() + 1e-5 * steepest, "{} {}: {} {}", name, element, slope, difference);
+            }
+        }
     }
 }
 
-fn by_the_formulas(model: &TransformerClassifier, ids: &[usize], config: &ModelConfig) -> f64 {
-    let parameters = model.parameters();
-    let get = |name: &str| -> Vec<f64> {
+fn gradients_of(model: &TransformerClassifier, mut gradients: Gradients) -> Vec<Vec<f64>> {
+    struct Collect<'a>(&'a mut Gradients, Vec<Vec<f64>>);
+    impl ModuleVisitor for Collect<'_> {
+        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
+            let gradient = param.val().grad_remove(self.0).unwrap();
+            self.1.push(gradient.into_data().iter::<f64>().collect());
+        }
+    }
+    let mut collect = Collect(&mut gradients, Vec::new());
+    model.visit(&mut collect);
+    collect.1
+}
+
+/// Parameters by name, in f64.
+type Wide = Vec<(String, Vec<f64>)>;
+
+fn widened(model: &TransformerClassifier) -> Wide {
+    let parameters = model.parameters().into_iter();
+    let wide = |parameter: Parameter| parameter.values.into_iter().map(f64::from).collect();
+    parameters
+        .map(|parameter| (parameter.name.clone(), wide(parameter)))
+        .collect()
+}
+
+/// The logit of one sample, by the formulas alone.
+fn by_the_formulas(parameters: &Wide, ids: &[usize], config: &ModelConfig) -> f64 {
+    let get = |name: &str| -> &Vec<f64> {
         let full = [name, &format!("blocks.0.{name}")].map(str::to_owned);
-        let found = parameters
+        &parameters
             .iter()
-            .find(|parameter| full.contains(&parameter.name))
-            .unwrap();
-        found.values.iter().map(|&value| f64::from(value)).collect()
+            .find(|(own, _)| full.contains(own))
+            .unwrap()
+            .1
     };
     let d = config.d_model;
     let (token, position) = (get("token_embedding"), get("position_embedding"));

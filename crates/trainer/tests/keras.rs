@@ -1,0 +1,207 @@
+//! Headlight beside Keras: `data/keras_reference.safetensors`, recorded by
+//! `scripts/keras_reference.py`, repeated by the binary.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Finished, folder, run, text};
+use headlight_trainer::devices::DeviceName;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde_json::Value;
+
+const FIXTURE: &str = "data/keras_reference.safetensors";
+
+fn repeat(path: &Path, more: &[&str]) -> Vec<Value> {
+    let arguments = ["train", "configs/keras_reference.toml", "--run", text(path)];
+    run(&[&arguments, more].concat()).done();
+    serde_json::from_slice(&fs::read(path.join("reference.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn every_level_is_within_its_bound_on_every_cpu_device() {
+    for device in [DeviceName::Flex, DeviceName::Ndarray]
+        .into_iter()
+        .filter(|device| device.is_built())
+    {
+        let path = folder("keras").join(device.name());
+        let comparisons = repeat(&path, &["--device", device.name()]);
+        // Four forward quantities at two sets of weights, 14 gradients, losses, probabilities.
+        assert_eq!(comparisons.len(), 2 * 4 + 14 + 2);
+        for comparison in &comparisons {
+            assert_eq!(comparison["within"], true, "{device}: {comparison}");
+        }
+        let largest = |what: &str| {
+            let found = comparisons
+                .iter()
+                .find(|comparison| comparison["what"] == what);
+            found.unwrap()["largest"].as_f64().unwrap()
+        };
+        assert!(largest("losses of 1500 steps") < 1e-4);
+        assert!(largest("final probabilities of 8000 samples") < 1e-3);
+        let report = fs::read_to_string(path.join("report.md")).unwrap();
+        assert!(
+            report.contains("| forward | logits, final weights | 16 |"),
+            "{report}"
+        );
+        assert!(!report.contains("BEYOND"));
+    }
+}
+
+/// A GPU through a software driver, for a shorter while: 20 steps take it seconds.
+#[test]
+fn a_gpu_starts_the_same_way() {
+    if !DeviceName::Wgpu.is_built() || run(&["devices"]).stdout.contains("none seen") {
+        return;
+    }
+    // A batch of 400 makes other batches than Keras's, so that only the start is compared.
+    let path = folder("keras_gpu").join("run");
+    let fixture = edited("gpu.safetensors", |name, tensor| match name {
+        "losses" => (Dtype::F32, vec![60], vec![0; 240]),
+        _ => (
+            tensor.dtype(),
+            tensor.shape().to_vec(),
+            tensor.data().to_vec(),
+        ),
+    });
+    let set = format!("reference={fixture:?}");
+    let comparisons = repeat(
+        &path,
+        &[
+            "--device",
+            "wgpu",
+            "--set",
+            &set,
+            "--set",
+            "training.batch_size=400",
+            "--set",
+            "training.epochs=1",
+        ],
+    );
+    for comparison in comparisons
+        .iter()
+        .filter(|comparison| comparison["level"] == "forward")
+    {
+        // Five times a CPU's bound: the driver rounds exp and division in its own way.
+        assert!(
+            comparison["largest"].as_f64().unwrap() < 1e-5,
+            "{comparison}"
+        );
+    }
+}
+
+/// The fixture with some tensors changed, as a file.
+fn edited(
+    name: &str,
+    edit: impl Fn(&str, &TensorView<'_>) -> (Dtype, Vec<usize>, Vec<u8>),
+) -> PathBuf {
+    rewritten(name, |tensors| {
+        tensors
+            .names()
+            .into_iter()
+            .map(|name| {
+                let (dtype, shape, bytes) = edit(name, &tensors.tensor(name).unwrap());
+                (name.to_owned(), dtype, shape, bytes)
+            })
+            .collect()
+    })
+}
+
+type Raw = (String, Dtype, Vec<usize>, Vec<u8>);
+
+fn rewritten(name: &str, edit: impl FnOnce(&SafeTensors<'_>) -> Vec<Raw>) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let bytes = fs::read(root.join(FIXTURE)).unwrap();
+    let raw = edit(&SafeTensors::deserialize(&bytes).unwrap());
+    let views = raw.iter().map(|(name, dtype, shape, bytes)| {
+        (name, TensorView::new(*dtype, shape.clone(), bytes).unwrap())
+    });
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&path, safetensors::serialize(views, None).unwrap()).unwrap();
+    path
+}
+
+#[test]
+fn a_fixture_that_does_not_fit_lists_each_difference() {
+    let path = rewritten("spoiled.safetensors", |tensors| {
+        tensors
+            .names()
+            .into_iter()
+            .filter(|&name| name != "final.logits")
+            .map(|name| {
+                let tensor = tensors.tensor(name).unwrap();
+                let mut raw = (
+                    name.to_owned(),
+                    tensor.dtype(),
+                    tensor.shape().to_vec(),
+                    tensor.data().to_vec(),
+                );
+                match name {
+                    "initial.classifier.bias" => raw.0 = "initial.classifier.offset".to_owned(),
+                    "gradient.classifier.weight" => raw.2 = vec![1, 8],
+                    "samples" => raw.1 = Dtype::U32,
+                    "losses" => raw.3[..4].copy_from_slice(&f32::NAN.to_le_bytes()),
+                    _ => {}
+                }
+                raw
+            })
+            .collect()
+    });
+    let run_dir = folder("spoiled").join("run");
+    let set = format!("reference={path:?}");
+    let finished: Finished = run(&[
+        "train",
+        "configs/keras_reference.toml",
+        "--set",
+        &set,
+        "--run",
+        text(&run_dir),
+    ]);
+    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+    for part in [
+        "`final.logits` is missing",
+        "`initial.classifier.bias` is missing",
+        "`initial.classifier.offset` is not expected",
+        "`gradient.classifier.weight` has shape [1, 8], not [8, 1]",
+        "`samples` is U32, not U16 or I32",
+        "`losses` holds NaN or infinity",
+    ] {
+        assert!(
+            finished.stderr.contains(part),
+            "{part} is not in {}",
+            finished.stderr
+        );
+    }
+    assert!(!run_dir.exists());
+}
+
+#[test]
+fn a_fixture_of_another_experiment_is_refused() {
+    let cases = [
+        ("training.epochs=4", "`batch_order` holds 3 epochs"),
+        (
+            "model.d_model=16",
+            "`initial.token_embedding` has shape [51, 8], not [51, 16]",
+        ),
+        ("data.samples=100", "not [3, 100]"),
+        (
+            "reference=\"nowhere.safetensors\"",
+            "cannot read nowhere.safetensors",
+        ),
+        (
+            "reference=\"configs/quick.toml\"",
+            "it is not a safetensors file",
+        ),
+    ];
+    for (set, part) in cases {
+        let finished = run(&["train", "configs/keras_reference.toml", "--set", set]);
+        assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+        assert!(
+            finished.stderr.contains(part),
+            "{part} is not in {}",
+            finished.stderr
+        );
+    }
+}
