@@ -12,7 +12,7 @@ pub struct Batch {
     pub tokens: Vec<i32>,
     /// 0 or 1. `[batch]`
     pub labels: Vec<f32>,
-    /// Positions of a sample, [CLS] among them.
+    /// Positions of a sample, `[CLS]` among them.
     pub positions: usize,
 }
 

@@ -17,9 +17,9 @@ pub struct DatasetConfig {
     pub seed: u64,
     /// Where samples come from.
     pub source: Source,
-    /// Number of tokens, [CLS] = 0 among them; samples hold 1 to `vocab_size - 1`.
+    /// Number of tokens, `[CLS]` = 0 among them; samples hold 1 to `vocab_size - 1`.
     pub vocab_size: u32,
-    /// Tokens a sample, without [CLS].
+    /// Tokens a sample, without `[CLS]`.
     pub seq_len: usize,
     /// Samples that are kept from training, to measure generalisation.
     pub held_out: usize,

@@ -20,7 +20,7 @@ pub struct Splits {
 }
 
 impl Dataset {
-    /// No samples, each of which would have `seq_len` tokens after [CLS].
+    /// No samples, each of which would have `seq_len` tokens after `[CLS]`.
     pub fn empty(seq_len: usize) -> Self {
         Self {
             tokens: Vec::new(),
@@ -32,7 +32,7 @@ impl Dataset {
     /// Appends a sample.
     ///
     /// # Panics
-    /// When `tokens` does not have [`positions`](Self::positions) tokens, the first being [CLS].
+    /// When `tokens` does not have [`positions`](Self::positions) tokens, the first being `[CLS]`.
     pub fn push(&mut self, tokens: &[u32], label: bool) {
         assert!(
             tokens.len() == self.positions && tokens[0] == CLS,
@@ -61,12 +61,12 @@ impl Dataset {
         self.labels.is_empty()
     }
 
-    /// Positions of a sample, [CLS] among them: `seq_len + 1`.
+    /// Positions of a sample, `[CLS]` among them: `seq_len + 1`.
     pub fn positions(&self) -> usize {
         self.positions
     }
 
-    /// The tokens of a sample, [CLS] first.
+    /// The tokens of a sample, `[CLS]` first.
     ///
     /// # Panics
     /// When there is no such sample.

@@ -40,7 +40,7 @@ pub(crate) fn splits(
     Ok(Splits { train, held_out })
 }
 
-/// Draws samples, [CLS] first.
+/// Draws samples, `[CLS]` first.
 struct Sampler<'a> {
     vocab_size: u32,
     seq_len: usize,

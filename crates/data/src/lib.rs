@@ -1,4 +1,4 @@
-//! Datasets for the [CLS] experiments: label rules, generators, batches and files.
+//! Datasets for the `[CLS]` experiments: label rules, generators, batches and files.
 //!
 //! A [`DatasetConfig`] says what to make; [`DatasetConfig::splits`] makes it. Every random number
 //! of Headlight comes from a [`Stream`] of this crate, on the host, so that a seed means the same

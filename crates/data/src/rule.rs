@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::InvalidValue;
 
-/// A rule that decides a sample's label from its tokens. Positions count [CLS] as 0.
+/// A rule that decides a sample's label from its tokens. Positions count `[CLS]` as 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LabelRule {
@@ -37,7 +37,7 @@ pub enum LabelRule {
 }
 
 impl LabelRule {
-    /// The label of a sample, `tokens[0]` being [CLS].
+    /// The label of a sample, `tokens[0]` being `[CLS]`.
     pub fn label_for(&self, tokens: &[u32]) -> bool {
         match *self {
             Self::TokenAtPosition { token, position } => tokens[position] == token,

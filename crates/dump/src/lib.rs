@@ -25,7 +25,7 @@ pub struct AttentionDump {
     pub dims: Dims,
     /// Where the dump comes from.
     pub meta: Meta,
-    /// Token ids, [CLS] = 0 first. `[sample, position]`
+    /// Token ids, `[CLS]` = 0 first. `[sample, position]`
     pub tokens: Vec<i64>,
     /// 0 or 1; NaN where the label is unknown. `[sample]`
     pub labels: Vec<f32>,
@@ -60,7 +60,7 @@ pub struct Dims {
     pub layers: usize,
     /// Heads of each block.
     pub heads: usize,
-    /// Positions of a sample, [CLS] among them.
+    /// Positions of a sample, `[CLS]` among them.
     pub positions: usize,
     /// Width of a head's queries, keys and values.
     pub d_head: usize,

@@ -1,4 +1,4 @@
-//! The whole model: embeddings, blocks, and a head that reads [CLS].
+//! The whole model: embeddings, blocks, and a head that reads `[CLS]`.
 
 use burn::module::Module;
 use burn::nn::Linear;
@@ -6,7 +6,7 @@ use burn::tensor::{Int, Tensor, s};
 
 use crate::{BlockOutput, TokenPositionEmbedding, TransformerBlock};
 
-/// Tells two classes apart by what position 0, [CLS], has gathered.
+/// Tells two classes apart by what position 0, `[CLS]`, has gathered.
 #[derive(Module, Debug)]
 pub struct TransformerClassifier {
     /// Tokens and positions to vectors.
@@ -30,7 +30,7 @@ pub struct ForwardOutput {
 
 impl TransformerClassifier {
     /// # Shapes
-    /// - tokens: `[batch, position]`, [CLS] = 0 at position 0
+    /// - tokens: `[batch, position]`, `[CLS]` = 0 at position 0
     pub fn forward(&self, tokens: Tensor<2, Int>) -> ForwardOutput {
         self.forward_rows(self.embedding.token_rows(tokens))
     }

@@ -9,7 +9,7 @@ use burn::tensor::{Int, Tensor};
 pub struct TokenPositionEmbedding {
     /// One row a token. `[vocab_size, d_model]`
     pub token_embedding: Param<Tensor<2>>,
-    /// One row a position, [CLS] first. `[position, d_model]`
+    /// One row a position, `[CLS]` first. `[position, d_model]`
     pub position_embedding: Param<Tensor<2>>,
 }
 

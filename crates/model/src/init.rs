@@ -17,7 +17,7 @@ const EMBEDDING_LIMIT: f32 = 0.05;
 impl ModelConfig {
     /// Builds the model on `device` with fresh weights from `rng`.
     ///
-    /// `positions` counts [CLS]: `seq_len + 1`.
+    /// `positions` counts `[CLS]`: `seq_len + 1`.
     ///
     /// # Panics
     /// When the config is not [valid](Self::validate).

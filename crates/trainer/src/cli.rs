@@ -28,7 +28,7 @@ pub enum Command {
     /// Write a config's dataset as .npz, .csv or .jsonl
     #[command(after_help = "Example: headlight data --out notebook.npz")]
     Data(DataArguments),
-    /// Classify one sample with a run's model and show where [CLS] looks
+    /// Classify one sample with a run's model and show where `[CLS]` looks
     #[command(
         after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\""
     )]
@@ -100,7 +100,7 @@ pub struct DataArguments {
 pub struct PredictArguments {
     /// A run directory
     pub run: PathBuf,
-    /// Token ids, separated by blanks, [CLS] = 0 first
+    /// Token ids, separated by blanks, `[CLS]` = 0 first
     #[arg(long)]
     pub tokens: String,
 }

@@ -1,4 +1,4 @@
-//! How good a classifier is, and how much [CLS] looks at what decides the label.
+//! How good a classifier is, and how much `[CLS]` looks at what decides the label.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -19,7 +19,7 @@ pub struct EvalMetrics {
     pub min_positive: Option<f64>,
     /// Largest probability of a negative sample.
     pub max_negative: Option<f64>,
-    /// Attention from [CLS] to the label's positions, summed over these, averaged over blocks,
+    /// Attention from `[CLS]` to the label's positions, summed over these, averaged over blocks,
     /// heads and positive samples.
     pub attention_positive: Option<f64>,
     /// The same over negative samples.

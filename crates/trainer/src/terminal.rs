@@ -48,7 +48,7 @@ pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
 }
 
-/// What [`describe`] shows; `out` is held out, attention is [CLS]'s on the label's position.
+/// What [`describe`] shows; `out` is held out, attention is `[CLS]`'s on the label's position.
 const HEADER: &str = "epoch   step    loss  accuracy  precision  recall     F1  out F1  attention: +      −  uniform";
 
 impl TrainingDisplay {

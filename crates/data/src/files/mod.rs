@@ -1,6 +1,6 @@
 //! Dataset files: npz, CSV and JSONL, written and read back.
 //!
-//! Each holds both splits: token ids with [CLS] = 0 first, a label of 0 or 1, and whether the
+//! Each holds both splits: token ids with `[CLS]` = 0 first, a label of 0 or 1, and whether the
 //! sample is held out. The file's ending names the format.
 
 mod jsonl;

@@ -16,7 +16,7 @@ use crate::run_dir::RunDir;
 /// Blocks of a bar for a weight of 1.
 const BAR: f32 = 40.0;
 
-/// Prints the probability, and where [CLS] looks.
+/// Prints the probability, and where `[CLS]` looks.
 ///
 /// # Errors
 /// When the run or the tokens cannot be used.

@@ -68,7 +68,7 @@ pub struct TrainingConfig {
 
 /// How a token that occurs several times in a batch enters Adam's mean of squared gradients.
 ///
-/// [CLS] occurs in every sample, so the two differ by up to the root of the batch size in how fast
+/// `[CLS]` occurs in every sample, so the two differ by up to the root of the batch size in how fast
 /// its embedding moves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
