@@ -3,8 +3,8 @@
     python scripts/check_keras_weights.py --headlight target/release/headlight
 
 Into Keras: Headlight trains configs/notebook.toml, Keras gets its weights and the samples of its
-last dump. Out of Keras: fresh weights, and the same with every parameter moved so that no bias is 0,
-go through `headlight dump` with 200 samples, with one head, two and four. Prints the largest
+last dump. Out of Keras: fresh weights, and the same with every parameter moved so that no bias is
+0, go through `headlight dump` with 200 samples, with one head, two and four. Prints the largest
 differences.
 """
 

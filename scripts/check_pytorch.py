@@ -143,7 +143,8 @@ def main() -> None:
             found += both_ways(args.headlight, shape, generator, pathlib.Path(folder))
         worst = max(TOLERANCES, key=lambda name: max(pair[name] for pair in found[-2:]))
         most = max(pair[worst] for pair in found[-2:])
-        print(f"{', '.join(f'{key} {value}' for key, value in shape.items())}: {most:.1e} ({worst})")
+        sizes = ", ".join(f"{key} {value}" for key, value in shape.items())
+        print(f"{sizes}: {most:.1e} ({worst})")
     print(f"largest differences over {args.shapes} shapes, PyTorch {torch.__version__}:")
     largest = {name: max(pair[name] for pair in found) for name in TOLERANCES}
     for name, difference in largest.items():

@@ -6,11 +6,11 @@
 Parameters have Headlight's names and shapes. In the file:
 
     initial.<parameter>      before the first step
-    gradient.<parameter>     of the first batch's loss at the initial weights; rows of embeddings summed
+    gradient.<parameter>     of the first batch's loss at the initial weights; embeddings dense
     final.<parameter>        after the last step
     batch_order              [epoch, sample] uint16: which sample comes when
     losses                   [step] float32: each batch's loss before its own step
-    samples                  [16] int32: 8 positives and 8 negatives of the training set, 0 and 10 among them
+    samples                  [16] int32: 8 positives and 8 negatives, 0 and 10 among them
     initial.<array>, final.<array>    for these samples, the arrays of a dump without the layer axis
     final.probabilities      [sample] float32: of all 8,000
 
@@ -26,7 +26,8 @@ second moment of [CLS] is smaller than Adam as published has it.
 
 The biases of the keys have no effect: a softmax ignores what all scores of a row have in common.
 Their gradients are rounding, and so is what they become: oneDNN's order of sums moved it by 9e-5,
-all else by 2e-6. `--check` leaves them out, and compares keys and scores after taking their part away.
+all else by 3e-6. `--check` leaves them out, and compares keys and scores after taking their part
+away.
 """
 
 import argparse
@@ -142,7 +143,7 @@ def check(fresh: dict[str, np.ndarray]) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, help="of weights and batch order; default: 0, or the file's")
+    parser.add_argument("--seed", type=int, help="default: 0, or the file's")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     args = parser.parse_args()
     seed = args.seed

@@ -25,7 +25,7 @@ class TinySelfAttention(nn.Module):
         self.classifier = nn.Linear(d_model, 1)
 
     def forward(self, tokens: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Logits [sample], weights [sample, head, query, key], residual [sample, position, d_model]."""
+        """Arrays by their names in a dump, in its shapes without the layer axis."""
         embeddings = self.token(tokens) + self.position.weight
         attended, weights = self.attention(
             embeddings, embeddings, embeddings, need_weights=True, average_attn_weights=False
