@@ -1,10 +1,20 @@
 //! Tells the build which commit it is of, for `environment.json`.
 
+use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    for path in ["HEAD", "index"] {
-        println!("cargo::rerun-if-changed=../../.git/{path}");
+    // All that the program is built from, and, where there is a repository, what git knows of it.
+    for path in [
+        "..",
+        "../../Cargo.toml",
+        "../../Cargo.lock",
+        "../../.git/HEAD",
+        "../../.git/index",
+    ] {
+        if Path::new(path).exists() {
+            println!("cargo::rerun-if-changed={path}");
+        }
     }
     let commit = git(&["rev-parse", "HEAD"]);
     let dirty =

@@ -160,14 +160,11 @@ impl Sampler<'_> {
     /// still to be found and how many positions are left.
     fn with_subsequence(&self, wanted: &[u32], contained: bool, rng: &mut ChaCha8Rng) -> Vec<u32> {
         let hit = 1.0 / f64::from(self.vocab_size - 1);
-        let success = subsequence_probabilities(wanted.len(), self.seq_len, hit);
+        let outcomes = subsequence_probabilities(wanted.len(), self.seq_len, hit, contained);
         let mut row = vec![CLS];
         let mut found = 0;
         for left in (0..self.seq_len).rev() {
-            let outcome = |found: usize| {
-                let contains = success[wanted.len() - found][left];
-                if contained { contains } else { 1.0 - contains }
-            };
+            let outcome = |found: usize| outcomes[wanted.len() - found][left];
             if found == wanted.len() {
                 row.push(1 + uniform_below(self.vocab_size - 1, || rng.next_u32()));
                 continue;
@@ -206,11 +203,13 @@ fn planned_labels(samples: usize, rate: f64, rng: &mut ChaCha8Rng) -> Vec<bool> 
 }
 
 /// `[missing][left]`: the probability that `missing` tokens, each drawn with probability `hit` a
-/// position, are found one after the other within `left` positions.
-fn subsequence_probabilities(missing: usize, left: usize, hit: f64) -> Vec<Vec<f64>> {
-    let mut table = vec![vec![1.0; left + 1]];
+/// position, are found one after the other within `left` positions, or that they are not. Each is
+/// computed by itself: one minus the other would lose all digits of what is rare.
+fn subsequence_probabilities(missing: usize, left: usize, hit: f64, found: bool) -> Vec<Vec<f64>> {
+    let (done, not_yet) = if found { (1.0, 0.0) } else { (0.0, 1.0) };
+    let mut table = vec![vec![done; left + 1]];
     for m in 1..=missing {
-        let mut row = vec![0.0; left + 1];
+        let mut row = vec![not_yet; left + 1];
         for l in 1..=left {
             row[l] = hit * table[m - 1][l - 1] + (1.0 - hit) * row[l - 1];
         }

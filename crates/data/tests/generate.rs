@@ -115,6 +115,36 @@ fn samples_of_a_class_are_uniform() {
     }
 }
 
+/// Where the other class is rare beyond the digits of a float: of 2^64 samples only 65 have no 1
+/// before a 2, and each is as likely as another.
+#[test]
+fn rare_classes_are_uniform_in_long_samples() {
+    let rule = LabelRule::TokenBeforeToken {
+        first: 1,
+        second: 2,
+    };
+    let mut config = config(rule, 6_500, Some(0.0));
+    (config.vocab_size, config.seq_len) = (3, 64);
+    let train = config.splits().unwrap().train;
+    let mut counts = [0_u32; 65];
+    for sample in 0..train.len() {
+        let twos = train
+            .tokens(sample)
+            .iter()
+            .filter(|&&token| token == 2)
+            .count();
+        counts[twos] += 1;
+    }
+    let chi_squared: f64 = counts
+        .iter()
+        .map(|&count| (f64::from(count) - 100.0).powi(2) / 100.0)
+        .sum();
+    assert!(
+        chi_squared < 64.0 + 8.0 * 128.0_f64.sqrt(),
+        "{chi_squared}: {counts:?}"
+    );
+}
+
 #[test]
 fn epochs_differ_and_seeds_differ() {
     let train = config(LabelRule::TokenAnywhere { token: 1 }, 60, None)

@@ -135,8 +135,16 @@ impl AttentionDump {
     pub fn token_string(&self, token: i64) -> String {
         u32::try_from(token)
             .ok()
-            .and_then(|id| self.meta.token_strings.get(&id).cloned())
-            .unwrap_or_else(|| token.to_string())
+            .and_then(|id| self.meta.token_strings.get(&id))
+            .map_or_else(
+                || token.to_string(),
+                // A dump is foreign input: what it says must not steer a terminal.
+                |text| {
+                    text.chars()
+                        .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
+                        .collect()
+                },
+            )
     }
 
     fn matrix(&self, sample: usize, layer: usize, head: usize) -> std::ops::Range<usize> {

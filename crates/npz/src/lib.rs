@@ -129,15 +129,21 @@ impl<R: Read + Seek> NpzReader<R> {
             .is_some()
     }
 
-    /// The array `name`, whose elements are 32- or 64-bit integers.
+    /// The array `name`, whose elements are integers of up to 32 bits, int64, or booleans.
     ///
     /// # Errors
     /// When it is missing, damaged, of another type, or column-major.
     pub fn integers(&mut self, name: &str) -> Result<Array<i64>, NpzError> {
-        self.decode(name, "integers (int32 or int64)", |npy| {
+        self.decode(name, "whole numbers", |npy| {
             match npy.dtype().descr().as_str() {
                 "'<i8'" | "'>i8'" => Some(values::<i64, _>(npy)),
                 "'<i4'" | "'>i4'" => Some(values::<i32, _>(npy)),
+                "'<i2'" | "'>i2'" => Some(values::<i16, _>(npy)),
+                "'<u2'" | "'>u2'" => Some(values::<u16, _>(npy)),
+                "'<u4'" | "'>u4'" => Some(values::<u32, _>(npy)),
+                "'|i1'" => Some(values::<i8, _>(npy)),
+                "'|u1'" => Some(values::<u8, _>(npy)),
+                "'|b1'" => Some(values::<bool, _>(npy)),
                 _ => None,
             }
         })

@@ -53,9 +53,8 @@ fn step(criterion: &mut Criterion) {
                 )
             });
         });
-        let rule = config.data.rule.as_ref();
         group.bench_function("evaluation of 8,000 samples", |bencher| {
-            bencher.iter(|| evaluate(&model, &splits.train, rule, &plain));
+            bencher.iter(|| evaluate(&model, &splits.train, &config, &plain));
         });
     }
 }

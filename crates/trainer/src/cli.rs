@@ -103,6 +103,9 @@ pub struct PredictArguments {
     /// Token ids, separated by blanks, `[CLS]` = 0 first
     #[arg(long)]
     pub tokens: String,
+    /// Where to compute, instead of the run's device
+    #[arg(long)]
+    pub device: Option<DeviceName>,
 }
 
 /// What `dump` takes.

@@ -35,7 +35,7 @@ impl Experiment {
         let splits = dataset(&config)?;
         check_dumped_samples(&config, &splits.train)?;
         let device = config.compute.device.open()?;
-        let mut model = init_model(&config, &device.device.clone().autodiff());
+        let mut model = init_model(&config, &device.device.clone().autodiff())?;
         let reference = match &config.reference {
             None => None,
             Some(path) => Some(Reference::load(path, &model, &config, &splits.train)?),
@@ -75,14 +75,54 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     })
 }
 
+/// The largest model, in parameters: 1 GiB of them, and as much again for each of Adam's moments.
+const PARAMETER_LIMIT: u128 = 1 << 28;
+
+/// The most attention weights that one forward pass may hold a block.
+const ATTENTION_LIMIT: usize = 1 << 24;
+
 /// A fresh model, its vocabulary and length being the dataset's.
-pub fn init_model(config: &ExperimentConfig, device: &Device) -> TransformerClassifier {
-    config.model.init(
+///
+/// # Errors
+/// When it would be too large for this instrument.
+pub fn init_model(
+    config: &ExperimentConfig,
+    device: &Device,
+) -> Result<TransformerClassifier, Failure> {
+    let (d_model, n_layers) = (config.model.d_model as u128, config.model.n_layers as u128);
+    let rows = u128::from(config.data.vocab_size) + config.data.seq_len as u128 + 1;
+    let parameters = rows * d_model + n_layers * 4 * d_model * d_model;
+    if parameters > PARAMETER_LIMIT {
+        return Err(Failure::Input(format!(
+            "the model would have {parameters} parameters, more than {PARAMETER_LIMIT}; \
+             lower data.vocab_size, model.d_model or model.n_layers"
+        )));
+    }
+    let batch = config.training.batch_size.min(samples_at_once(config));
+    if attention_weights(config).saturating_mul(batch) > ATTENTION_LIMIT {
+        return Err(Failure::Input(format!(
+            "a sample's attention would have {} weights a block; lower data.seq_len or model.n_heads",
+            attention_weights(config)
+        )));
+    }
+    Ok(config.model.init(
         config.data.vocab_size as usize,
         config.data.seq_len + 1,
         &mut Stream::Weights.rng(config.seed),
         device,
-    )
+    ))
+}
+
+/// Samples that one forward pass without gradients takes: fewer where they are long.
+pub fn samples_at_once(config: &ExperimentConfig) -> usize {
+    (ATTENTION_LIMIT / attention_weights(config).max(1)).clamp(1, 500)
+}
+
+fn attention_weights(config: &ExperimentConfig) -> usize {
+    let positions = config.data.seq_len.saturating_add(1);
+    positions
+        .saturating_mul(positions)
+        .saturating_mul(config.model.n_heads)
 }
 
 /// The model without automatic differentiation, for evaluation and inspection.

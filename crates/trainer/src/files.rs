@@ -1,10 +1,8 @@
 //! Files that appear whole or not at all.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
-
-use tempfile::NamedTempFile;
 
 use crate::Failure;
 
@@ -24,22 +22,29 @@ pub fn write_whole(
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        let (file, temporary) = NamedTempFile::new_in(folder)?.into_parts();
+        let mut builder = tempfile::Builder::new();
+        // Temporary files are private; results are as readable as any other new file.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let (file, temporary) = builder.tempfile_in(folder)?.into_parts();
         let mut writer = BufWriter::new(file);
         write(&mut writer)?;
         let file = writer
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?;
-        // Temporary files are private; results are as readable as any other new file.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            file.set_permissions(fs::Permissions::from_mode(0o644))?;
-        }
         file.sync_all()?;
         temporary.persist(path).map_err(|failed| failed.error)
     };
-    attempt().map_err(|error| Failure::writing(path, &error))
+    attempt().map_err(|error| match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+            Failure::Input(format!(
+                "cannot write {}: the folder {} does not exist",
+                path.display(),
+                folder.display()
+            ))
+        }
+        _ => Failure::writing(path, &error),
+    })
 }
 
 /// Reads a file that the user named, refusing what is too large to be right.
@@ -47,13 +52,19 @@ pub fn write_whole(
 /// # Errors
 /// When it cannot be read or is over 1 GiB.
 pub fn read_bounded(path: &Path) -> Result<Vec<u8>, Failure> {
-    let size = fs::metadata(path)
-        .map_err(|error| Failure::reading(path, error))?
-        .len();
-    if size > READ_LIMIT {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(READ_LIMIT + 1).read_to_end(&mut bytes))
+        .map_err(|error| Failure::reading(path, error))?;
+    if bytes.len() as u64 > READ_LIMIT {
         return Err(Failure::reading(path, "it is larger than 1 GiB"));
     }
-    fs::read(path).map_err(|error| Failure::reading(path, error))
+    Ok(bytes)
+}
+
+/// Writes a line to standard error. Nobody listening there (`2>&1 | head`) must not end the work.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Prints to standard output; a reader that has gone away (`| head`) is no failure.

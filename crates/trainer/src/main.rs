@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use headlight_trainer::cli::{Cli, Command};
 use headlight_trainer::commands;
+use headlight_trainer::files::note;
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
@@ -19,7 +20,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            note(&format!("error: {failure}"));
             ExitCode::from(failure.exit_code())
         }
     }

@@ -19,18 +19,20 @@ pub struct EvalMetrics {
     pub min_positive: Option<f64>,
     /// Largest probability of a negative sample.
     pub max_negative: Option<f64>,
-    /// Attention from `[CLS]` to the label's positions, summed over these, averaged over blocks,
-    /// heads and positive samples.
+    /// Attention from `[CLS]` to the label's positions in the last block, summed over these,
+    /// averaged over heads and positive samples.
     pub attention_positive: Option<f64>,
     /// The same over negative samples.
     pub attention_negative: Option<f64>,
-    /// What both would be if attention were uniform.
-    pub attention_uniform: Option<f64>,
+    /// What `attention_positive` would be if attention were uniform.
+    pub uniform_positive: Option<f64>,
+    /// What `attention_negative` would be if attention were uniform.
+    pub uniform_negative: Option<f64>,
 }
 
 impl EvalMetrics {
     /// Names and values, in the order of reports.
-    pub fn entries(&self) -> [(&'static str, Option<f64>); 10] {
+    pub fn entries(&self) -> [(&'static str, Option<f64>); 11] {
         [
             ("loss", Some(self.loss)),
             ("accuracy", Some(self.accuracy)),
@@ -41,7 +43,8 @@ impl EvalMetrics {
             ("max_negative", self.max_negative),
             ("attention_positive", self.attention_positive),
             ("attention_negative", self.attention_negative),
-            ("attention_uniform", self.attention_uniform),
+            ("uniform_positive", self.uniform_positive),
+            ("uniform_negative", self.uniform_negative),
         ]
     }
 }
@@ -142,7 +145,6 @@ impl Tally {
         let ratio = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
         let wrong = self.false_positives + self.false_negatives;
         let true_positives = self.true_positives;
-        let attention = self.positive.samples + self.negative.samples;
         Some(EvalMetrics {
             loss: (self.samples > 0).then(|| self.loss / self.samples as f64)?,
             accuracy: ratio(self.samples - wrong, self.samples)?,
@@ -151,17 +153,17 @@ impl Tally {
             f1: ratio(2 * true_positives, 2 * true_positives + wrong),
             min_positive: self.min_positive,
             max_negative: self.max_negative,
-            attention_positive: self.positive.mean(),
-            attention_negative: self.negative.mean(),
-            attention_uniform: (attention > 0)
-                .then(|| (self.positive.uniform + self.negative.uniform) / attention as f64),
+            attention_positive: self.positive.mean(self.positive.paid),
+            attention_negative: self.negative.mean(self.negative.paid),
+            uniform_positive: self.positive.mean(self.positive.uniform),
+            uniform_negative: self.negative.mean(self.negative.uniform),
         })
     }
 }
 
 impl Attention {
-    fn mean(self) -> Option<f64> {
-        (self.samples > 0).then(|| self.paid / self.samples as f64)
+    fn mean(self, sum: f64) -> Option<f64> {
+        (self.samples > 0).then(|| sum / self.samples as f64)
     }
 }
 

@@ -9,11 +9,8 @@ use headlight_model::{BlockOutput, TransformerClassifier};
 
 use crate::Failure;
 use crate::config::{DumpConfig, ExperimentConfig};
-use crate::experiment::token_tensor;
+use crate::experiment::{samples_at_once, token_tensor};
 use crate::metrics::sigmoid;
-
-/// Samples a forward pass.
-const BATCH_SIZE: usize = 256;
 
 /// The moment of training that a dump is of.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +59,7 @@ pub fn record(
 ) -> Result<AttentionDump, Failure> {
     let dataset = samples.dataset;
     let mut dump = empty(samples, moment, config)?;
-    for part in samples.indices.chunks(BATCH_SIZE) {
+    for part in samples.indices.chunks(samples_at_once(config)) {
         let part: Vec<u32> = part.iter().map(|&sample| sample as u32).collect();
         let batch = Batch::gather(dataset, &part);
         let output = model.forward(token_tensor(&batch, device));

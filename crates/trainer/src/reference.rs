@@ -15,13 +15,10 @@ use serde::Serialize;
 
 use crate::Failure;
 use crate::config::ExperimentConfig;
-use crate::experiment::{Experiment, inference, label_tensor, token_tensor};
+use crate::experiment::{Experiment, inference, label_tensor, samples_at_once, token_tensor};
 use crate::files::read_bounded;
 use crate::metrics::sigmoid;
 use crate::train::binary_cross_entropy;
-
-/// Samples a forward pass.
-const BATCH_SIZE: usize = 500;
 
 /// A recorded run.
 #[derive(Clone, Debug)]
@@ -32,6 +29,8 @@ pub struct Reference {
     order: Vec<Vec<u32>>,
     losses: Vec<f32>,
     samples: Vec<u32>,
+    /// Of the samples, at the initial weights. `[sample, position, d_model]`
+    embeddings: Vec<f32>,
     before: Forward,
     after: Forward,
     probabilities: Vec<f32>,
@@ -91,6 +90,11 @@ impl Reference {
                 reader.differences.push(format!("`{name}` is not expected"));
             }
         }
+        if reader.differences.is_empty() && !reference.is_of(train) {
+            reader
+                .differences
+                .push("its samples are not those of [data]".to_owned());
+        }
         if reader.differences.is_empty() {
             return Ok(reference);
         }
@@ -100,6 +104,25 @@ impl Reference {
             path,
             format!("it is no recorded run of this config: {differences}"),
         ))
+    }
+
+    /// Whether the recorded embeddings of its samples are those of the same samples here.
+    fn is_of(&self, train: &Dataset) -> bool {
+        let [tokens, positions, ..] = self.initial.as_slice() else {
+            return false;
+        };
+        let d_model = tokens.shape[1];
+        let rows = self
+            .samples
+            .iter()
+            .flat_map(|&sample| train.tokens(sample as usize).iter().enumerate());
+        let expected = rows.flat_map(|(position, &token)| {
+            (0..d_model).map(move |i| (token as usize * d_model + i, position * d_model + i))
+        });
+        expected
+            .map(|(token, position)| tokens.values[token] + positions.values[position])
+            .zip(&self.embeddings)
+            .all(|(ours, theirs)| (ours - theirs).abs() < 1e-6)
     }
 
     /// The model with the recorded initial weights.
@@ -194,7 +217,7 @@ impl Reference {
         let train = &experiment.splits.train;
         let samples: Vec<u32> = (0..train.len() as u32).collect();
         let ours: Vec<f32> = samples
-            .chunks(BATCH_SIZE)
+            .chunks(samples_at_once(&experiment.config))
             .flat_map(|part| {
                 let batch = Batch::gather(train, part);
                 host(
@@ -346,8 +369,15 @@ impl Reader<'_> {
         let epochs = self.epochs(config, train);
         let steps = epochs * train.len().div_ceil(config.training.batch_size);
         let samples = self.integers("samples", None, train.len());
+        if samples.is_empty() && self.differences.is_empty() {
+            self.differences.push("`samples` is empty".to_owned());
+        }
         let order = self.integers("batch_order", Some(&[epochs, train.len()]), train.len());
+        let stream = [samples.len(), config.data.seq_len + 1, config.model.d_model];
+        let embeddings = self.floats("initial.embeddings", &stream);
+        self.floats("final.embeddings", &stream);
         Reference {
+            embeddings,
             initial: self.parameters("initial", own),
             gradient: self.parameters("gradient", own),
             last: self.parameters("final", own),
@@ -394,9 +424,10 @@ impl Reader<'_> {
         for name in ["query", "key", "value"] {
             self.floats(&format!("{prefix}.{name}"), &vector);
         }
-        for name in ["embeddings", "residual"] {
-            self.floats(&format!("{prefix}.{name}"), &[samples, positions, d_model]);
-        }
+        self.floats(
+            &format!("{prefix}.residual"),
+            &[samples, positions, d_model],
+        );
         Forward {
             logits: self.floats(&format!("{prefix}.logits"), &[samples]),
             scores: self.floats(&format!("{prefix}.attention_scores"), &matrix),

@@ -20,6 +20,8 @@ pub struct Report<'a> {
     pub config: &'a ExperimentConfig,
     /// Its training samples.
     pub train: &'a Dataset,
+    /// Number of held-out samples.
+    pub held_out: usize,
     /// The trained model.
     pub model: &'a TransformerClassifier,
     /// An evaluation a line, the last one being of the trained model.
@@ -72,8 +74,11 @@ impl Report<'_> {
             "## Data\n\n{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
             self.train.len(),
             100.0 * count as f64 / self.train.len() as f64,
-            self.config.data.held_out
+            self.held_out
         )?;
+        if count == 0 {
+            return Ok(());
+        }
         let shown = if every_positive {
             count
         } else {
@@ -157,11 +162,12 @@ impl Report<'_> {
             let metrics = &last.train;
             writeln!(
                 text,
-                "From [CLS] to {}: {} on average over positives, {} over negatives; {} if it were uniform.\n",
+                "From [CLS] to {}: {} on average over positives ({} if it were uniform), {} over negatives ({}).\n",
                 where_it_should_look(rule),
                 number(metrics.attention_positive, 3),
+                number(metrics.uniform_positive, 3),
                 number(metrics.attention_negative, 3),
-                number(metrics.attention_uniform, 3)
+                number(metrics.uniform_negative, 3)
             )?;
         }
         for shown in 0..self.dump.dims.samples {

@@ -18,11 +18,13 @@ impl Signals {
     /// When the system does not let signals be handled.
     pub fn listen() -> io::Result<Self> {
         let received = Arc::new(AtomicUsize::new(0));
+        let again = Arc::new(AtomicBool::new(false));
+        // In this order: the first signal finds `again` unset, and sets it.
         for signal in [SIGINT, SIGTERM] {
-            let again = Arc::new(AtomicBool::new(false));
-            // In this order: the first signal finds `again` unset, and sets it.
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))?;
-            flag::register(signal, again)?;
+        }
+        for signal in [SIGINT, SIGTERM] {
+            flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)?;
         }
         Ok(Self(received))

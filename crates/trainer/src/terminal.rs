@@ -7,6 +7,7 @@ use std::io::IsTerminal;
 use headlight_inspector::ColourMode;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
+use crate::files::note;
 use crate::metrics::StepMetrics;
 use crate::report::number;
 
@@ -48,8 +49,10 @@ pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
 }
 
-/// What [`describe`] shows; `out` is held out, attention is `[CLS]`'s on the label's position.
-const HEADER: &str = "epoch   step    loss  accuracy  precision  recall     F1  out F1  attention: +      −  uniform";
+/// What [`describe`] shows: `out` is held out; attention is that of `[CLS]` on the label's position,
+/// over positives and over negatives, each beside what it would be if uniform.
+const HEADER: &str =
+    "ep.   step    loss accur.  prec. recall     F1 out F1  attn+/even  attn-/even";
 
 impl TrainingDisplay {
     pub(crate) fn new(steps: usize) -> Self {
@@ -62,7 +65,7 @@ impl TrainingDisplay {
                 }),
             );
         }
-        bar.suspend(|| eprintln!("{HEADER}"));
+        bar.suspend(|| note(HEADER));
         Self { bar }
     }
 
@@ -72,7 +75,7 @@ impl TrainingDisplay {
 
     pub(crate) fn evaluated(&self, line: &StepMetrics) {
         let text = describe(line);
-        self.bar.suspend(|| eprintln!("{text}"));
+        self.bar.suspend(|| note(&text));
     }
 
     pub(crate) fn finish(&self) {
@@ -83,8 +86,9 @@ impl TrainingDisplay {
 fn describe(line: &StepMetrics) -> String {
     let train = &line.train;
     let held_out = line.held_out.as_ref().and_then(|held_out| held_out.f1);
+    let attention = |paid, uniform| format!("{}/{}", number(paid, 3), number(uniform, 3));
     format!(
-        "{:>5} {:>6}  {:>6}  {:>8}  {:>9}  {:>6}  {:>5}  {:>6}        {:>6}  {:>5}  {:>7}",
+        "{:>3} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>11} {:>11}",
         line.epoch,
         line.step,
         number(line.train_loss.or(Some(train.loss)), 4),
@@ -93,8 +97,7 @@ fn describe(line: &StepMetrics) -> String {
         number(train.recall, 3),
         number(train.f1, 3),
         number(held_out, 3),
-        number(train.attention_positive, 3),
-        number(train.attention_negative, 3),
-        number(train.attention_uniform, 3),
+        attention(train.attention_positive, train.uniform_positive),
+        attention(train.attention_negative, train.uniform_negative),
     )
 }

@@ -151,22 +151,21 @@ pub fn measure(
         ..
     } = experiment;
     let model = inference(model);
-    let rule = config.data.rule.as_ref();
-    let train = evaluate(&model, &splits.train, rule, &device.device)
+    let train = evaluate(&model, &splits.train, config, &device.device)
         .ok_or_else(|| Failure::Input("there are no training samples".to_owned()))?;
     Ok(StepMetrics {
         epoch: progress.epoch,
         step: progress.step,
         train_loss,
         train,
-        held_out: evaluate(&model, &splits.held_out, rule, &device.device),
+        held_out: evaluate(&model, &splits.held_out, config, &device.device),
     })
 }
 
 fn diverged(loss: f64, epoch: usize, step: usize, config: &TrainingConfig) -> Failure {
     Failure::Diverged(format!(
         "training diverged: the loss became {loss} in epoch {epoch} at step {step}; \
-         try a training.learning_rate below {}",
+         try a training.learning_rate below {:e}",
         config.learning_rate
     ))
 }

@@ -24,7 +24,7 @@ fn refused(finished: &Finished, parts: &[&str]) {
 #[test]
 fn overrides_are_checked_like_the_file() {
     let folder = folder("overrides");
-    let cases: [(&str, &[&str]); 20] = [
+    let cases: [(&str, &[&str]); 22] = [
         (
             "training.epoch=5",
             &[
@@ -72,6 +72,14 @@ fn overrides_are_checked_like_the_file() {
         (
             "data.rule.kind=\"nowhere\"",
             &["unknown variant `nowhere`", "token-at-position"],
+        ),
+        (
+            "data.rule.token=-5",
+            &["`data.rule.token`: invalid value: integer `-5`"],
+        ),
+        (
+            "training.epsilon=1e-60",
+            &["it must be a positive number, in float32 too"],
         ),
         (
             "data.positive_rate=1.5",

@@ -186,6 +186,7 @@ fn a_fixture_of_another_experiment_is_refused() {
             "`initial.token_embedding` has shape [51, 8], not [51, 16]",
         ),
         ("data.samples=100", "not [3, 100]"),
+        ("data.seed=5", "its samples are not those of [data]"),
         (
             "reference=\"nowhere.safetensors\"",
             "cannot read nowhere.safetensors",

@@ -51,7 +51,7 @@ fn a_run_directory_holds_all_of_a_run() {
     for key in ["accuracy", "precision", "recall", "f1", "held_out_f1"] {
         assert_eq!(last[key], 1.0, "{key}");
     }
-    assert!(last["attention_positive"].as_f64() > last["attention_uniform"].as_f64());
+    assert!(last["attention_positive"].as_f64() > last["uniform_positive"].as_f64());
 
     let report = fs::read_to_string(path.join("report.md")).unwrap();
     assert!(report.starts_with("# Is it true that token 42 stands at position 3?"));
@@ -66,7 +66,7 @@ fn a_run_directory_holds_all_of_a_run() {
     let table: Vec<&str> = stderr.lines().collect();
     assert_eq!(table.len(), 1 + 7, "{stderr}");
     assert!(
-        table[0].starts_with("epoch   step    loss") && table[7].starts_with("    3    300"),
+        table[0].starts_with("ep.   step    loss") && table[7].starts_with("  3    300"),
         "{stderr}"
     );
 }
@@ -174,7 +174,18 @@ fn each_rule_is_learned_with_its_config() {
             text(&path),
         ])
         .done();
-        let last = metrics(&path).pop().unwrap();
+        let lines = metrics(&path);
+        // Before training a first block's attention is all but uniform, for either class.
+        for class in ["positive", "negative"] {
+            let at_start = |what: &str| lines[0][format!("{what}_{class}")].as_f64();
+            if let (Some(paid), Some(uniform)) = (at_start("attention"), at_start("uniform")) {
+                assert!(
+                    (paid / uniform - 1.0).abs() < 0.1,
+                    "{config}: {paid} {uniform}"
+                );
+            }
+        }
+        let last = lines.last().unwrap();
         let f1 = last["held_out_f1"].as_f64().unwrap();
         assert!(f1 > 0.98, "{config}: held-out F1 {f1}");
     }
@@ -285,6 +296,66 @@ fn divergence_has_an_exit_code_of_its_own() {
         finished.stderr
     );
     assert!(!path.join("model.safetensors").exists());
+}
+
+/// `2>&1 | head -1` and a full standard error end the reading, not the training.
+#[cfg(unix)]
+#[test]
+fn nobody_has_to_listen() {
+    let folder = folder("unheard");
+    for (name, tail) in [
+        ("closed", "2>&1 | head -1"),
+        ("full", ">/dev/full 2>/dev/full || true"),
+    ] {
+        let path = folder.join(name);
+        let binary = headlight();
+        let command = format!(
+            "'{}' train configs/quick.toml --run '{}' {tail}",
+            binary.get_program().to_str().unwrap(),
+            text(&path)
+        );
+        let mut shell = std::process::Command::new("bash");
+        let status = shell
+            .args(["-c", &command])
+            .current_dir(binary.get_current_dir().unwrap());
+        assert!(status.output().unwrap().status.success());
+        assert!(
+            path.join("report.md").is_file() && path.join("model.safetensors").is_file(),
+            "{name}"
+        );
+    }
+}
+
+/// The held-out samples that a file names are counted as such.
+#[test]
+fn the_report_counts_held_out_samples_of_a_file() {
+    let folder = folder("counts");
+    let rows =
+        "split,label,token_0,token_1\ntrain,1,0,1\ntrain,0,0,2\nheld_out,0,0,3\nheld_out,1,0,1\n";
+    fs::write(folder.join("data.csv"), rows).unwrap();
+    let config = "[data]\nfile = \"data.csv\"\nvocab_size = 5\nseq_len = 1\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
+    fs::write(folder.join("file.toml"), config).unwrap();
+    let output = headlight()
+        .args(["train", "file.toml", "--run", "run"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let report = Finished::from(output).done().stdout;
+    assert!(
+        report.contains("2 training samples, 1 of them positive (50.0%); 2 held-out samples."),
+        "{report}"
+    );
+    // The resolved config means the same from another folder.
+    let again = folder.join("again");
+    run(&[
+        "train",
+        text(&folder.join("run/config.toml")),
+        "--run",
+        text(&again),
+    ])
+    .done();
+    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
+    assert_eq!(weights("run"), weights("again"));
 }
 
 #[cfg(unix)]

@@ -12,7 +12,7 @@ use crate::files::print;
 use crate::run_dir::RunDir;
 
 /// The metrics shown, with their decimals.
-const METRICS: [(&str, usize); 12] = [
+const METRICS: [(&str, usize); 13] = [
     ("step", 0),
     ("train_loss", 4),
     ("loss", 5),
@@ -24,7 +24,8 @@ const METRICS: [(&str, usize); 12] = [
     ("held_out_f1", 4),
     ("attention_positive", 3),
     ("attention_negative", 3),
-    ("attention_uniform", 3),
+    ("uniform_positive", 3),
+    ("uniform_negative", 3),
 ];
 
 /// Prints where the runs' configs differ, and the last metrics of each.

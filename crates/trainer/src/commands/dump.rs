@@ -26,7 +26,7 @@ pub fn run(arguments: &DumpArguments) -> Result<(), Failure> {
         .unwrap_or(config.compute.device)
         .open()?
         .device;
-    let model = weights::load(init_model(&config, &device), &arguments.weights)?;
+    let model = weights::load(init_model(&config, &device)?, &arguments.weights)?;
     let samples = Samples {
         indices: (0..dataset.len()).collect(),
         dataset: &dataset,

@@ -25,8 +25,12 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let config = run.config()?;
     let tokens = parse(&arguments.tokens, &config)
         .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
-    let device = config.compute.device.open()?.device;
-    let model = run.load_weights(init_model(&config, &device))?;
+    let device = arguments
+        .device
+        .unwrap_or(config.compute.device)
+        .open()?
+        .device;
+    let model = run.load_weights(init_model(&config, &device)?)?;
     let mut dataset = Dataset::empty(config.data.seq_len);
     let label = config
         .data

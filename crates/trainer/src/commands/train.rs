@@ -31,7 +31,7 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
     let run = create_run_dir(arguments)?;
-    run.write_config(&experiment.config)?;
+    run.write_config(&experiment.config.clone().with_absolute_paths()?)?;
     run.write_json(
         "environment.json",
         &Environment::now(experiment.config.compute.device, &experiment.device),
@@ -53,8 +53,11 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         comparisons.extend(reference.compare_at_end(&experiment, &losses));
         run.write_json("reference.json", &comparisons)?;
     }
-    if let Ending::Interrupted(_) = ending {
-        // For the report alone: metrics.jsonl holds what an undisturbed run would have written.
+    let measured = metrics
+        .last()
+        .is_some_and(|last| last.step == progress.step);
+    if !measured {
+        // Interrupted. For the report alone: metrics.jsonl holds what an undisturbed run would have written.
         metrics.push(measure(&experiment, progress, None)?);
     }
 
@@ -82,6 +85,7 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let report = Report {
         config: &experiment.config,
         train: &experiment.splits.train,
+        held_out: experiment.splits.held_out.len(),
         model: &model,
         metrics: &metrics,
         dump: &dump,
@@ -115,7 +119,8 @@ fn moment(progress: Progress, config: &ExperimentConfig) -> Moment {
     Moment {
         step: progress.step,
         epoch: progress.epoch,
-        seed: Some(config.seed),
+        // A recorded run has its weights and batches from elsewhere.
+        seed: config.reference.is_none().then_some(config.seed),
     }
 }
 
@@ -159,7 +164,10 @@ impl<'a> Recorder<'a> {
     fn new(experiment: &Experiment, run: &'a RunDir) -> Result<Self, Failure> {
         let train = experiment.splits.train.clone();
         let training = &experiment.config.training;
-        let steps = training.epochs * train.len().div_ceil(training.batch_size);
+        let steps = train
+            .len()
+            .div_ceil(training.batch_size)
+            .saturating_mul(training.epochs);
         Ok(Self {
             run,
             config: experiment.config.clone(),

@@ -4,12 +4,13 @@ mod source;
 
 use std::path::PathBuf;
 
-use headlight_data::DatasetConfig;
+use headlight_data::{DatasetConfig, Source};
 use headlight_model::ModelConfig;
 use serde::{Deserialize, Serialize};
 
 pub use source::load;
 
+use crate::Failure;
 use crate::devices::DeviceName;
 
 /// A whole experiment, as a TOML file describes it.
@@ -202,6 +203,25 @@ impl ExperimentConfig {
     }
 }
 
+impl ExperimentConfig {
+    /// The config with paths that mean the same from every folder. In a config they are relative
+    /// to the folder that the program is run in.
+    ///
+    /// # Errors
+    /// When that folder cannot be told.
+    pub fn with_absolute_paths(mut self) -> Result<Self, Failure> {
+        let absolute = |path: &mut PathBuf| {
+            let found = std::path::absolute(&*path).map_err(|error| Failure::reading(path, error));
+            found.map(|found| *path = found)
+        };
+        if let Source::File(path) = &mut self.data.source {
+            absolute(path)?;
+        }
+        self.reference.as_mut().map_or(Ok(()), absolute)?;
+        Ok(self)
+    }
+}
+
 impl TrainingConfig {
     fn validate(&self) -> Result<(), InvalidValue> {
         for (key, count) in [("epochs", self.epochs), ("batch_size", self.batch_size)] {
@@ -216,15 +236,16 @@ impl TrainingConfig {
             ("learning_rate", self.learning_rate),
             ("epsilon", self.epsilon),
         ] {
-            if !(size.is_finite() && size > 0.0) {
+            // As tensors have it, in float32.
+            if !(size.is_finite() && size as f32 > 0.0) {
                 return Err(invalid(
                     &format!("training.{key}"),
-                    format!("{key} is {size}; it must be a positive number"),
+                    format!("{key} is {size:e}; it must be a positive number, in float32 too"),
                 ));
             }
         }
         for (key, decay) in [("beta_1", self.beta_1), ("beta_2", self.beta_2)] {
-            if !(0.0..1.0).contains(&decay) {
+            if !(0.0..1.0).contains(&(decay as f32)) {
                 return Err(invalid(
                     &format!("training.{key}"),
                     format!("{key} is {decay}; it must be at least 0 and below 1"),

@@ -115,14 +115,30 @@ impl Source {
         let what = message
             .replace("expected usize", "expected a whole number, 0 or more")
             .replace("expected u64", "expected a whole number, 0 or more")
-            .replace("expected u32", "expected a whole number, 0 or more")
-            .replace("expected f64", "expected a number");
+            .replace(
+                "expected u32",
+                "expected a whole number from 0 to 4294967295",
+            )
+            .replace("expected f64", "expected a number")
+            .replace(
+                "expected internally tagged enum LabelRule",
+                "expected a section with `kind`",
+            )
+            .replace("expected struct Keys", "expected a section")
+            .replace("expected a sequence", "expected a list");
         if path.is_empty() {
             return self.invalid(path, &what);
         }
         // An element of a list is found with its list.
         let key = path.split('[').next().unwrap_or(path);
-        self.invalid(key, &format!("`{path}`: {what}"))
+        // Serde's path ends at a rule; what an override put into it is the likelier culprit.
+        let inside = self
+            .overrides
+            .iter()
+            .rev()
+            .find(|set| is_within(&set.key, key));
+        let key = inside.map_or(key, |set| set.key.as_str());
+        self.invalid(key, &format!("`{key}`: {what}"))
     }
 
     /// A message about a key, pointing at where its value comes from.
