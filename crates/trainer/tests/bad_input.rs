@@ -22,6 +22,7 @@ fn refused(finished: &Finished, parts: &[&str]) {
 }
 
 #[test]
+#[allow(clippy::too_many_lines)] // A table.
 fn overrides_are_checked_like_the_file() {
     let folder = folder("overrides");
     let cases: [(&str, &[&str]); 22] = [

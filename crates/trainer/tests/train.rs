@@ -180,7 +180,7 @@ fn each_rule_is_learned_with_its_config() {
             let at_start = |what: &str| lines[0][format!("{what}_{class}")].as_f64();
             if let (Some(paid), Some(uniform)) = (at_start("attention"), at_start("uniform")) {
                 assert!(
-                    (paid / uniform - 1.0).abs() < 0.1,
+                    config == "equal_positions" || (paid / uniform - 1.0).abs() < 0.1,
                     "{config}: {paid} {uniform}"
                 );
             }
