@@ -73,7 +73,7 @@ impl Batches {
     /// The samples of `dataset`, reshuffled for `epoch`.
     ///
     /// Each epoch starts at a place of its own in the [`Shuffle`](Stream::Shuffle) stream, from
-    /// the samples in order: a resumed run needs no generator state.
+    /// the samples in order: an order follows from the seed and the epoch alone.
     ///
     /// # Panics
     /// When `batch_size` is 0.
