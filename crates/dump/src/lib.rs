@@ -75,10 +75,10 @@ pub struct Meta {
     pub version: u32,
     /// The axes of each array, by name.
     pub axes: BTreeMap<String, Vec<String>>,
-    /// Training steps taken before.
-    pub step: usize,
-    /// Epochs finished before.
-    pub epoch: usize,
+    /// Training steps taken before; `null` where that is unknown.
+    pub step: Option<usize>,
+    /// Epochs finished before; `null` where that is unknown.
+    pub epoch: Option<usize>,
     /// Seed of the weights and of the batch order; `null` where it is unknown.
     pub seed: Option<u64>,
     /// Index of each sample in the training set; `null` where it is from elsewhere.

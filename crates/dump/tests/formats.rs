@@ -23,8 +23,8 @@ fn dump() -> AttentionDump {
         meta: Meta {
             version: VERSION,
             axes: axes(),
-            step: 500,
-            epoch: 1,
+            step: Some(500),
+            epoch: Some(1),
             seed: Some(0),
             samples: vec![Some(10), None],
             token_strings: BTreeMap::from([(0, "[CLS]".to_owned())]),

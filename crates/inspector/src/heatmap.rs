@@ -93,6 +93,6 @@ fn title(
         parts.push(format!("label {}", dump.labels[sample]));
     }
     parts.push(format!("probability {:.4}", dump.probabilities[sample]));
-    parts.push(format!("step {}", dump.meta.step));
+    parts.extend(dump.meta.step.map(|step| format!("step {step}")));
     parts.join(" · ")
 }

@@ -132,6 +132,11 @@ pub fn inference(model: &TransformerClassifier) -> TransformerClassifier {
     model.valid()
 }
 
+/// A tensor's values on the host, row-major.
+pub fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
 /// A batch's tokens on a device. `[batch, position]`
 pub fn token_tensor(batch: &Batch, device: &Device) -> Tensor<2, Int> {
     let shape = [batch.len(), batch.positions];

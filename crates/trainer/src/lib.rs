@@ -16,6 +16,7 @@ pub mod files;
 pub mod metrics;
 pub mod optimizer;
 pub mod record;
+mod recorder;
 pub mod reference;
 pub mod report;
 pub mod run_dir;

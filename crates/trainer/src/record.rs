@@ -9,17 +9,17 @@ use headlight_model::{BlockOutput, TransformerClassifier};
 
 use crate::Failure;
 use crate::config::{DumpConfig, ExperimentConfig};
-use crate::experiment::{samples_at_once, token_tensor};
+use crate::experiment::{host, samples_at_once, token_tensor};
 use crate::metrics::sigmoid;
 
 /// The moment of training that a dump is of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Moment {
-    /// Training steps taken.
-    pub step: usize,
+    /// Training steps taken; unknown for weights from elsewhere, like the other two.
+    pub step: Option<usize>,
     /// Epochs finished.
-    pub epoch: usize,
-    /// Seed of the weights; unknown for weights from elsewhere.
+    pub epoch: Option<usize>,
+    /// Seed of the weights.
     pub seed: Option<u64>,
 }
 
@@ -95,17 +95,12 @@ pub fn record(
         dump.residual.extend(host(Tensor::stack::<4>(residual, 1)));
     }
     dump.check().map_err(|error| {
-        Failure::Diverged(format!(
-            "attention at step {} cannot be recorded: {error}",
-            moment.step
-        ))
+        let step = moment
+            .step
+            .map_or_else(String::new, |step| format!(" at step {step}"));
+        Failure::Diverged(format!("attention{step} cannot be recorded: {error}"))
     })?;
     Ok(dump)
-}
-
-/// Values on the host, row-major.
-fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
 }
 
 fn empty(

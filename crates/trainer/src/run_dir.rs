@@ -191,7 +191,11 @@ impl RunDir {
         let folder = self.attention_path();
         fs::create_dir_all(&folder).map_err(|error| Failure::writing(&folder, &error))?;
         for &format in formats {
-            let name = format!("step-{:06}.{}", dump.meta.step, format.ending());
+            let name = format!(
+                "step-{:06}.{}",
+                dump.meta.step.unwrap_or(0),
+                format.ending()
+            );
             write_dump(dump, format, &folder.join(name))?;
         }
         Ok(())

@@ -35,6 +35,18 @@ fn is_there(device: DeviceName) -> bool {
     }
 }
 
+/// What `HEADLIGHT_EXPECT` names must be there, so that CI cannot lose a device unnoticed.
+#[test]
+fn expected_devices_are_there() {
+    let expected = std::env::var("HEADLIGHT_EXPECT").unwrap_or_default();
+    for name in expected.split(',').filter(|name| !name.is_empty()) {
+        let device = DeviceName::ALL
+            .into_iter()
+            .find(|device| device.name() == name);
+        assert!(device.is_some_and(is_there), "{name} is not there");
+    }
+}
+
 fn last_dump(path: &Path) -> AttentionDump {
     let bytes = fs::read(path.join("attention/step-000040.npz")).unwrap();
     AttentionDump::read_npz(Cursor::new(bytes)).unwrap()

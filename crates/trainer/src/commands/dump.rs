@@ -33,12 +33,7 @@ pub fn run(arguments: &DumpArguments) -> Result<(), Failure> {
         from_training: false,
         labelled,
     };
-    let moment = Moment {
-        step: 0,
-        epoch: 0,
-        seed: None,
-    };
-    let dump = record(&model, &samples, moment, &config, &device)?;
+    let dump = record(&model, &samples, Moment::default(), &config, &device)?;
     write_dump(&dump, format, &arguments.out)?;
     print(&format!(
         "{}: {} samples\n",

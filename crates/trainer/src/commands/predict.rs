@@ -44,12 +44,7 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         from_training: false,
         labelled: label.is_some(),
     };
-    let moment = Moment {
-        step: 0,
-        epoch: 0,
-        seed: Some(config.seed),
-    };
-    let dump = record(&model, &samples, moment, &config, &device)?;
+    let dump = record(&model, &samples, Moment::default(), &config, &device)?;
     print(&describe(&dump, &config, label))
 }
 

@@ -4,21 +4,19 @@ use std::fmt::Write;
 
 use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
-use headlight_model::TransformerClassifier;
 
 use crate::Failure;
 use crate::cli::TrainArguments;
-use crate::config::{DumpConfig, ExperimentConfig};
 use crate::environment::Environment;
 use crate::experiment::{Experiment, inference};
 use crate::files::print;
-use crate::metrics::StepMetrics;
-use crate::record::{self, Moment, Samples, record};
+use crate::record::{Samples, record};
+use crate::recorder::{Recorder, moment};
 use crate::report::{Report, reported_samples};
-use crate::run_dir::{MetricsLog, RunDir};
+use crate::run_dir::RunDir;
 use crate::signals::Signals;
-use crate::terminal::{self, TrainingDisplay};
-use crate::train::{Ending, Observer, Progress, due, measure, train};
+use crate::terminal;
+use crate::train::{Ending, measure, train};
 
 /// Trains, and prints the notebook's report.
 ///
@@ -42,7 +40,14 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         None => Vec::new(),
     };
     let mut recorder = Recorder::new(&experiment, &run)?;
-    let ending = train(&mut experiment, &signals, &mut recorder)?;
+    let ending =
+        train(&mut experiment, &signals, &mut recorder).map_err(|failure| match failure {
+            Failure::Diverged(message) => Failure::Diverged(format!(
+                "{message}; metrics so far are in {}",
+                run.path().display()
+            )),
+            other => other,
+        })?;
     let Recorder {
         mut metrics,
         progress,
@@ -115,15 +120,6 @@ fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
     RunDir::create_numbered(&stem.to_string_lossy())
 }
 
-fn moment(progress: Progress, config: &ExperimentConfig) -> Moment {
-    Moment {
-        step: progress.step,
-        epoch: progress.epoch,
-        // A recorded run has its weights and batches from elsewhere.
-        seed: config.reference.is_none().then_some(config.seed),
-    }
-}
-
 /// The last block's first head for each sample of a dump, as heatmaps; nothing where there is no
 /// colour, since the report has the numbers.
 fn pictures(dump: &AttentionDump) -> String {
@@ -141,112 +137,4 @@ fn pictures(dump: &AttentionDump) -> String {
         );
         text
     })
-}
-
-/// Writes metrics and dumps while a model is trained.
-struct Recorder<'a> {
-    run: &'a RunDir,
-    config: ExperimentConfig,
-    train: headlight_data::Dataset,
-    device: burn::tensor::Device,
-    chosen: Vec<usize>,
-    log: MetricsLog,
-    display: TrainingDisplay,
-    metrics: Vec<StepMetrics>,
-    /// Each step's, where there is a recorded run to compare them with.
-    losses: Vec<f64>,
-    compared: bool,
-    progress: Progress,
-    recorded: Option<usize>,
-}
-
-impl<'a> Recorder<'a> {
-    fn new(experiment: &Experiment, run: &'a RunDir) -> Result<Self, Failure> {
-        let train = experiment.splits.train.clone();
-        let training = &experiment.config.training;
-        let steps = train
-            .len()
-            .div_ceil(training.batch_size)
-            .saturating_mul(training.epochs);
-        Ok(Self {
-            run,
-            config: experiment.config.clone(),
-            chosen: record::chosen(&experiment.config.dump, &train),
-            train,
-            device: experiment.device.device.clone(),
-            log: run.metrics_log()?,
-            display: TrainingDisplay::new(steps),
-            metrics: Vec::new(),
-            losses: Vec::new(),
-            compared: experiment.reference.is_some(),
-            progress: Progress::default(),
-            recorded: None,
-        })
-    }
-
-    /// Records the last moment, unless it is already.
-    fn finish(mut self, experiment: &Experiment) -> Result<Self, Failure> {
-        self.display.finish();
-        self.record(&experiment.model)?;
-        Ok(self)
-    }
-
-    fn record(&mut self, model: &TransformerClassifier) -> Result<(), Failure> {
-        if self.recorded == Some(self.progress.step) {
-            return Ok(());
-        }
-        self.recorded = Some(self.progress.step);
-        let samples = Samples {
-            dataset: &self.train,
-            indices: self.chosen.clone(),
-            from_training: true,
-            labelled: true,
-        };
-        let moment = moment(self.progress, &self.config);
-        let dump = record(
-            &inference(model),
-            &samples,
-            moment,
-            &self.config,
-            &self.device,
-        )?;
-        self.run.write_dump(&dump, &self.config.dump.formats)
-    }
-
-    fn is_due(&self) -> bool {
-        let DumpConfig {
-            every_epochs,
-            every_steps,
-            ..
-        } = self.config.dump;
-        let Progress {
-            epoch,
-            step,
-            at_epoch_end,
-            ..
-        } = self.progress;
-        step == 0 || due(every_steps, step) || at_epoch_end && due(every_epochs, epoch)
-    }
-}
-
-impl Observer for Recorder<'_> {
-    fn step(&mut self, progress: Progress, model: &TransformerClassifier) -> Result<(), Failure> {
-        self.progress = progress;
-        self.display.step(progress.step);
-        if self.compared {
-            self.losses.extend(progress.loss);
-        }
-        if self.is_due() {
-            self.record(model)
-        } else {
-            Ok(())
-        }
-    }
-
-    fn evaluated(&mut self, metrics: &StepMetrics) -> Result<(), Failure> {
-        self.display.evaluated(metrics);
-        self.log.append(metrics)?;
-        self.metrics.push(metrics.clone());
-        Ok(())
-    }
 }

@@ -4,18 +4,24 @@
 //! comparison goes level by level: what the recorded weights compute, the gradient of the first
 //! batch, and the whole training run from the same weights over the same batches.
 
+mod compare;
+mod file;
+
 use std::path::Path;
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor};
 use headlight_data::{Batch, Dataset};
 use headlight_model::{ForwardOutput, Parameter, TransformerClassifier};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
-use serde::Serialize;
+use safetensors::tensor::SafeTensors;
+
+pub use compare::Comparison;
+use compare::{Bound, compare};
+use file::Reader;
 
 use crate::Failure;
 use crate::config::ExperimentConfig;
-use crate::experiment::{Experiment, inference, label_tensor, samples_at_once, token_tensor};
+use crate::experiment::{Experiment, host, inference, label_tensor, samples_at_once, token_tensor};
 use crate::files::read_bounded;
 use crate::metrics::sigmoid;
 use crate::train::binary_cross_entropy;
@@ -45,23 +51,6 @@ struct Forward {
     context: Vec<f32>,
 }
 
-/// A figure of this run beside that of the recorded one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
-    /// Forward, gradient or training.
-    pub level: &'static str,
-    /// What is compared.
-    pub what: String,
-    /// How many numbers.
-    pub numbers: usize,
-    /// The largest absolute difference.
-    pub largest: f64,
-    /// What it may be on a CPU, in words.
-    pub bound: &'static str,
-    /// Whether every difference is within the bound.
-    pub within: bool,
-}
-
 impl Reference {
     /// Reads a recorded run and checks that it is one of this experiment's.
     ///
@@ -79,17 +68,9 @@ impl Reference {
             let reason = format!("it is not a safetensors file, or it was cut short ({error})");
             Failure::reading(path, reason)
         })?;
-        let mut reader = Reader {
-            tensors: &tensors,
-            taken: Vec::new(),
-            differences: Vec::new(),
-        };
+        let mut reader = Reader::new(&tensors);
         let reference = reader.reference(&model.parameters(), config, train);
-        for name in tensors.names() {
-            if !reader.taken.iter().any(|taken| taken == name) {
-                reader.differences.push(format!("`{name}` is not expected"));
-            }
-        }
+        reader.refuse_others();
         if reader.differences.is_empty() && !reference.is_of(train) {
             reader
                 .differences
@@ -240,59 +221,6 @@ impl Reference {
     }
 }
 
-/// How far a number may be from the recorded one on a CPU: the larger of both.
-#[derive(Clone, Copy)]
-struct Bound {
-    absolute: f64,
-    relative: f64,
-    words: &'static str,
-}
-
-impl Bound {
-    const WEIGHTS: Self = Self::absolute(1e-6, "1e-6");
-    const SCORES: Self = Self::absolute(2e-6, "2e-6");
-    const LOGITS: Self = Self::absolute(5e-6, "5e-6");
-    const LOSS: Self = Self::absolute(1e-4, "1e-4");
-    const PROBABILITY: Self = Self::absolute(1e-3, "1e-3");
-    const GRADIENT: Self = Self {
-        absolute: 1e-6,
-        relative: 1e-4,
-        words: "1e-6, or 1e-4 of the value",
-    };
-
-    const fn absolute(absolute: f64, words: &'static str) -> Self {
-        Self {
-            absolute,
-            relative: 0.0,
-            words,
-        }
-    }
-}
-
-fn compare(
-    level: &'static str,
-    what: String,
-    ours: &[f32],
-    theirs: &[f32],
-    bound: Bound,
-) -> Comparison {
-    let mut largest = 0.0_f64;
-    let mut within = ours.len() == theirs.len();
-    for (&ours, &theirs) in ours.iter().zip(theirs) {
-        let difference = (f64::from(ours) - f64::from(theirs)).abs();
-        largest = largest.max(difference);
-        within &= difference <= bound.absolute.max(bound.relative * f64::from(theirs).abs());
-    }
-    Comparison {
-        level,
-        what,
-        numbers: theirs.len(),
-        largest,
-        bound: bound.words,
-        within,
-    }
-}
-
 impl Forward {
     fn of(output: ForwardOutput) -> Self {
         let ForwardOutput { logits, layers, .. } = output;
@@ -346,166 +274,4 @@ pub fn gradients(model: &TransformerClassifier, batch: &Batch, device: &Device) 
             ..parameter
         })
         .collect()
-}
-
-fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().iter::<f32>().collect()
-}
-
-/// Takes tensors out of a file and notes whatever is not as expected.
-struct Reader<'a> {
-    tensors: &'a SafeTensors<'a>,
-    taken: Vec<String>,
-    differences: Vec<String>,
-}
-
-impl Reader<'_> {
-    fn reference(
-        &mut self,
-        own: &[Parameter],
-        config: &ExperimentConfig,
-        train: &Dataset,
-    ) -> Reference {
-        let epochs = self.epochs(config, train);
-        let steps = epochs * train.len().div_ceil(config.training.batch_size);
-        let samples = self.integers("samples", None, train.len());
-        if samples.is_empty() && self.differences.is_empty() {
-            self.differences.push("`samples` is empty".to_owned());
-        }
-        let order = self.integers("batch_order", Some(&[epochs, train.len()]), train.len());
-        let stream = [samples.len(), config.data.seq_len + 1, config.model.d_model];
-        let embeddings = self.floats("initial.embeddings", &stream);
-        self.floats("final.embeddings", &stream);
-        Reference {
-            embeddings,
-            initial: self.parameters("initial", own),
-            gradient: self.parameters("gradient", own),
-            last: self.parameters("final", own),
-            order: order.chunks(train.len()).map(<[u32]>::to_vec).collect(),
-            losses: self.floats("losses", &[steps]),
-            before: self.forward("initial", samples.len(), config),
-            after: self.forward("final", samples.len(), config),
-            probabilities: self.floats("final.probabilities", &[train.len()]),
-            samples,
-        }
-    }
-
-    /// Epochs recorded; as many as the config asks for, or more.
-    fn epochs(&mut self, config: &ExperimentConfig, train: &Dataset) -> usize {
-        let wanted = config.training.epochs;
-        let recorded = match self.tensors.tensor("batch_order") {
-            Ok(order) => order.shape().first().copied().unwrap_or(0),
-            Err(_) => wanted,
-        };
-        if recorded < wanted {
-            self.differences.push(format!(
-                "`batch_order` holds {recorded} epochs of {} samples, where training.epochs is {wanted}",
-                train.len()
-            ));
-        }
-        recorded
-    }
-
-    fn parameters(&mut self, prefix: &str, own: &[Parameter]) -> Vec<Parameter> {
-        own.iter()
-            .map(|own| Parameter {
-                name: own.name.clone(),
-                shape: own.shape.clone(),
-                values: self.floats(&format!("{prefix}.{}", own.name), &own.shape),
-            })
-            .collect()
-    }
-
-    fn forward(&mut self, prefix: &str, samples: usize, config: &ExperimentConfig) -> Forward {
-        let (heads, positions) = (config.model.n_heads, config.data.seq_len + 1);
-        let (d_head, d_model) = (config.model.d_head(), config.model.d_model);
-        let matrix = [samples, heads, positions, positions];
-        let vector = [samples, heads, positions, d_head];
-        for name in ["query", "key", "value"] {
-            self.floats(&format!("{prefix}.{name}"), &vector);
-        }
-        self.floats(
-            &format!("{prefix}.residual"),
-            &[samples, positions, d_model],
-        );
-        Forward {
-            logits: self.floats(&format!("{prefix}.logits"), &[samples]),
-            scores: self.floats(&format!("{prefix}.attention_scores"), &matrix),
-            weights: self.floats(&format!("{prefix}.attention_weights"), &matrix),
-            context: self.floats(&format!("{prefix}.context"), &vector),
-        }
-    }
-
-    fn floats(&mut self, name: &str, shape: &[usize]) -> Vec<f32> {
-        let Some(tensor) = self.take(name, &[Dtype::F32], Some(shape)) else {
-            return Vec::new();
-        };
-        let values: Vec<f32> = tensor
-            .data()
-            .chunks_exact(4)
-            .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            .collect();
-        if !values.iter().all(|value| value.is_finite()) {
-            self.differences
-                .push(format!("`{name}` holds NaN or infinity"));
-        }
-        values
-    }
-
-    /// Sample indices, all below `limit`.
-    fn integers(&mut self, name: &str, shape: Option<&[usize]>, limit: usize) -> Vec<u32> {
-        let Some(tensor) = self.take(name, &[Dtype::U16, Dtype::I32], shape) else {
-            return Vec::new();
-        };
-        let width = if tensor.dtype() == Dtype::U16 { 2 } else { 4 };
-        let values: Vec<u32> = tensor
-            .data()
-            .chunks_exact(width)
-            .map(|bytes| {
-                bytes
-                    .iter()
-                    .rev()
-                    .fold(0, |value, &byte| value << 8 | u32::from(byte))
-            })
-            .collect();
-        if values.iter().any(|&value| value as usize >= limit) {
-            self.differences.push(format!(
-                "`{name}` names samples beyond the {limit} there are"
-            ));
-            return Vec::new();
-        }
-        values
-    }
-
-    fn take(
-        &mut self,
-        name: &str,
-        types: &[Dtype],
-        shape: Option<&[usize]>,
-    ) -> Option<TensorView<'_>> {
-        self.taken.push(name.to_owned());
-        let Ok(tensor) = self.tensors.tensor(name) else {
-            self.differences.push(format!("`{name}` is missing"));
-            return None;
-        };
-        if !types.contains(&tensor.dtype()) {
-            let types: Vec<String> = types.iter().map(|dtype| format!("{dtype:?}")).collect();
-            self.differences.push(format!(
-                "`{name}` is {:?}, not {}",
-                tensor.dtype(),
-                types.join(" or ")
-            ));
-            return None;
-        }
-        if let Some(shape) = shape
-            && tensor.shape() != shape
-        {
-            self.differences.push(format!(
-                "`{name}` has shape {:?}, not {shape:?}",
-                tensor.shape()
-            ));
-            return None;
-        }
-        Some(tensor)
-    }
 }

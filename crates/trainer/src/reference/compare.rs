@@ -1,0 +1,74 @@
+//! Figures side by side, each with a bound.
+
+use serde::Serialize;
+
+/// A figure of this run beside that of the recorded one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// Forward, gradient or training.
+    pub level: &'static str,
+    /// What is compared.
+    pub what: String,
+    /// How many numbers.
+    pub numbers: usize,
+    /// The largest absolute difference.
+    pub largest: f64,
+    /// What it may be on a CPU, in words.
+    pub bound: &'static str,
+    /// Whether every difference is within the bound.
+    pub within: bool,
+}
+
+/// How far a number may be from the recorded one on a CPU: the larger of both.
+#[derive(Clone, Copy)]
+pub(super) struct Bound {
+    absolute: f64,
+    relative: f64,
+    words: &'static str,
+}
+
+impl Bound {
+    pub(super) const WEIGHTS: Self = Self::absolute(1e-6, "1e-6");
+    pub(super) const SCORES: Self = Self::absolute(2e-6, "2e-6");
+    pub(super) const LOGITS: Self = Self::absolute(5e-6, "5e-6");
+    pub(super) const LOSS: Self = Self::absolute(1e-4, "1e-4");
+    pub(super) const PROBABILITY: Self = Self::absolute(1e-3, "1e-3");
+    pub(super) const GRADIENT: Self = Self {
+        absolute: 1e-6,
+        relative: 1e-4,
+        words: "1e-6, or 1e-4 of the value",
+    };
+
+    const fn absolute(absolute: f64, words: &'static str) -> Self {
+        Self {
+            absolute,
+            relative: 0.0,
+            words,
+        }
+    }
+}
+
+/// Compares numbers one by one.
+pub(super) fn compare(
+    level: &'static str,
+    what: String,
+    ours: &[f32],
+    theirs: &[f32],
+    bound: Bound,
+) -> Comparison {
+    let mut largest = 0.0_f64;
+    let mut within = ours.len() == theirs.len();
+    for (&ours, &theirs) in ours.iter().zip(theirs) {
+        let difference = (f64::from(ours) - f64::from(theirs)).abs();
+        largest = largest.max(difference);
+        within &= difference <= bound.absolute.max(bound.relative * f64::from(theirs).abs());
+    }
+    Comparison {
+        level,
+        what,
+        numbers: theirs.len(),
+        largest,
+        bound: bound.words,
+        within,
+    }
+}
