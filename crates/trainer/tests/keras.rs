@@ -20,11 +20,18 @@ fn repeat(path: &Path, more: &[&str]) -> Vec<Value> {
     serde_json::from_slice(&fs::read(path.join("reference.json")).unwrap()).unwrap()
 }
 
+/// The bounds are a CPU's; Mesa's software driver keeps them too.
 #[test]
-fn every_level_is_within_its_bound_on_every_cpu_device() {
-    for device in [DeviceName::Flex, DeviceName::Ndarray]
+fn every_level_is_within_its_bound_on_every_device() {
+    let seen = !run(&["devices"]).stdout.contains("none seen");
+    let devices = [
+        (DeviceName::Flex, true),
+        (DeviceName::Ndarray, true),
+        (DeviceName::Wgpu, seen),
+    ];
+    for (device, _) in devices
         .into_iter()
-        .filter(|device| device.is_built())
+        .filter(|(device, there)| device.is_built() && *there)
     {
         let path = folder("keras").join(device.name());
         let comparisons = repeat(&path, &["--device", device.name()]);
@@ -50,67 +57,9 @@ fn every_level_is_within_its_bound_on_every_cpu_device() {
     }
 }
 
-/// A GPU through a software driver, for a shorter while: 20 steps take it seconds.
-#[test]
-fn a_gpu_starts_the_same_way() {
-    if !DeviceName::Wgpu.is_built() || run(&["devices"]).stdout.contains("none seen") {
-        return;
-    }
-    // A batch of 400 makes other batches than Keras's, so that only the start is compared.
-    let path = folder("keras_gpu").join("run");
-    let fixture = edited("gpu.safetensors", |name, tensor| match name {
-        "losses" => (Dtype::F32, vec![60], vec![0; 240]),
-        _ => (
-            tensor.dtype(),
-            tensor.shape().to_vec(),
-            tensor.data().to_vec(),
-        ),
-    });
-    let set = format!("reference={fixture:?}");
-    let comparisons = repeat(
-        &path,
-        &[
-            "--device",
-            "wgpu",
-            "--set",
-            &set,
-            "--set",
-            "training.batch_size=400",
-            "--set",
-            "training.epochs=1",
-        ],
-    );
-    for comparison in comparisons
-        .iter()
-        .filter(|comparison| comparison["level"] == "forward")
-    {
-        // Five times a CPU's bound: the driver rounds exp and division in its own way.
-        assert!(
-            comparison["largest"].as_f64().unwrap() < 1e-5,
-            "{comparison}"
-        );
-    }
-}
-
-/// The fixture with some tensors changed, as a file.
-fn edited(
-    name: &str,
-    edit: impl Fn(&str, &TensorView<'_>) -> (Dtype, Vec<usize>, Vec<u8>),
-) -> PathBuf {
-    rewritten(name, |tensors| {
-        tensors
-            .names()
-            .into_iter()
-            .map(|name| {
-                let (dtype, shape, bytes) = edit(name, &tensors.tensor(name).unwrap());
-                (name.to_owned(), dtype, shape, bytes)
-            })
-            .collect()
-    })
-}
-
 type Raw = (String, Dtype, Vec<usize>, Vec<u8>);
 
+/// The fixture with some tensors changed, as a file.
 fn rewritten(name: &str, edit: impl FnOnce(&SafeTensors<'_>) -> Vec<Raw>) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let bytes = fs::read(root.join(FIXTURE)).unwrap();
