@@ -13,14 +13,15 @@ impl AttentionDump {
     ///
     /// # Errors
     /// When writing fails.
-    pub fn write_npz(&self, writer: impl Write + Seek) -> io::Result<()> {
-        let mut npz = NpzWriter::new(writer);
+    pub fn write_npz(&self, mut writer: impl Write) -> io::Result<()> {
+        let mut npz = NpzWriter::new();
         npz.array(TOKENS.0, &self.dims.shape(TOKENS.1), &self.tokens)?;
         for ((name, axes), values) in FLOAT_ARRAYS.into_iter().zip(self.floats()) {
             npz.array(name, &self.dims.shape(axes), values)?;
         }
         npz.text(META, &serde_json::to_string_pretty(&self.meta)?)?;
-        npz.finish()?.flush()
+        writer.write_all(&npz.finish()?)?;
+        writer.flush()
     }
 
     /// Reads a dump from npz and checks that its arrays fit each other and are what they claim.

@@ -40,21 +40,28 @@ pub struct Array<T> {
     pub values: Vec<T>,
 }
 
-/// Writes an archive member by member.
+/// Builds an archive in memory, member by member.
 ///
-/// Members carry no time stamp, so that the same arrays give the same bytes.
-pub struct NpzWriter<W: Write + Seek>(ZipWriter<W>);
+/// Members carry no time stamp, so that the same arrays give the same bytes. In memory, because
+/// `zip` goes on writing to a file that has failed, and complains on standard error.
+pub struct NpzWriter(ZipWriter<Cursor<Vec<u8>>>);
 
-impl<W: Write + Seek> NpzWriter<W> {
+impl Default for NpzWriter {
+    fn default() -> Self {
+        Self(ZipWriter::new(Cursor::new(Vec::new())))
+    }
+}
+
+impl NpzWriter {
     /// Starts an archive.
-    pub fn new(writer: W) -> Self {
-        Self(ZipWriter::new(writer))
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Adds `values`, row-major, as the array `name`.
     ///
     /// # Errors
-    /// When writing fails.
+    /// When the archive is too large for its format.
     ///
     /// # Panics
     /// When `shape` does not hold as many elements as `values`.
@@ -86,18 +93,18 @@ impl<W: Write + Seek> NpzWriter<W> {
     /// Adds a text file.
     ///
     /// # Errors
-    /// When writing fails.
+    /// When the archive is too large for its format.
     pub fn text(&mut self, file_name: &str, text: &str) -> io::Result<()> {
         self.start(file_name)?;
         self.0.write_all(text.as_bytes())
     }
 
-    /// Writes the archive's directory and gives the writer back.
+    /// The archive's bytes.
     ///
     /// # Errors
-    /// When writing fails.
-    pub fn finish(self) -> io::Result<W> {
-        Ok(self.0.finish()?)
+    /// When the archive is too large for its format.
+    pub fn finish(self) -> io::Result<Vec<u8>> {
+        Ok(self.0.finish()?.into_inner())
     }
 
     fn start(&mut self, file_name: &str) -> io::Result<()> {

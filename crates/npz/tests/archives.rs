@@ -7,12 +7,12 @@ use headlight_npz::{NpzError, NpzReader, NpzWriter};
 use proptest::prelude::*;
 
 fn archive() -> Vec<u8> {
-    let mut npz = NpzWriter::new(Cursor::new(Vec::new()));
+    let mut npz = NpzWriter::new();
     npz.array("tokens", &[2, 3], &[1_i64, 2, 3, 4, 5, 6])
         .unwrap();
     npz.array("labels", &[2], &[0.0_f32, 1.0]).unwrap();
     npz.text("meta.json", "{}").unwrap();
-    npz.finish().unwrap().into_inner()
+    npz.finish().unwrap()
 }
 
 #[test]

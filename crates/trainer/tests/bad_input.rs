@@ -361,31 +361,34 @@ fn devices_that_the_build_lacks_name_the_feature() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_no_half_file() {
-    let folder = folder("full");
-    let binary = headlight();
-    let out = folder.join("data.csv");
-    let command = format!(
-        "trap '' XFSZ; ulimit -f 8; exec '{}' data --out '{}'",
-        binary.get_program().to_str().unwrap(),
-        text(&out)
-    );
-    let output = std::process::Command::new("bash")
-        .args(["-c", &command])
-        .current_dir(binary.get_current_dir().unwrap())
-        .output()
-        .unwrap();
-    let finished = Finished::from(output);
-    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
-    assert!(
-        finished.stderr.contains("cannot write") && finished.stderr.contains("data.csv"),
-        "{}",
-        finished.stderr
-    );
-    assert_eq!(
-        fs::read_dir(&folder).unwrap().count(),
-        0,
-        "nothing is left behind"
-    );
+    for name in ["data.csv", "data.npz", "data.jsonl"] {
+        let folder = folder("full");
+        let binary = headlight();
+        let out = folder.join(name);
+        let command = format!(
+            "trap '' XFSZ; ulimit -f 8; exec '{}' data --out '{}'",
+            binary.get_program().to_str().unwrap(),
+            text(&out)
+        );
+        let output = std::process::Command::new("bash")
+            .args(["-c", &command])
+            .current_dir(binary.get_current_dir().unwrap())
+            .output()
+            .unwrap();
+        let finished = Finished::from(output);
+        assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+        assert!(
+            finished.stderr.starts_with("error: cannot write"),
+            "{}",
+            finished.stderr
+        );
+        assert!(finished.stderr.contains(name), "{}", finished.stderr);
+        assert_eq!(
+            fs::read_dir(&folder).unwrap().count(),
+            0,
+            "nothing is left behind"
+        );
+    }
 }
 
 #[test]

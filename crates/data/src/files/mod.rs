@@ -8,7 +8,7 @@ mod npz;
 mod table;
 
 use std::fs::File;
-use std::io::{BufReader, Seek, Write};
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{
@@ -65,7 +65,7 @@ impl FileError {
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(splits: &Splits, format: Format, writer: impl Write + Seek) -> std::io::Result<()> {
+pub fn write(splits: &Splits, format: Format, writer: impl Write) -> std::io::Result<()> {
     match format {
         Format::Npz => npz::write(splits, writer),
         Format::Csv => table::write(splits, writer),

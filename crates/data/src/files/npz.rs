@@ -17,8 +17,8 @@ fn array_names(split: &str) -> (String, String) {
     (format!("{prefix}tokens"), format!("{prefix}labels"))
 }
 
-pub(super) fn write(splits: &Splits, writer: impl Write + Seek) -> io::Result<()> {
-    let mut npz = NpzWriter::new(writer);
+pub(super) fn write(splits: &Splits, mut writer: impl Write) -> io::Result<()> {
+    let mut npz = NpzWriter::new();
     for (split, dataset) in named(splits) {
         let (tokens, labels) = array_names(split);
         let ids: Vec<i64> = dataset
@@ -34,7 +34,8 @@ pub(super) fn write(splits: &Splits, writer: impl Write + Seek) -> io::Result<()
         npz.array(&tokens, &[dataset.len(), dataset.positions()], &ids)?;
         npz.array(&labels, &[dataset.len()], &targets)?;
     }
-    npz.finish()?.flush()
+    writer.write_all(&npz.finish()?)?;
+    writer.flush()
 }
 
 pub(super) fn read(reader: impl Read + Seek) -> Result<Vec<Row>, String> {
