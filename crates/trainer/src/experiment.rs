@@ -34,6 +34,7 @@ impl Experiment {
     pub fn new(config: ExperimentConfig) -> Result<Self, Failure> {
         let splits = dataset(&config)?;
         check_dumped_samples(&config, &splits.train)?;
+        check_step(&config, &splits.train)?;
         let device = config.compute.device.open()?;
         let mut model = init_model(&config, &device.device.clone().autodiff())?;
         let reference = match &config.reference {
@@ -78,8 +79,11 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
 /// The largest model, in parameters: 1 GiB of them, and as much again for each of Adam's moments.
 const PARAMETER_LIMIT: u128 = 1 << 28;
 
-/// The most attention weights that one forward pass may hold a block.
+/// The most attention weights a block that one forward pass without gradients may hold.
 const ATTENTION_LIMIT: usize = 1 << 24;
+
+/// The most attention weights that a training step may hold, over all blocks.
+const STEP_LIMIT: usize = 1 << 26;
 
 /// A fresh model, its vocabulary and length being the dataset's.
 ///
@@ -98,8 +102,7 @@ pub fn init_model(
              lower data.vocab_size, model.d_model or model.n_layers"
         )));
     }
-    let batch = config.training.batch_size.min(samples_at_once(config));
-    if attention_weights(config).saturating_mul(batch) > ATTENTION_LIMIT {
+    if attention_weights(config) > ATTENTION_LIMIT {
         return Err(Failure::Input(format!(
             "a sample's attention would have {} weights a block; lower data.seq_len or model.n_heads",
             attention_weights(config)
@@ -177,6 +180,22 @@ pub fn fits(tokens: &[u32], config: &ExperimentConfig) -> Result<(), String> {
             "token {token} is outside the vocabulary; after [CLS] = 0 tokens are 1 to {last}"
         )),
     }
+}
+
+/// Refuses batches whose attention would not fit into memory: training holds several tensors of its
+/// size a block.
+fn check_step(config: &ExperimentConfig, train: &Dataset) -> Result<(), Failure> {
+    let batch = config.training.batch_size.min(train.len());
+    let weights = attention_weights(config)
+        .saturating_mul(batch)
+        .saturating_mul(config.model.n_layers);
+    if weights <= STEP_LIMIT {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "`training.batch_size`: a batch of {batch} would have {weights} attention weights, more than {STEP_LIMIT}; \
+         lower it, data.seq_len, model.n_heads or model.n_layers"
+    )))
 }
 
 fn check_dumped_samples(config: &ExperimentConfig, train: &Dataset) -> Result<(), Failure> {

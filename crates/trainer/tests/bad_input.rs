@@ -188,6 +188,29 @@ fn mistakes_in_a_file_are_pointed_at() {
     }
 }
 
+/// Sizes that no machine should be asked for are refused before memory is.
+#[test]
+fn sizes_beyond_reason_are_refused() {
+    let path = folder("sizes").join("run");
+    let cases: [(&[&str], &str); 3] = [
+        (&["data.vocab_size=4294967295"], "more than 268435456"),
+        (
+            &["data.seq_len=5000", "data.samples=1", "data.held_out=0"],
+            "a sample's attention would have",
+        ),
+        (
+            &["data.seq_len=600", "training.batch_size=1000"],
+            "`training.batch_size`: a batch of 1000",
+        ),
+    ];
+    for (sets, part) in cases {
+        let mut arguments = vec!["train", "--run", text(&path)];
+        arguments.extend(sets.iter().flat_map(|set| ["--set", set]));
+        refused(&run(&arguments), &[part]);
+        assert!(!path.exists(), "{sets:?}");
+    }
+}
+
 #[test]
 fn missing_files_are_named() {
     refused(
