@@ -1,0 +1,149 @@
+//! What a step costs at the notebook's size, and how that grows with each of its sizes.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use headlight_fused::{Adam, Answers, Instructions, Model, Samples, Shape};
+
+const NOTEBOOK: Shape = Shape {
+    vocab_size: 51,
+    positions: 7,
+    d_model: 8,
+    n_heads: 1,
+};
+const BATCH: usize = 16;
+const SAMPLES: usize = 8000;
+
+/// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
+fn spread(index: usize) -> f32 {
+    (index as f64 * 0.618_033_988_749_894_9).fract() as f32
+}
+
+struct Problem {
+    model: Model,
+    tokens: Vec<u32>,
+    labels: Vec<bool>,
+    order: Vec<u32>,
+}
+
+impl Problem {
+    fn new(shape: Shape) -> Self {
+        let adam = Adam {
+            learning_rate: 1e-3,
+            beta_1: 0.9,
+            beta_2: 0.999,
+            epsilon: 1e-7,
+            per_occurrence: true,
+        };
+        let weights: Vec<f32> = (0..shape.parameter_count())
+            .map(|i| spread(i) - 0.5)
+            .collect();
+        let token = |i: usize| match i % shape.positions {
+            0 => 0,
+            _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
+        };
+        Self {
+            model: Model::new(shape, 1e-6, adam, &weights).unwrap(),
+            tokens: (0..SAMPLES * shape.positions).map(token).collect(),
+            labels: (0..SAMPLES).map(|i| spread(3 * i) < 0.02).collect(),
+            // Not in order of memory, as a shuffled epoch is not.
+            order: (0..SAMPLES as u32)
+                .map(|i| i * 4801 % SAMPLES as u32)
+                .collect(),
+        }
+    }
+
+    /// Times steps over one batch after the other.
+    fn steps(&mut self, batch: usize, bencher: &mut criterion::Bencher<'_>) {
+        let Self {
+            model,
+            tokens,
+            labels,
+            order,
+        } = self;
+        let mut batches = order.chunks_exact(batch).cycle();
+        bencher.iter(|| model.step(Samples { tokens, labels }, batches.next().unwrap()));
+    }
+}
+
+fn step(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("fused");
+    for instructions in Instructions::ALL.into_iter().filter(|set| set.available()) {
+        let mut problem = Problem::new(NOTEBOOK);
+        problem.model = problem.model.with_instructions(instructions);
+        group.bench_function(
+            BenchmarkId::new("step", format!("{instructions:?}")),
+            |bencher| {
+                problem.steps(BATCH, bencher);
+            },
+        );
+    }
+    let mut problem = Problem::new(NOTEBOOK);
+    let mut answers = Answers::default();
+    group.bench_function("evaluation of 8,000 samples", |bencher| {
+        let Problem {
+            model,
+            tokens,
+            labels,
+            order,
+        } = &mut problem;
+        bencher.iter(|| {
+            for chosen in order.chunks(512) {
+                model.ask(Samples { tokens, labels }, chosen, &mut answers);
+            }
+        });
+    });
+}
+
+fn growth(criterion: &mut Criterion) {
+    let mut sweep = |name: &str, values: &[usize], of: &dyn Fn(usize) -> (Shape, usize)| {
+        let mut group = criterion.benchmark_group(format!("fused step by {name}"));
+        for &value in values {
+            let (shape, batch) = of(value);
+            let mut problem = Problem::new(shape);
+            group.throughput(Throughput::Elements(value as u64));
+            group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
+                problem.steps(batch, bencher);
+            });
+        }
+    };
+    sweep("d_model", &[4, 8, 16, 32, 64], &|d_model| {
+        (
+            Shape {
+                d_model,
+                ..NOTEBOOK
+            },
+            BATCH,
+        )
+    });
+    sweep("positions", &[7, 14, 28, 56, 112], &|positions| {
+        (
+            Shape {
+                positions,
+                ..NOTEBOOK
+            },
+            BATCH,
+        )
+    });
+    sweep("batch", &[8, 16, 32, 64, 128], &|batch| (NOTEBOOK, batch));
+    sweep("vocabulary", &[51, 102, 204, 408, 816], &|vocab_size| {
+        (
+            Shape {
+                vocab_size,
+                ..NOTEBOOK
+            },
+            BATCH,
+        )
+    });
+    sweep("heads", &[1, 2, 4, 8], &|n_heads| {
+        (
+            Shape {
+                n_heads,
+                ..NOTEBOOK
+            },
+            BATCH,
+        )
+    });
+}
+
+criterion_group!(benches, step, growth);
+criterion_main!(benches);

@@ -1,0 +1,110 @@
+//! Adam (Kingma and Ba 2015), as Keras computes it.
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::lanes::sqrt;
+
+/// Adam's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adam {
+    /// Step size.
+    pub learning_rate: f64,
+    /// Decay of the mean of gradients.
+    pub beta_1: f64,
+    /// Decay of the mean of squared gradients.
+    pub beta_2: f64,
+    /// Added to the root of the uncorrected mean of squared gradients, as in Keras.
+    pub epsilon: f64,
+    /// Whether the gradient of each occurrence of a token is squared by itself, as Keras does on
+    /// TensorFlow, or the sum of them, as published.
+    pub per_occurrence: bool,
+}
+
+/// Running means over all parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Moments {
+    pub(crate) first: Vec<f32>,
+    pub(crate) second: Vec<f32>,
+    pub(crate) steps: u32,
+    /// `beta_1` and `beta_2` to the power of `steps`.
+    powers: [f64; 2],
+}
+
+impl Moments {
+    pub(crate) fn new(parameters: usize) -> Self {
+        Self {
+            first: vec![0.0; parameters],
+            second: vec![0.0; parameters],
+            steps: 0,
+            powers: [1.0; 2],
+        }
+    }
+
+    /// Moves parameters against their gradient, which is left at zero. `squares` holds those of
+    /// the first parameters that are not simply the gradient's; it is left at zero too.
+    #[inline(always)]
+    pub(crate) fn update(
+        &mut self,
+        adam: &Adam,
+        parameters: &mut [f32],
+        gradient: &mut [f32],
+        squares: &mut [f32],
+    ) {
+        self.steps += 1;
+        // Corrections in f32, as Keras has them; the powers of f32 numbers by multiplication, since
+        // no two mathematical libraries agree on `powf`.
+        self.powers[0] *= f64::from(adam.beta_1 as f32);
+        self.powers[1] *= f64::from(adam.beta_2 as f32);
+        let correction_1 = 1.0 - self.powers[0] as f32;
+        let correction_2 = 1.0 - self.powers[1] as f32;
+        let rate = adam.learning_rate as f32 * sqrt(correction_2) / correction_1;
+        let settings = Settings {
+            rate,
+            gain_1: (1.0 - adam.beta_1) as f32,
+            gain_2: (1.0 - adam.beta_2) as f32,
+            epsilon: adam.epsilon as f32,
+        };
+        let split = squares.len();
+        let (tokens, others) = parameters.split_at_mut(split);
+        let (first, other_first) = self.first.split_at_mut(split);
+        let (second, other_second) = self.second.split_at_mut(split);
+        let (gradient, other_gradient) = gradient.split_at_mut(split);
+        settings.update(tokens, first, second, gradient, |index, _| squares[index]);
+        settings.update(others, other_first, other_second, other_gradient, |_, g| {
+            g * g
+        });
+        squares.fill(0.0);
+    }
+}
+
+struct Settings {
+    rate: f32,
+    gain_1: f32,
+    gain_2: f32,
+    epsilon: f32,
+}
+
+impl Settings {
+    #[inline(always)]
+    fn update(
+        &self,
+        parameters: &mut [f32],
+        first: &mut [f32],
+        second: &mut [f32],
+        gradient: &mut [f32],
+        square: impl Fn(usize, f32) -> f32,
+    ) {
+        let count = parameters.len();
+        let (first, second) = (&mut first[..count], &mut second[..count]);
+        let gradient = &mut gradient[..count];
+        for i in 0..count {
+            let g = gradient[i];
+            gradient[i] = 0.0;
+            let m = first[i] + (g - first[i]) * self.gain_1;
+            let v = second[i] + (square(i, g) - second[i]) * self.gain_2;
+            first[i] = m;
+            second[i] = v;
+            parameters[i] -= m * self.rate / (sqrt(v) + self.epsilon);
+        }
+    }
+}

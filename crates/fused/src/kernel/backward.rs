@@ -1,0 +1,310 @@
+//! From losses to the gradient.
+
+use super::products::{add_products, add_rows, average, project, project_back, transpose};
+use super::{Block, Kernel, Size};
+use crate::lanes::{LANES, ZERO, map, zip};
+use crate::shape::Parameter;
+
+impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
+    /// Adds the gradient of the block's losses, each times `share`, to `gradient`; and the squares
+    /// of the gradient of each occurrence of a token to `squares`, if asked for.
+    ///
+    /// The forward pass of the same block must have gone before.
+    #[inline(always)]
+    pub(crate) fn backward(
+        &mut self,
+        block: Block<'_>,
+        share: f32,
+        gradient: &mut [f32],
+        squares: Option<&mut [f32]>,
+    ) {
+        self.through_norm(block, share, gradient);
+        self.through_attention(gradient);
+        self.through_embeddings(block, gradient, squares);
+    }
+
+    /// From the logit to the residual and the output projection.
+    #[inline(always)]
+    fn through_norm(&mut self, block: Block<'_>, share: f32, gradient: &mut [f32]) {
+        let (d, width) = (self.size.d_model(), self.size.width());
+        let per_row = 1.0 / d as f32;
+        let output_weight = &self.parameters[self.layout.range(Parameter::OutputWeight)];
+        let scratch = &mut *self.scratch;
+        let mut d_logit = zip(scratch.probabilities, block.labels(), |p, y| {
+            (p - y) * share
+        });
+        // Lanes without a sample of their own have no part in the loss.
+        d_logit[block.samples.len()..].fill(0.0);
+        let common = zip(d_logit, scratch.rstd, |d_logit, rstd| d_logit * rstd);
+        let along = map(scratch.t, |t| t * per_row);
+        let (centred, normalized) = (&scratch.centred[..width], &scratch.normalized[..width]);
+        let (d_residual, part) = (&mut scratch.d_residual[..width], &mut scratch.part[..width]);
+        for i in 0..d {
+            let slope = zip(normalized[i], along, |n, along| centred[i] - n * along);
+            d_residual[i] = zip(common, slope, |common, slope| common * slope);
+            part[i] = zip(d_logit, normalized[i], |d_logit, n| d_logit * n);
+        }
+        for d_logit in d_logit {
+            scratch.d_logit += d_logit;
+        }
+        transpose::<TILE>(&scratch.part, width, &mut scratch.part_rows);
+        add_rows(&scratch.part_rows, width, &mut scratch.d_normalized_sum);
+
+        transpose::<TILE>(&scratch.d_residual, width, &mut scratch.d_residual_rows);
+        let rows = &scratch.d_residual_rows;
+        add_rows(
+            rows,
+            width,
+            &mut gradient[self.layout.range(Parameter::OutputBias)],
+        );
+        add_products::<TILE>(
+            &scratch.context,
+            rows,
+            width,
+            &mut gradient[self.layout.range(Parameter::OutputWeight)],
+        );
+        project_back::<TILE>(
+            output_weight,
+            width,
+            0..width,
+            &scratch.d_residual,
+            &mut scratch.d_context,
+        );
+    }
+
+    /// From the context to scores, inputs' averages, and the query.
+    #[inline(always)]
+    fn through_attention(&mut self, gradient: &mut [f32]) {
+        let width = self.size.width();
+        let n_heads = self.size.n_heads();
+        let positions = self.layout.shape.positions;
+        let value_weight = &self.parameters[self.layout.range(Parameter::ValueWeight)];
+        let key_weight = &self.parameters[self.layout.range(Parameter::KeyWeight)];
+        let query_weight = &self.parameters[self.layout.range(Parameter::QueryWeight)];
+        let scale = self.scale();
+        let d_head = self.size.d_model() / n_heads;
+        let all_columns = if n_heads == 1 { 0..width } else { 0..d_head };
+        let scratch = &mut *self.scratch;
+
+        transpose::<TILE>(&scratch.d_context, width, &mut scratch.d_context_rows);
+        let rows = &scratch.d_context_rows;
+        add_rows(
+            rows,
+            width,
+            &mut gradient[self.layout.range(Parameter::ValueBias)],
+        );
+        let d_value_weight = &mut gradient[self.layout.range(Parameter::ValueWeight)];
+        if n_heads == 1 {
+            add_products::<TILE>(&scratch.pooled, rows, width, d_value_weight);
+        } else {
+            for (head, pooled) in scratch.pooled.chunks_exact(width).enumerate() {
+                let columns = head * d_head..(head + 1) * d_head;
+                for (pooled, sums) in pooled.iter().zip(d_value_weight.chunks_exact_mut(width)) {
+                    for (row, pooled) in rows.chunks_exact(width).zip(pooled) {
+                        for e in columns.clone() {
+                            sums[e] += pooled * row[e];
+                        }
+                    }
+                }
+            }
+        }
+
+        for head in 0..n_heads {
+            let columns = all_columns.start + head * d_head..all_columns.end + head * d_head;
+            let d_pooled = &mut scratch.d_pooled[head * width..(head + 1) * width];
+            project_back::<TILE>(value_weight, width, columns, &scratch.d_context, d_pooled);
+            transpose::<TILE>(
+                d_pooled,
+                width,
+                &mut scratch.d_pooled_rows[head * LANES * width..(head + 1) * LANES * width],
+            );
+            let weights = &scratch.weights[head * positions..(head + 1) * positions];
+            let d_scores = &mut scratch.d_scores[head * positions..(head + 1) * positions];
+            let x = &scratch.x[..positions * width];
+            let mut mean = ZERO;
+            for ((d_score, weight), x) in
+                d_scores.iter_mut().zip(weights).zip(x.chunks_exact(width))
+            {
+                let mut d_weight = ZERO;
+                for i in 0..width {
+                    for l in 0..LANES {
+                        d_weight[l] += d_pooled[i][l] * x[i][l];
+                    }
+                }
+                for l in 0..LANES {
+                    mean[l] += weight[l] * d_weight[l];
+                }
+                *d_score = d_weight;
+            }
+            for (d_score, weight) in d_scores.iter_mut().zip(weights) {
+                for l in 0..LANES {
+                    d_score[l] = weight[l] * (d_score[l] - mean[l]);
+                }
+            }
+            let d_u = &mut scratch.d_u[head * width..(head + 1) * width];
+            average::<TILE>(d_scores, x, width, d_u);
+            transpose::<TILE>(d_u, width, &mut scratch.part_rows);
+            let sum = &mut scratch.d_u_sum[head * width..(head + 1) * width];
+            add_rows(&scratch.part_rows, width, sum);
+        }
+
+        // dq = W_k^T du / sqrt(d_head), and through W_q to the input of [CLS].
+        let d_u = &scratch.d_u;
+        let head_of = |e: usize| {
+            if n_heads == 1 {
+                0
+            } else {
+                (e / d_head).min(n_heads - 1)
+            }
+        };
+        project::<TILE>(
+            key_weight,
+            |_| 0.0,
+            width,
+            |i, e| d_u[head_of(e) * width + i],
+            &mut scratch.d_query,
+        );
+        for d_query in &mut scratch.d_query {
+            *d_query = map(*d_query, |d_query| d_query * scale);
+        }
+        project_back::<TILE>(
+            query_weight,
+            width,
+            0..width,
+            &scratch.d_query,
+            &mut scratch.part,
+        );
+        transpose::<TILE>(&scratch.part, width, &mut scratch.part_rows);
+    }
+
+    /// Into the rows of the tokens and positions that occur.
+    #[inline(always)]
+    fn through_embeddings(
+        &mut self,
+        block: Block<'_>,
+        gradient: &mut [f32],
+        squares: Option<&mut [f32]>,
+    ) {
+        let width = self.size.width();
+        let tiles = width / TILE;
+        let n_heads = self.size.n_heads();
+        let positions = self.layout.shape.positions;
+        let scratch = &*self.scratch;
+        let (tables, _) = gradient.split_at_mut(self.layout.range(Parameter::Positions).end);
+        let (table, position_table) = tables.split_at_mut(self.layout.range(Parameter::Tokens).end);
+        let table = table.as_chunks_mut::<TILE>().0;
+        let position_table = position_table.as_chunks_mut::<TILE>().0;
+        let mut squares = squares.map(|squares| squares.as_chunks_mut::<TILE>().0);
+        let u = &scratch.u.as_chunks::<TILE>().0[..n_heads * tiles];
+        let d_pooled = &scratch.d_pooled_rows.as_chunks::<TILE>().0[..n_heads * LANES * tiles];
+        let d_residual = &scratch.d_residual_rows.as_chunks::<TILE>().0[..LANES * tiles];
+        let part = &scratch.part_rows.as_chunks::<TILE>().0[..LANES * tiles];
+        let weights = &scratch.weights[..n_heads * positions];
+        let d_scores = &scratch.d_scores[..n_heads * positions];
+        let position_table = &mut position_table[..positions * tiles];
+        for lane in 0..block.samples.len().min(LANES) {
+            let tokens = block.tokens(lane, positions);
+            for j in 0..positions {
+                let token = tokens[j] as usize;
+                for t in 0..tiles {
+                    let mut d_x = [0.0; TILE];
+                    if j == 0 {
+                        let (residual, part) =
+                            (d_residual[lane * tiles + t], part[lane * tiles + t]);
+                        for i in 0..TILE {
+                            d_x[i] = residual[i] + part[i];
+                        }
+                    }
+                    for head in 0..n_heads {
+                        let weight = weights[head * positions + j][lane];
+                        let d_score = d_scores[head * positions + j][lane];
+                        let d_pooled = d_pooled[(head * LANES + lane) * tiles + t];
+                        let u = u[head * tiles + t];
+                        for i in 0..TILE {
+                            d_x[i] += weight * d_pooled[i] + d_score * u[i];
+                        }
+                    }
+                    let sum = &mut table[token * tiles + t];
+                    for i in 0..TILE {
+                        sum[i] += d_x[i];
+                    }
+                    if let Some(squares) = &mut squares {
+                        let sum = &mut squares[token * tiles + t];
+                        for i in 0..TILE {
+                            sum[i] += d_x[i] * d_x[i];
+                        }
+                    }
+                    let sum = &mut position_table[j * tiles + t];
+                    for i in 0..TILE {
+                        sum[i] += d_x[i];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds, after the last block of a batch, the gradients that follow from sums over samples.
+    #[inline(always)]
+    pub(crate) fn finish(&mut self, gradient: &mut [f32]) {
+        let width = self.size.width();
+        let scale = self.scale();
+        let d_head = self.size.d_model() / self.size.n_heads();
+        let n_heads = self.size.n_heads();
+        let key_weight = self.parameter(Parameter::KeyWeight);
+        let gamma = self.parameter(Parameter::Gamma);
+        let beta = self.parameter(Parameter::Beta);
+        let classifier = self.parameter(Parameter::ClassifierWeight);
+        let scratch = &*self.scratch;
+        let head_of = |e: usize| {
+            if n_heads == 1 {
+                0
+            } else {
+                (e / d_head).min(n_heads - 1)
+            }
+        };
+
+        let d_query = &mut gradient[self.layout.range(Parameter::QueryBias)];
+        for i in 0..width {
+            let row = &key_weight[i * width..(i + 1) * width];
+            for e in 0..width {
+                d_query[e] += scale * scratch.d_u_sum[head_of(e) * width + i] * row[e];
+            }
+        }
+        let (weights, biases) =
+            gradient.split_at_mut(self.layout.range(Parameter::QueryBias).start);
+        let d_query = &biases[..width];
+        let rows = weights[self.layout.range(Parameter::QueryWeight)].chunks_exact_mut(width);
+        for (row, x0) in rows.zip(&scratch.x0) {
+            for e in 0..width {
+                row[e] += x0 * d_query[e];
+            }
+        }
+        let rows = gradient[self.layout.range(Parameter::KeyWeight)].chunks_exact_mut(width);
+        for (i, row) in rows.enumerate() {
+            for e in 0..width {
+                row[e] += scale * scratch.d_u_sum[head_of(e) * width + i] * scratch.query[e];
+            }
+        }
+
+        let d_logit = scratch.d_logit;
+        let sum = &scratch.d_normalized_sum;
+        let d_gamma = &mut gradient[self.layout.range(Parameter::Gamma)];
+        for i in 0..width {
+            d_gamma[i] += classifier[i] * sum[i];
+        }
+        let d_beta = &mut gradient[self.layout.range(Parameter::Beta)];
+        for i in 0..width {
+            d_beta[i] += classifier[i] * d_logit;
+        }
+        let d_classifier = &mut gradient[self.layout.range(Parameter::ClassifierWeight)];
+        for i in 0..width {
+            d_classifier[i] += gamma[i] * sum[i] + beta[i] * d_logit;
+        }
+        gradient[self.layout.range(Parameter::ClassifierBias).start] += d_logit;
+
+        let scratch = &mut *self.scratch;
+        scratch.d_logit = 0.0;
+        scratch.d_normalized_sum.fill(0.0);
+        scratch.d_u_sum.fill(0.0);
+    }
+}

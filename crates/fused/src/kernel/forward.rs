@@ -1,0 +1,185 @@
+//! From tokens to probabilities.
+
+use super::products::{average, project};
+use super::{Block, Kernel, Scratch, Size};
+use crate::lanes::{LANES, ZERO, exp_of_negative, larger, log_1p, map, select_negative, sqrt, zip};
+use crate::shape::Parameter;
+
+impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
+    /// The forward pass, from tokens to probabilities.
+    #[inline(always)]
+    pub(crate) fn forward(&mut self, block: Block<'_>) {
+        self.load(block);
+        self.attend();
+        self.classify(block);
+    }
+
+    /// Embeddings of tokens and positions, samples in the lanes.
+    #[inline(always)]
+    fn load(&mut self, block: Block<'_>) {
+        let width = self.size.width();
+        let tiles = width / TILE;
+        let positions = self.layout.shape.positions;
+        let table = &self.parameters[self.layout.range(Parameter::Tokens)];
+        let table = table.as_chunks::<TILE>().0;
+        let position_table = &self.parameters[self.layout.range(Parameter::Positions)];
+        let position_table = &position_table.as_chunks::<TILE>().0[..positions * tiles];
+        let x = &mut self.scratch.x.as_chunks_mut::<TILE>().0[..positions * tiles];
+        let rows = self.scratch.part_rows.as_chunks_mut::<TILE>().0;
+        let rows = &mut rows[..LANES];
+        let mut samples: [&[u32]; LANES] = [&[]; LANES];
+        for (lane, sample) in samples.iter_mut().enumerate() {
+            *sample = block.tokens(lane, positions);
+        }
+        for j in 1..positions {
+            for t in 0..tiles {
+                let position = position_table[j * tiles + t];
+                for lane in 0..LANES {
+                    let row = table[samples[lane][j] as usize * tiles + t];
+                    for i in 0..TILE {
+                        rows[lane][i] = row[i] + position[i];
+                    }
+                }
+                let x = &mut x[j * tiles + t];
+                for i in 0..TILE {
+                    for lane in 0..LANES {
+                        x[i][lane] = rows[lane][i];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Scores, weights, and inputs averaged with the weights.
+    #[inline(always)]
+    fn attend(&mut self) {
+        let width = self.size.width();
+        let positions = self.layout.shape.positions;
+        let Scratch {
+            x,
+            u,
+            weights,
+            pooled,
+            ..
+        } = &mut *self.scratch;
+        for head in 0..self.size.n_heads() {
+            let u = &u[head * width..(head + 1) * width];
+            let weights = &mut weights[head * positions..(head + 1) * positions];
+            let x = &x[..positions * width];
+            let mut highest = [f32::NEG_INFINITY; LANES];
+            for (weight, x) in weights.iter_mut().zip(x.chunks_exact(width)) {
+                let mut score = ZERO;
+                for i in 0..width {
+                    for l in 0..LANES {
+                        score[l] += u[i] * x[i][l];
+                    }
+                }
+                *weight = score;
+                highest = zip(score, highest, larger);
+            }
+            let mut sum = ZERO;
+            for weight in weights.iter_mut() {
+                *weight = zip(*weight, highest, |score, highest| {
+                    exp_of_negative(score - highest)
+                });
+                sum = zip(sum, *weight, |sum, weight| sum + weight);
+            }
+            let inverse = map(sum, |sum| 1.0 / sum);
+            for weight in weights.iter_mut() {
+                *weight = zip(*weight, inverse, |weight, inverse| weight * inverse);
+            }
+            average::<TILE>(
+                weights,
+                x,
+                width,
+                &mut pooled[head * width..(head + 1) * width],
+            );
+        }
+    }
+
+    /// Context, residual, norm, logit, probability, loss.
+    #[inline(always)]
+    fn classify(&mut self, block: Block<'_>) {
+        let (d, width) = (self.size.d_model(), self.size.width());
+        let n_heads = self.size.n_heads();
+        let parameters = self.parameters;
+        let layout = self.layout;
+        let of = |parameter| &parameters[layout.range(parameter)];
+        let value_bias = &of(Parameter::ValueBias)[..width];
+        let output_bias = &of(Parameter::OutputBias)[..width];
+        let d_head = d / n_heads;
+        let Scratch {
+            x0,
+            wg,
+            c0,
+            pooled,
+            context,
+            normalized,
+            rstd,
+            t,
+            logits,
+            probabilities,
+            losses,
+            ..
+        } = &mut *self.scratch;
+        let head_of = |e: usize| {
+            if n_heads == 1 {
+                0
+            } else {
+                (e / d_head).min(n_heads - 1)
+            }
+        };
+        let pooled = &pooled[..n_heads * width];
+        let context = &mut context[..width];
+        let normalized = &mut normalized[..width];
+        let (x0, wg) = (&x0[..width], &wg[..width]);
+        project::<TILE>(
+            of(Parameter::ValueWeight),
+            |e| value_bias[e],
+            width,
+            |i, e| pooled[head_of(e) * width + i],
+            context,
+        );
+        let residual = normalized;
+        project::<TILE>(
+            of(Parameter::OutputWeight),
+            |i| output_bias[i],
+            width,
+            |e, _| context[e],
+            residual,
+        );
+        let per_row = 1.0 / d as f32;
+        let mut mean = ZERO;
+        for i in 0..d {
+            residual[i] = map(residual[i], |o| o + x0[i]);
+            mean = zip(mean, residual[i], |mean, r| mean + r);
+        }
+        let mean = map(mean, |mean| mean * per_row);
+        let mut variance = ZERO;
+        for r in &mut residual[..d] {
+            *r = zip(*r, mean, |r, mean| r - mean);
+            variance = zip(variance, *r, |variance, r| variance + r * r);
+        }
+        let epsilon = self.layer_norm_eps;
+        *rstd = map(variance, |variance| {
+            1.0 / sqrt(variance * per_row + epsilon)
+        });
+        let normalized = residual;
+        *t = ZERO;
+        for i in 0..d {
+            normalized[i] = zip(normalized[i], *rstd, |r, rstd| r * rstd);
+            *t = zip(*t, normalized[i], |t, normalized| t + wg[i] * normalized);
+        }
+        let labels = block.labels();
+        *logits = map(*t, |t| t + *c0);
+        let e = map(*logits, |logit| exp_of_negative(-logit.abs()));
+        let inverse = map(e, |e| 1.0 / (1.0 + e));
+        *probabilities = zip(e, inverse, |e, inverse| e * inverse);
+        *probabilities = select_negative(*logits, *probabilities, inverse);
+        // max(z, 0) - z y + log(1 + exp(-|z|))
+        let linear = zip(*logits, labels, |logit, label| {
+            larger(logit, 0.0) - logit * label
+        });
+        *losses = zip(linear, e, |linear, e| linear + log_1p(e));
+    }
+}

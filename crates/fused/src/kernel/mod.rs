@@ -1,0 +1,290 @@
+//! The forward pass and the gradient for eight samples, as derived at the head of the crate.
+//!
+//! Two arrangements alternate. What is computed for each sample alone has the samples in the lanes
+//! ([`Lanes`]); what is summed over samples has the columns of a parameter's row in the lanes, one
+//! sample after the other. So no vector is ever summed across its lanes, and each sum has one order
+//! whatever the width of the machine's vectors.
+mod backward;
+mod forward;
+mod products;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::lanes::{LANES, Lanes, ZERO, sqrt};
+use crate::shape::{Layout, Parameter};
+
+/// The sizes of rows, known to the compiler where they are common.
+pub(crate) trait Size: Copy {
+    /// Numbers in a row.
+    fn d_model(self) -> usize;
+    /// Numbers in a padded row.
+    fn width(self) -> usize;
+    /// Attention heads.
+    fn n_heads(self) -> usize;
+}
+
+/// One head, and rows that need no padding.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fixed<const D: usize>;
+
+impl<const D: usize> Size for Fixed<D> {
+    #[inline(always)]
+    fn d_model(self) -> usize {
+        D
+    }
+    #[inline(always)]
+    fn width(self) -> usize {
+        D
+    }
+    #[inline(always)]
+    fn n_heads(self) -> usize {
+        1
+    }
+}
+
+/// Any other sizes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Any(pub(crate) Layout);
+
+impl Size for Any {
+    #[inline(always)]
+    fn d_model(self) -> usize {
+        self.0.shape.d_model
+    }
+    #[inline(always)]
+    fn width(self) -> usize {
+        self.0.width
+    }
+    #[inline(always)]
+    fn n_heads(self) -> usize {
+        self.0.shape.n_heads
+    }
+}
+
+/// All that passes keep between their parts. Rows are padded.
+#[derive(Clone, Debug)]
+pub(crate) struct Scratch {
+    // Of the weights alone, the same for all samples
+    /// The input of `[CLS]`. `[width]`
+    x0: Vec<f32>,
+    /// Its query. `[width]`
+    query: Vec<f32>,
+    /// The query taken back through `W_k`, scaled. `[head, width]`
+    u: Vec<f32>,
+    /// Classifier weight times gamma. `[width]`
+    wg: Vec<f32>,
+    /// The same less its mean. `[width]`
+    centred: Vec<f32>,
+    /// The logit of a normalised row of zeros.
+    c0: f32,
+
+    // Samples in the lanes
+    /// Inputs. `[position, width]`
+    x: Vec<Lanes>,
+    /// Attention weights of `[CLS]`. `[head, position]`
+    pub(crate) weights: Vec<Lanes>,
+    /// Inputs averaged with the weights. `[head, width]`
+    pooled: Vec<Lanes>,
+    /// `[width]`
+    context: Vec<Lanes>,
+    /// The normalised residual before gamma and beta. `[width]`
+    normalized: Vec<Lanes>,
+    /// One over the residual's standard deviation.
+    rstd: Lanes,
+    /// Log-odds less `c0`.
+    t: Lanes,
+    /// Log-odds.
+    pub(crate) logits: Lanes,
+    /// Probabilities of the positive class.
+    pub(crate) probabilities: Lanes,
+    /// Binary cross-entropies.
+    pub(crate) losses: Lanes,
+    /// Gradients of the scores. `[head, position]`
+    d_scores: Vec<Lanes>,
+    d_residual: Vec<Lanes>,
+    d_context: Vec<Lanes>,
+    d_pooled: Vec<Lanes>,
+    d_u: Vec<Lanes>,
+    d_query: Vec<Lanes>,
+    /// The query's part of the gradient of `x0`; also what is to be summed before it. `[width]`
+    part: Vec<Lanes>,
+
+    // Columns in the lanes, `[sample, width]`
+    d_residual_rows: Vec<f32>,
+    d_context_rows: Vec<f32>,
+    /// `[head, sample, width]`
+    d_pooled_rows: Vec<f32>,
+    part_rows: Vec<f32>,
+
+    // Sums over the samples of a batch
+    /// Of the logit's gradient.
+    d_logit: f32,
+    /// Of the logit's gradient times the normalised residual. `[width]`
+    d_normalized_sum: Vec<f32>,
+    /// Of `d_u`. `[head, width]`
+    d_u_sum: Vec<f32>,
+}
+
+impl Scratch {
+    pub(crate) fn new(layout: Layout) -> Self {
+        let (width, heads) = (layout.width, layout.shape.n_heads);
+        let positions = layout.shape.positions;
+        let row = || vec![0.0; width];
+        let lanes = |count: usize| vec![ZERO; count];
+        Self {
+            x0: row(),
+            query: row(),
+            u: vec![0.0; heads * width],
+            wg: row(),
+            centred: row(),
+            c0: 0.0,
+            x: lanes(positions * width),
+            weights: lanes(heads * positions),
+            pooled: lanes(heads * width),
+            context: lanes(width),
+            normalized: lanes(width),
+            rstd: ZERO,
+            t: ZERO,
+            logits: ZERO,
+            probabilities: ZERO,
+            losses: ZERO,
+            d_scores: lanes(heads * positions),
+            d_residual: lanes(width),
+            d_context: lanes(width),
+            d_pooled: lanes(heads * width),
+            d_u: lanes(heads * width),
+            d_query: lanes(width),
+            part: lanes(width),
+            d_residual_rows: vec![0.0; LANES * width],
+            d_context_rows: vec![0.0; LANES * width],
+            d_pooled_rows: vec![0.0; heads * LANES * width],
+            part_rows: vec![0.0; LANES * width],
+            d_logit: 0.0,
+            d_normalized_sum: row(),
+            d_u_sum: vec![0.0; heads * width],
+        }
+    }
+}
+
+/// The samples of a dataset that are computed side by side.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block<'a> {
+    /// Row-major tokens of the whole dataset. `[sample, position]`
+    pub(crate) tokens: &'a [u32],
+    /// 1 or 0 for each sample of the dataset.
+    pub(crate) labels: &'a [bool],
+    /// One to eight samples; the last fills the lanes that are left.
+    pub(crate) samples: &'a [u32],
+}
+
+impl Block<'_> {
+    #[inline(always)]
+    fn sample(&self, lane: usize) -> usize {
+        self.samples[lane.min(self.samples.len() - 1)] as usize
+    }
+
+    /// 1 or 0 for each lane.
+    #[inline(always)]
+    fn labels(&self) -> Lanes {
+        let mut labels = ZERO;
+        for (lane, label) in labels.iter_mut().enumerate() {
+            *label = f32::from(u8::from(self.labels[self.sample(lane)]));
+        }
+        labels
+    }
+
+    #[inline(always)]
+    fn tokens(&self, lane: usize, positions: usize) -> &[u32] {
+        let start = self.sample(lane) * positions;
+        &self.tokens[start..start + positions]
+    }
+}
+
+/// A kernel for one size of rows, on one set of weights.
+#[derive(Debug)]
+pub(crate) struct Kernel<'a, S, const TILE: usize> {
+    pub(crate) size: S,
+    pub(crate) layout: Layout,
+    pub(crate) layer_norm_eps: f32,
+    pub(crate) parameters: &'a [f32],
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
+    #[inline(always)]
+    fn parameter(&self, parameter: Parameter) -> &[f32] {
+        &self.parameters[self.layout.range(parameter)]
+    }
+
+    /// `1 / sqrt(d_head)`.
+    #[inline(always)]
+    fn scale(&self) -> f32 {
+        let d_head = self.size.d_model() / self.size.n_heads();
+        1.0 / sqrt(d_head as f32)
+    }
+
+    /// Columns of a head.
+    #[inline(always)]
+    fn columns(&self, head: usize) -> core::ops::Range<usize> {
+        let d_head = self.size.d_model() / self.size.n_heads();
+        head * d_head..(head + 1) * d_head
+    }
+
+    /// Computes what depends on the weights alone.
+    #[inline(always)]
+    pub(crate) fn prepare(&mut self) {
+        let (d, width) = (self.size.d_model(), self.size.width());
+        let parameters = self.parameters;
+        let layout = self.layout;
+        let of = |parameter| &parameters[layout.range(parameter)];
+        let (tokens, positions) = (of(Parameter::Tokens), of(Parameter::Positions));
+        for i in 0..width {
+            self.scratch.x0[i] = tokens[i] + positions[i];
+            self.scratch.x[i] = [self.scratch.x0[i]; LANES];
+        }
+        // q = x_0 W_q + b_q
+        let (weight, bias) = (of(Parameter::QueryWeight), of(Parameter::QueryBias));
+        let (query, x0) = (&mut self.scratch.query[..width], &self.scratch.x0[..width]);
+        let weight = &weight[..width * width];
+        query.copy_from_slice(bias);
+        for i in 0..width {
+            let row = &weight[i * width..(i + 1) * width];
+            for e in 0..width {
+                query[e] += x0[i] * row[e];
+            }
+        }
+        // u_h = W_k q_h / sqrt(d_head)
+        let scale = self.scale();
+        let weight = of(Parameter::KeyWeight);
+        for head in 0..self.size.n_heads() {
+            let columns = self.columns(head);
+            let query = &self.scratch.query[..width];
+            let u = &mut self.scratch.u[head * width..(head + 1) * width];
+            for (u, row) in u
+                .iter_mut()
+                .zip(weight[..width * width].chunks_exact(width))
+            {
+                let mut sum = 0.0;
+                for e in columns.clone() {
+                    sum += row[e] * query[e];
+                }
+                *u = sum * scale;
+            }
+        }
+        let (gamma, beta) = (of(Parameter::Gamma), of(Parameter::Beta));
+        let classifier = of(Parameter::ClassifierWeight);
+        let (mut mean, mut c0) = (0.0, of(Parameter::ClassifierBias)[0]);
+        for i in 0..d {
+            let wg = classifier[i] * gamma[i];
+            self.scratch.wg[i] = wg;
+            mean += wg;
+            c0 += classifier[i] * beta[i];
+        }
+        mean /= d as f32;
+        for i in 0..d {
+            self.scratch.centred[i] = self.scratch.wg[i] - mean;
+        }
+        self.scratch.c0 = c0;
+    }
+}

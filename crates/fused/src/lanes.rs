@@ -1,0 +1,193 @@
+//! Eight numbers side by side, and the functions of them that no two machines may disagree on.
+//!
+//! A [`Lanes`] is a plain array: the compiler turns loops over it into vector instructions, of
+//! whatever width the machine has. All functions are made of additions, multiplications,
+//! divisions, square roots and comparisons of IEEE 754 alone, which are exact to the bit
+//! everywhere. Rust never contracts a multiplication and an addition into one rounding.
+
+/// Samples that are computed side by side.
+pub(crate) const LANES: usize = 8;
+
+/// One number for each of eight samples.
+pub(crate) type Lanes = [f32; LANES];
+
+pub(crate) const ZERO: Lanes = [0.0; LANES];
+
+/// Applies a function to each lane.
+#[inline(always)]
+pub(crate) fn map(a: Lanes, f: impl Fn(f32) -> f32) -> Lanes {
+    let mut out = ZERO;
+    for l in 0..LANES {
+        out[l] = f(a[l]);
+    }
+    out
+}
+
+/// Applies a function to pairs of lanes.
+#[inline(always)]
+pub(crate) fn zip(a: Lanes, b: Lanes, f: impl Fn(f32, f32) -> f32) -> Lanes {
+    let mut out = ZERO;
+    for l in 0..LANES {
+        out[l] = f(a[l], b[l]);
+    }
+    out
+}
+
+/// `below` where `sign` is negative, `above` elsewhere.
+#[inline(always)]
+pub(crate) fn select_negative(sign: Lanes, below: Lanes, above: Lanes) -> Lanes {
+    let mut out = ZERO;
+    for l in 0..LANES {
+        out[l] = if sign[l] < 0.0 { below[l] } else { above[l] };
+    }
+    out
+}
+
+/// The larger one; `b` where one is NaN.
+#[inline(always)]
+pub(crate) fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+/// `e^x` for `x <= 0`, to about one unit in the last place; below -87, `e^-87`.
+///
+/// Range reduction by multiples of ln 2 in two parts, and the polynomial of the Cephes library's
+/// `expf` (Moshier 1989).
+#[inline(always)]
+#[allow(clippy::excessive_precision, clippy::cast_possible_wrap)]
+pub(crate) fn exp_of_negative(x: f32) -> f32 {
+    // Adding 1.5 * 2^23 rounds to a whole number, which then stands in the lowest bits.
+    const ROUND: f32 = 12_582_912.0;
+    let x = larger(x, -87.0);
+    let shifted = x * core::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
+    let r = (x - n * 0.693_359_375) - n * -2.121_944_4e-4;
+    let mut y = 1.987_569_15e-4;
+    y = y * r + 1.398_199_95e-3;
+    y = y * r + 8.333_451_9e-3;
+    y = y * r + 4.166_579_6e-2;
+    y = y * r + 1.666_666_55e-1;
+    y = y * r + 5.000_000_12e-1;
+    y = y * (r * r) + r + 1.0;
+    let exponent = shifted
+        .to_bits()
+        .wrapping_sub(ROUND.to_bits())
+        .wrapping_add(127);
+    y * f32::from_bits(exponent << 23)
+}
+
+/// `log(1 + x)` for `0 <= x <= 1`, to about one unit in the last place, with the polynomial of the
+/// Cephes library's `logf`.
+#[inline(always)]
+#[allow(clippy::excessive_precision)]
+pub(crate) fn log_1p(x: f32) -> f32 {
+    // log(1 + x) = log(2) + log(1 + (x - 1) / 2) keeps the polynomial's argument below sqrt(2) - 1.
+    let upper = x > core::f32::consts::SQRT_2 - 1.0;
+    let n = if upper { 1.0 } else { 0.0 };
+    let x = if upper { 0.5 * x - 0.5 } else { x };
+    let square = x * x;
+    let mut y = 7.037_683_63e-2;
+    y = y * x - 1.151_461_03e-1;
+    y = y * x + 1.167_699_87e-1;
+    y = y * x - 1.242_014_08e-1;
+    y = y * x + 1.424_932_28e-1;
+    y = y * x - 1.666_805_77e-1;
+    y = y * x + 2.000_071_48e-1;
+    y = y * x - 2.499_999_4e-1;
+    y = y * x + 3.333_333_12e-1;
+    y = y * x * square;
+    y += n * -2.121_944_4e-4;
+    y -= 0.5 * square;
+    (x + y) + n * 0.693_359_375
+}
+
+/// The square root, rounded to nearest as IEEE 754 asks for.
+#[cfg(feature = "std")]
+#[inline(always)]
+pub(crate) fn sqrt(x: f32) -> f32 {
+    x.sqrt()
+}
+
+#[cfg(not(feature = "std"))]
+pub(crate) use rooted::sqrt;
+
+/// The square root by integers, for machines whose `core` has none.
+#[cfg(any(test, not(feature = "std")))]
+mod rooted {
+    /// The square root, rounded to nearest as IEEE 754 asks for.
+    pub(crate) fn sqrt(x: f32) -> f32 {
+        if !(x > 0.0 && x < f32::INFINITY) {
+            return if x < 0.0 { f32::NAN } else { x };
+        }
+        // x = mantissa * 2^exponent, the exponent even and the mantissa below 2^64 but large enough
+        // for 25 bits of root: 24 that are kept, and one to round by.
+        let bits = x.to_bits();
+        let (fraction, power) = (bits & 0x7f_ffff, (bits >> 23).cast_signed());
+        let (mantissa, exponent) = match power {
+            0 => (fraction, -149),
+            _ => (fraction | 0x80_0000, power - 150),
+        };
+        let mut shift = mantissa.leading_zeros().cast_signed() + 26;
+        shift -= (exponent - shift) & 1;
+        let mantissa = u64::from(mantissa) << shift;
+        let root = mantissa.isqrt();
+        // A remainder decides ties, so it is kept as one more bit.
+        let sticky = u64::from(root * root != mantissa);
+        let rounded = ((root << 1) | sticky) as f64; // Exact: 31 bits at the most.
+        let half = (exponent - shift) / 2 - 1;
+        let scale = f64::from_bits(((half + 1023) as u64) << 52);
+        (rounded * scale) as f32
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::sqrt;
+
+        #[test]
+        fn as_the_hardware_has_it() {
+            // Every exponent, mantissas spread over the whole range, and the smallest numbers.
+            let spread = (0..0x7f80_0000_u32).step_by(997);
+            for bits in spread.chain(0..5000) {
+                let x = f32::from_bits(bits);
+                assert_eq!(sqrt(x).to_bits(), x.sqrt().to_bits(), "sqrt({x:e})");
+            }
+            assert!(sqrt(-1.0).is_nan() && sqrt(f32::NAN).is_nan());
+            assert!(sqrt(f32::INFINITY).is_infinite());
+            assert_eq!(sqrt(-0.0).to_bits(), (-0.0_f32).to_bits());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The relative error in units of `f32::EPSILON`, beside a value in double precision.
+    fn error(ours: f32, exact: f64) -> f64 {
+        (f64::from(ours) - exact).abs() / exact.abs() / f64::from(f32::EPSILON)
+    }
+
+    #[test]
+    fn exponentials_are_right_to_a_unit() {
+        let worst = (0..870_000).map(|step| {
+            let x = step as f32 * -1e-4;
+            error(exp_of_negative(x), f64::from(x).exp())
+        });
+        let worst = worst.fold(0.0, f64::max);
+        assert!(worst < 1.0, "{worst}");
+        assert_eq!(exp_of_negative(0.0).to_bits(), 1.0_f32.to_bits());
+        assert!(exp_of_negative(f32::NEG_INFINITY) < 2e-38);
+    }
+
+    #[test]
+    fn logarithms_are_right_to_a_unit() {
+        let worst = (1..=1_000_000).map(|step| {
+            let x = step as f32 * 1e-6;
+            error(log_1p(x), f64::from(x).ln_1p())
+        });
+        let worst = worst.fold(0.0, f64::max);
+        assert!(worst < 1.0, "{worst}");
+        assert!(error(log_1p(1e-30), 1e-30) < 1.0);
+        assert_eq!(log_1p(0.0).to_bits(), 0);
+    }
+}

@@ -1,0 +1,342 @@
+//! A model that can be trained and asked.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::adam::{Adam, Moments};
+use crate::instructions::{Body, Instructions};
+use crate::kernel::{Any, Block, Fixed, Kernel, Scratch, Size};
+use crate::lanes::LANES;
+use crate::shape::{InvalidShape, Layout, Parameter, Shape};
+
+/// Samples to learn from, or to be asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Samples<'a> {
+    /// Row-major tokens, `[CLS]` = 0 first in each sample. `[sample, position]`
+    pub tokens: &'a [u32],
+    /// Whether each sample is positive. `[sample]`
+    pub labels: &'a [bool],
+}
+
+/// What a model says of some samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// Log-odds of the positive class. `[sample]`
+    pub logits: Vec<f32>,
+    /// Probability of the positive class. `[sample]`
+    pub probabilities: Vec<f32>,
+    /// Binary cross-entropy with the sample's label, in nats. `[sample]`
+    pub losses: Vec<f32>,
+    /// Attention of `[CLS]`, after the softmax. `[sample, head, key]`
+    pub attention: Vec<f32>,
+}
+
+/// The gradient of a batch's loss, and what Adam takes for its square.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// Mean binary cross-entropy of the batch.
+    pub loss: f32,
+    /// For each parameter, in their order.
+    pub values: Vec<f32>,
+    /// The squares that enter Adam's second moment, in the same order.
+    pub squares: Vec<f32>,
+}
+
+/// A one-block classifier with the state of its training.
+#[derive(Clone, Debug)]
+pub struct Model {
+    layout: Layout,
+    layer_norm_eps: f32,
+    instructions: Instructions,
+    adam: Adam,
+    /// Padded rows, like all below.
+    parameters: Vec<f32>,
+    gradient: Vec<f32>,
+    /// Of the token embedding's gradient, occurrence by occurrence; empty if the sums are squared.
+    squares: Vec<f32>,
+    moments: Moments,
+    scratch: Scratch,
+    /// Whether `scratch` holds what depends on these parameters alone.
+    prepared: bool,
+}
+
+impl Model {
+    /// A model with these parameters, in the order in which the crate's documentation lists them.
+    ///
+    /// # Errors
+    /// When there is no model of this shape.
+    ///
+    /// # Panics
+    /// When there are not [`Shape::parameter_count`] parameters.
+    pub fn new(
+        shape: Shape,
+        layer_norm_eps: f32,
+        adam: Adam,
+        parameters: &[f32],
+    ) -> Result<Self, InvalidShape> {
+        let layout = Layout::new(shape.validate()?);
+        let count = shape.parameter_count();
+        assert!(
+            parameters.len() == count,
+            "{shape:?} has {count} parameters"
+        );
+        let squares = if adam.per_occurrence {
+            layout.range(Parameter::Tokens).len()
+        } else {
+            0
+        };
+        Ok(Self {
+            layout,
+            layer_norm_eps,
+            instructions: Instructions::best(),
+            adam,
+            parameters: layout.pack(parameters),
+            gradient: vec![0.0; layout.len()],
+            squares: vec![0.0; squares],
+            moments: Moments::new(layout.len()),
+            scratch: Scratch::new(layout),
+            prepared: false,
+        })
+    }
+
+    /// The same model, computed with other instructions. No result depends on them.
+    ///
+    /// # Panics
+    /// When this machine does not have them.
+    #[must_use]
+    pub fn with_instructions(mut self, instructions: Instructions) -> Self {
+        assert!(
+            instructions.available(),
+            "this machine has no {instructions:?}"
+        );
+        self.instructions = instructions;
+        self
+    }
+
+    /// The parameters, in the order in which the crate's documentation lists them.
+    pub fn parameters(&self) -> Vec<f32> {
+        self.layout.unpack(&self.parameters)
+    }
+
+    /// Steps taken.
+    pub fn steps(&self) -> u32 {
+        self.moments.steps
+    }
+
+    /// Takes one step of Adam on a batch; returns the batch's mean loss before it.
+    ///
+    /// # Panics
+    /// When `batch` is empty, names a sample that there is not, or a sample is not of this model's
+    /// vocabulary and length.
+    pub fn step(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
+        self.check(samples, batch);
+        self.dispatch(Step { samples, batch })
+    }
+
+    /// The gradient of a batch's loss; parameters stay as they are.
+    ///
+    /// # Panics
+    /// As [`step`](Self::step).
+    pub fn gradient(&mut self, samples: Samples<'_>, batch: &[u32]) -> Gradient {
+        self.check(samples, batch);
+        let loss = self.dispatch(Differentiate { samples, batch });
+        let values = self.layout.unpack(&self.gradient);
+        let mut squares: Vec<f32> = self.gradient.iter().map(|g| g * g).collect();
+        squares[..self.squares.len()].copy_from_slice(&self.squares);
+        self.gradient.fill(0.0);
+        self.squares.fill(0.0);
+        Gradient {
+            loss,
+            values,
+            squares: self.layout.unpack(&squares),
+        }
+    }
+
+    /// What the model says of some samples; `answers` is written over.
+    ///
+    /// # Panics
+    /// As [`step`](Self::step).
+    pub fn ask(&mut self, samples: Samples<'_>, chosen: &[u32], answers: &mut Answers) {
+        self.check(samples, chosen);
+        answers.logits.clear();
+        answers.probabilities.clear();
+        answers.losses.clear();
+        answers.attention.clear();
+        self.dispatch(Ask {
+            samples,
+            chosen,
+            answers,
+        });
+    }
+
+    /// Checks all but the range of tokens, which kernels meet in any case.
+    fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
+        let positions = self.layout.shape.positions;
+        assert!(!chosen.is_empty(), "a batch needs a sample");
+        assert!(
+            samples.tokens.len() == samples.labels.len() * positions,
+            "samples have {positions} tokens each"
+        );
+        for &sample in chosen {
+            let first = samples.tokens[sample as usize * positions];
+            assert!(first == 0, "the first token of a sample is [CLS] = 0");
+        }
+    }
+
+    fn dispatch<T: Task>(&mut self, task: T) -> T::Output {
+        let instructions = self.instructions;
+        let shape = self.layout.shape;
+        match (shape.d_model, shape.n_heads) {
+            (4, 1) => instructions.run(Sized::<_, _, 4>(self, task, Fixed::<4>)),
+            (8, 1) => instructions.run(Sized::<_, _, 8>(self, task, Fixed::<8>)),
+            (16, 1) => instructions.run(Sized::<_, _, 8>(self, task, Fixed::<16>)),
+            (32, 1) => instructions.run(Sized::<_, _, 8>(self, task, Fixed::<32>)),
+            (4, _) => instructions.run(Sized::<_, _, 4>(self, task, Any(self.layout))),
+            _ => instructions.run(Sized::<_, _, 8>(self, task, Any(self.layout))),
+        }
+    }
+}
+
+/// Something to compute with a model.
+trait Task {
+    type Output;
+    fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> Self::Output;
+}
+
+/// A task for a model whose rows have a size that the compiler may know.
+struct Sized<'a, T, S, const TILE: usize>(&'a mut Model, T, S);
+
+impl<T: Task, S: Size, const TILE: usize> Body for Sized<'_, T, S, TILE> {
+    type Output = T::Output;
+
+    #[inline(always)]
+    fn run(self) -> T::Output {
+        self.1.run::<S, TILE>(self.0, self.2)
+    }
+}
+
+struct Step<'a> {
+    samples: Samples<'a>,
+    batch: &'a [u32],
+}
+
+impl Task for Step<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> f32 {
+        let loss = Differentiate {
+            samples: self.samples,
+            batch: self.batch,
+        }
+        .run::<S, TILE>(model, size);
+        model.moments.update(
+            &model.adam,
+            &mut model.parameters,
+            &mut model.gradient,
+            &mut model.squares,
+        );
+        model.prepared = false;
+        loss
+    }
+}
+
+/// Leaves the gradient in the model.
+struct Differentiate<'a> {
+    samples: Samples<'a>,
+    batch: &'a [u32],
+}
+
+impl Task for Differentiate<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> f32 {
+        let share = 1.0 / self.batch.len() as f32;
+        let per_occurrence = model.adam.per_occurrence;
+        let layout = Layout {
+            width: size.width(),
+            ..model.layout
+        };
+        let mut kernel = Kernel::<S, TILE> {
+            size,
+            layout,
+            layer_norm_eps: model.layer_norm_eps,
+            parameters: &model.parameters,
+            scratch: &mut model.scratch,
+        };
+        if !model.prepared {
+            kernel.prepare();
+        }
+        let mut loss = 0.0;
+        for samples in self.batch.chunks(LANES) {
+            let block = Block {
+                tokens: self.samples.tokens,
+                labels: self.samples.labels,
+                samples,
+            };
+            kernel.forward(block);
+            for lane in 0..samples.len() {
+                loss += kernel.scratch.losses[lane];
+            }
+            let squares = per_occurrence.then_some(&mut model.squares[..]);
+            kernel.backward(block, share, &mut model.gradient, squares);
+        }
+        kernel.finish(&mut model.gradient);
+        model.prepared = true;
+        loss * share
+    }
+}
+
+struct Ask<'a> {
+    samples: Samples<'a>,
+    chosen: &'a [u32],
+    answers: &'a mut Answers,
+}
+
+impl Task for Ask<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) {
+        let layout = Layout {
+            width: size.width(),
+            ..model.layout
+        };
+        let mut kernel = Kernel::<S, TILE> {
+            size,
+            layout,
+            layer_norm_eps: model.layer_norm_eps,
+            parameters: &model.parameters,
+            scratch: &mut model.scratch,
+        };
+        if !model.prepared {
+            kernel.prepare();
+        }
+        model.prepared = true;
+        for samples in self.chosen.chunks(LANES) {
+            let block = Block {
+                tokens: self.samples.tokens,
+                labels: self.samples.labels,
+                samples,
+            };
+            kernel.forward(block);
+            let scratch = &*kernel.scratch;
+            let lanes = samples.len();
+            self.answers
+                .logits
+                .extend_from_slice(&scratch.logits[..lanes]);
+            self.answers
+                .probabilities
+                .extend_from_slice(&scratch.probabilities[..lanes]);
+            self.answers
+                .losses
+                .extend_from_slice(&scratch.losses[..lanes]);
+            for lane in 0..lanes {
+                self.answers
+                    .attention
+                    .extend(scratch.weights.iter().map(|weights| weights[lane]));
+            }
+        }
+    }
+}

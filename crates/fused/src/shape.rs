@@ -1,0 +1,201 @@
+//! Sizes of a model, and where each parameter stands.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+
+/// The sizes of a one-block classifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of tokens; token 0 is `[CLS]`.
+    pub vocab_size: usize,
+    /// Positions of a sample, `[CLS]` at position 0 among them.
+    pub positions: usize,
+    /// Width of embeddings and of the residual stream.
+    pub d_model: usize,
+    /// Attention heads; divides `d_model`.
+    pub n_heads: usize,
+}
+
+/// A shape that no model can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidShape(pub Shape);
+
+impl fmt::Display for InvalidShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?} is no model: all sizes must be at least 1 and n_heads must divide d_model",
+            self.0
+        )
+    }
+}
+
+impl core::error::Error for InvalidShape {}
+
+impl Shape {
+    /// Checks the sizes.
+    ///
+    /// # Errors
+    /// When a size is 0, or heads do not divide `d_model` evenly.
+    pub fn validate(self) -> Result<Self, InvalidShape> {
+        let Self {
+            vocab_size,
+            positions,
+            d_model,
+            n_heads,
+        } = self;
+        let sizes = [vocab_size, positions, d_model, n_heads];
+        if sizes.contains(&0) || !d_model.is_multiple_of(n_heads) {
+            return Err(InvalidShape(self));
+        }
+        Ok(self)
+    }
+
+    /// Number of trainable numbers.
+    pub fn parameter_count(self) -> usize {
+        Parameter::ALL
+            .iter()
+            .map(|parameter| parameter.rows(self) * parameter.columns(self))
+            .sum()
+    }
+}
+
+/// The parameters, in the order in which they stand side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parameter {
+    Tokens,
+    Positions,
+    QueryWeight,
+    QueryBias,
+    KeyWeight,
+    KeyBias,
+    ValueWeight,
+    ValueBias,
+    OutputWeight,
+    OutputBias,
+    Gamma,
+    Beta,
+    ClassifierWeight,
+    ClassifierBias,
+}
+
+impl Parameter {
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Tokens,
+        Self::Positions,
+        Self::QueryWeight,
+        Self::QueryBias,
+        Self::KeyWeight,
+        Self::KeyBias,
+        Self::ValueWeight,
+        Self::ValueBias,
+        Self::OutputWeight,
+        Self::OutputBias,
+        Self::Gamma,
+        Self::Beta,
+        Self::ClassifierWeight,
+        Self::ClassifierBias,
+    ];
+
+    fn rows(self, shape: Shape) -> usize {
+        match self {
+            Self::Tokens => shape.vocab_size,
+            Self::Positions => shape.positions,
+            Self::QueryWeight | Self::KeyWeight | Self::ValueWeight | Self::OutputWeight => {
+                shape.d_model
+            }
+            _ => 1,
+        }
+    }
+
+    /// The classifier's weight, `[d_model, 1]`, is kept as one row.
+    fn columns(self, shape: Shape) -> usize {
+        match self {
+            Self::ClassifierBias => 1,
+            _ => shape.d_model,
+        }
+    }
+}
+
+/// Where each parameter stands in memory: rows of `d_model` numbers, each row padded with zeros to
+/// `width`, so that a row is whole vectors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub(crate) shape: Shape,
+    /// Numbers in a padded row.
+    pub(crate) width: usize,
+}
+
+impl Layout {
+    pub(crate) fn new(shape: Shape) -> Self {
+        let width = match shape.d_model {
+            4 => 4,
+            d_model => d_model.next_multiple_of(8),
+        };
+        Self { shape, width }
+    }
+
+    /// Where a parameter stands. Square matrices have as many rows as columns, padded ones too.
+    #[inline(always)]
+    pub(crate) fn range(self, parameter: Parameter) -> Range<usize> {
+        let embeddings = self.shape.vocab_size + self.shape.positions;
+        // After the embeddings: a matrix and a bias for each of four projections, then four rows.
+        let projection = |index: usize| embeddings + index * (self.width + 1);
+        let bias = |index: usize| (projection(index) + self.width, 1);
+        let matrix = |index: usize| (projection(index), self.width);
+        let row = |index: usize| (projection(4) + index, 1);
+        let (first, rows) = match parameter {
+            Parameter::Tokens => (0, self.shape.vocab_size),
+            Parameter::Positions => (self.shape.vocab_size, self.shape.positions),
+            Parameter::QueryWeight => matrix(0),
+            Parameter::QueryBias => bias(0),
+            Parameter::KeyWeight => matrix(1),
+            Parameter::KeyBias => bias(1),
+            Parameter::ValueWeight => matrix(2),
+            Parameter::ValueBias => bias(2),
+            Parameter::OutputWeight => matrix(3),
+            Parameter::OutputBias => bias(3),
+            Parameter::Gamma => row(0),
+            Parameter::Beta => row(1),
+            Parameter::ClassifierWeight => row(2),
+            Parameter::ClassifierBias => row(3),
+        };
+        first * self.width..(first + rows) * self.width
+    }
+
+    /// Numbers in all padded rows.
+    pub(crate) fn len(self) -> usize {
+        self.range(Parameter::ClassifierBias).end
+    }
+
+    /// From numbers side by side, as others have them, to padded rows.
+    pub(crate) fn pack(self, plain: &[f32]) -> Vec<f32> {
+        let mut padded = vec![0.0; self.len()];
+        self.each_row(|at, columns, plain_at| {
+            padded[at..at + columns].copy_from_slice(&plain[plain_at..plain_at + columns]);
+        });
+        padded
+    }
+
+    /// From padded rows to numbers side by side.
+    pub(crate) fn unpack(self, padded: &[f32]) -> Vec<f32> {
+        let mut plain = Vec::with_capacity(self.shape.parameter_count());
+        self.each_row(|at, columns, _| plain.extend_from_slice(&padded[at..at + columns]));
+        plain
+    }
+
+    /// Calls `row(start in padded rows, numbers, start in plain numbers)` for each row.
+    fn each_row(self, mut row: impl FnMut(usize, usize, usize)) {
+        let mut plain = 0;
+        for parameter in Parameter::ALL {
+            let columns = parameter.columns(self.shape);
+            let rows = self.range(parameter).step_by(self.width);
+            for at in rows.take(parameter.rows(self.shape)) {
+                row(at, columns, plain);
+                plain += columns;
+            }
+        }
+    }
+}
