@@ -3,13 +3,16 @@
 //! As Keras does by default: embeddings uniform in (-0.05, 0.05), weight matrices Glorot uniform
 //! in `±sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio 2010), biases 0, gamma 1, beta 0.
 
+use std::vec::IntoIter;
+
 use burn::module::Param;
-use burn::nn::{LayerNormConfig, Linear};
+use burn::nn::{LayerNorm, LayerNormConfig, Linear};
 use burn::tensor::{Device, Tensor, TensorData};
 use rand_chacha::rand_core::Rng;
 
 use crate::{
-    ModelConfig, SelfAttention, TokenPositionEmbedding, TransformerBlock, TransformerClassifier,
+    ModelConfig, Parameter, SelfAttention, TokenPositionEmbedding, TransformerBlock,
+    TransformerClassifier,
 };
 
 const EMBEDDING_LIMIT: f32 = 0.05;
@@ -28,54 +31,135 @@ impl ModelConfig {
         rng: &mut impl Rng,
         device: &Device,
     ) -> TransformerClassifier {
-        let d_model = self.d_model;
-        let embedding = TokenPositionEmbedding {
-            token_embedding: uniform([vocab_size, d_model], EMBEDDING_LIMIT, rng, device),
-            position_embedding: uniform([positions, d_model], EMBEDDING_LIMIT, rng, device),
+        let mut drawn = Drawn {
+            parameters: self
+                .initial_parameters(vocab_size, positions, rng)
+                .into_iter(),
+            device,
         };
-        let blocks = (0..self.n_layers)
-            .map(|_| self.init_block(rng, device))
-            .collect();
         TransformerClassifier {
-            embedding,
-            blocks,
-            classifier: glorot_linear(d_model, 1, rng, device),
+            embedding: TokenPositionEmbedding {
+                token_embedding: drawn.next(),
+                position_embedding: drawn.next(),
+            },
+            blocks: (0..self.n_layers).map(|_| drawn.block(self)).collect(),
+            classifier: drawn.linear(),
         }
     }
 
-    fn init_block(&self, rng: &mut impl Rng, device: &Device) -> TransformerBlock {
-        let heads = self.n_heads * self.d_head();
+    /// Fresh weights from `rng`, on the host, in the model's order.
+    ///
+    /// `positions` counts `[CLS]`: `seq_len + 1`.
+    pub fn initial_parameters(
+        &self,
+        vocab_size: usize,
+        positions: usize,
+        rng: &mut impl Rng,
+    ) -> Vec<Parameter> {
+        let (d_model, heads) = (self.d_model, self.n_heads * self.d_head());
+        let mut list = List {
+            parameters: Vec::new(),
+            rng,
+        };
+        list.embedding("token_embedding", [vocab_size, d_model]);
+        list.embedding("position_embedding", [positions, d_model]);
+        for layer in 0..self.n_layers {
+            for projection in ["query", "key", "value"] {
+                list.linear(
+                    &format!("blocks.{layer}.attention.{projection}"),
+                    d_model,
+                    heads,
+                );
+            }
+            list.linear(&format!("blocks.{layer}.attention.output"), heads, d_model);
+            list.constant(format!("blocks.{layer}.norm.gamma"), d_model, 1.0);
+            list.constant(format!("blocks.{layer}.norm.beta"), d_model, 0.0);
+        }
+        list.linear("classifier", d_model, 1);
+        list.parameters
+    }
+}
+
+/// Parameters as they are drawn.
+struct List<'a, R> {
+    parameters: Vec<Parameter>,
+    rng: &'a mut R,
+}
+
+impl<R: Rng> List<'_, R> {
+    fn embedding(&mut self, name: &str, shape: [usize; 2]) {
+        self.uniform(name.to_owned(), shape, EMBEDDING_LIMIT);
+    }
+
+    /// A projection with Glorot-uniform weights `[fan_in, fan_out]` and zero biases.
+    fn linear(&mut self, name: &str, fan_in: usize, fan_out: usize) {
+        let limit = (6.0 / (fan_in + fan_out) as f64).sqrt() as f32;
+        self.uniform(format!("{name}.weight"), [fan_in, fan_out], limit);
+        self.constant(format!("{name}.bias"), fan_out, 0.0);
+    }
+
+    /// A matrix uniform in `[-limit, limit)`, from the upper 24 bits of a word an element.
+    fn uniform(&mut self, name: String, shape: [usize; 2], limit: f32) {
+        let element = |_| {
+            let unit = (self.rng.next_u32() >> 8) as f32 / (1_u32 << 24) as f32;
+            (2.0 * unit - 1.0) * limit
+        };
+        self.parameters.push(Parameter {
+            name,
+            shape: shape.to_vec(),
+            values: (0..shape[0] * shape[1]).map(element).collect(),
+        });
+    }
+
+    fn constant(&mut self, name: String, size: usize, value: f32) {
+        self.parameters.push(Parameter {
+            name,
+            shape: vec![size],
+            values: vec![value; size],
+        });
+    }
+}
+
+/// Drawn parameters on their way into modules, which take them in the same order.
+struct Drawn<'a> {
+    parameters: IntoIter<Parameter>,
+    device: &'a Device,
+}
+
+impl Drawn<'_> {
+    fn next<const D: usize>(&mut self) -> Param<Tensor<D>> {
+        let data = self.parameters.next().map_or_else(
+            || unreachable!("as many parameters as modules take"),
+            |parameter| TensorData::new(parameter.values, parameter.shape),
+        );
+        Param::from_tensor(Tensor::from_data(data, self.device))
+    }
+
+    fn linear(&mut self) -> Linear {
+        Linear {
+            weight: self.next(),
+            bias: Some(self.next()),
+        }
+    }
+
+    fn block(&mut self, config: &ModelConfig) -> TransformerBlock {
         TransformerBlock {
             attention: SelfAttention {
-                query: glorot_linear(self.d_model, heads, rng, device),
-                key: glorot_linear(self.d_model, heads, rng, device),
-                value: glorot_linear(self.d_model, heads, rng, device),
-                output: glorot_linear(heads, self.d_model, rng, device),
-                n_heads: self.n_heads,
+                query: self.linear(),
+                key: self.linear(),
+                value: self.linear(),
+                output: self.linear(),
+                n_heads: config.n_heads,
             },
-            norm: LayerNormConfig::new(self.d_model)
-                .with_epsilon(self.layer_norm_eps)
-                .init(device),
+            norm: self.norm(config),
         }
     }
-}
-
-/// A projection with Glorot-uniform weights and zero biases. `[fan_in, fan_out]`
-fn glorot_linear(fan_in: usize, fan_out: usize, rng: &mut impl Rng, device: &Device) -> Linear {
-    let limit = (6.0 / (fan_in + fan_out) as f64).sqrt() as f32;
-    Linear {
-        weight: uniform([fan_in, fan_out], limit, rng, device),
-        bias: Some(Param::from_tensor(Tensor::zeros([fan_out], device))),
+    fn norm(&mut self, config: &ModelConfig) -> LayerNorm {
+        let mut norm = LayerNormConfig::new(config.d_model)
+            .with_epsilon(config.layer_norm_eps)
+            .init(self.device);
+        norm.gamma = self.next();
+        norm.beta = Some(self.next());
+        norm
     }
-}
-
-/// A matrix uniform in `[-limit, limit)`, from the upper 24 bits of a word an element.
-fn uniform(shape: [usize; 2], limit: f32, rng: &mut impl Rng, device: &Device) -> Param<Tensor<2>> {
-    let values: Vec<f32> = (0..shape[0] * shape[1])
-        .map(|_| {
-            let unit = (rng.next_u32() >> 8) as f32 / (1_u32 << 24) as f32;
-            (2.0 * unit - 1.0) * limit
-        })
-        .collect();
-    Param::from_tensor(Tensor::from_data(TensorData::new(values, shape), device))
 }

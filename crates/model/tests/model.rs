@@ -221,7 +221,8 @@ proptest! {
     /// The forward pass against the formulas, written out in f64 for one sample and one query.
     #[test]
     fn logits_follow_from_the_formulas(
-        d_head in 1_usize..9,
+        // Of two features the norm makes little more than a sign, which no rounding survives.
+        d_head in 3_usize..9,
         n_heads in 1_usize..4,
         positions in 2_usize..12,
         seed in any::<u64>(),
@@ -236,7 +237,7 @@ proptest! {
     /// Burn's gradients against central differences of the formulas, in f64.
     #[test]
     fn gradients_follow_from_the_formulas(
-        d_head in 2_usize..6,
+        d_head in 3_usize..6,
         n_heads in 1_usize..3,
         positions in 2_usize..6,
         seed in any::<u64>(),

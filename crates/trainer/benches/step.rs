@@ -1,60 +1,47 @@
-//! What a training step costs, and what of it is the forward pass.
+//! What a training step and an evaluation cost with each engine and device.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
-use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use headlight_data::{Batch, Batches};
 use headlight_trainer::config;
 use headlight_trainer::devices::DeviceName;
+use headlight_trainer::engine::EngineName;
 use headlight_trainer::evaluate::evaluate;
-use headlight_trainer::experiment::{Experiment, inference, token_tensor};
-use headlight_trainer::optimizer::Adam;
-use headlight_trainer::train::train_step;
+use headlight_trainer::experiment::Experiment;
 
-fn notebook(device: DeviceName) -> Experiment {
+fn notebook(engine: EngineName, device: DeviceName) -> Experiment {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/notebook.toml");
     let mut config = config::load(&path, &[]).expect("the notebook's config");
+    config.compute.engine = engine;
     config.compute.device = device;
     Experiment::new(config).expect("the notebook's experiment")
 }
 
 fn step(criterion: &mut Criterion) {
-    for device in DeviceName::ALL
+    let devices = DeviceName::ALL
         .into_iter()
         .filter(|device| device.is_built())
-    {
-        let Experiment {
-            config,
-            splits,
-            mut model,
-            device: open,
-            ..
-        } = notebook(device);
-        let plain = open.device.clone();
-        let tracked = plain.clone().autodiff();
-        let batches = Batches::shuffled(&splits.train, config.training.batch_size, 0, 1);
-        let batch = Batch::gather(&splits.train, batches.iter().next().expect("a batch"));
-        let mut adam = Adam::new(&config.training);
-        let mut group = criterion.benchmark_group(device.name());
-        group.sample_size(if open.adapter.is_some() { 10 } else { 100 });
-        group.bench_function("training step", |bencher| {
-            bencher.iter(|| train_step(&mut model, &mut adam, &batch, &tracked));
+        .map(|device| (device.name(), EngineName::Burn, device));
+    let fused = ("fused", EngineName::Fused, DeviceName::Flex);
+    for (name, engine, device) in devices.chain([fused]) {
+        let experiment = notebook(engine, device);
+        let mut engine = experiment.engine().expect("the engine");
+        let train = &experiment.splits.train;
+        let batches = experiment.batches(1);
+        let mut group = criterion.benchmark_group(name);
+        group.sample_size(if experiment.device.adapter.is_some() {
+            10
+        } else {
+            100
         });
-        let model = inference(&model);
-        group.bench_function("forward", |bencher| {
-            bencher.iter(|| {
-                black_box(
-                    model
-                        .forward(token_tensor(&batch, &plain))
-                        .logits
-                        .into_data(),
-                )
-            });
+        let mut next = batches.iter().cycle();
+        group.bench_function("training step", |bencher| {
+            bencher.iter(|| engine.step(train, next.next().expect("a batch")));
         });
         group.bench_function("evaluation of 8,000 samples", |bencher| {
-            bencher.iter(|| evaluate(&model, &splits.train, &config, &plain));
+            let rule = experiment.config.data.rule.as_ref();
+            bencher.iter(|| evaluate(engine.as_mut(), train, rule));
         });
     }
 }

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::Failure;
 use crate::config::{self, ExperimentConfig};
 use crate::devices::DeviceName;
+use crate::engine::EngineName;
 
 /// Trains tiny transformer classifiers and shows where their attention looks.
 #[derive(Debug, Parser)]
@@ -79,6 +80,9 @@ pub struct TrainArguments {
     /// Where to compute, instead of the config's compute.device
     #[arg(long)]
     pub device: Option<DeviceName>,
+    /// What computes training steps, instead of the config's compute.engine
+    #[arg(long)]
+    pub engine: Option<EngineName>,
     /// The run directory, which must not exist [default: the next free runs/CONFIG-N]
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,

@@ -4,7 +4,8 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use crate::devices::{DeviceName, OpenDevice};
+use crate::config::ComputeConfig;
+use crate::devices::OpenDevice;
 
 /// All that a config does not say and a run may depend on.
 #[derive(Clone, Debug, Serialize)]
@@ -14,6 +15,7 @@ pub struct Environment {
     git_commit: Option<&'static str>,
     /// Whether tracked files differed from that commit.
     git_dirty: Option<bool>,
+    engine: &'static str,
     device: &'static str,
     /// The GPU and its driver.
     adapter: Option<String>,
@@ -26,12 +28,13 @@ pub struct Environment {
 
 impl Environment {
     /// The environment of this process, now.
-    pub fn now(name: DeviceName, device: &OpenDevice) -> Self {
+    pub fn now(compute: &ComputeConfig, device: &OpenDevice) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             git_commit: Some(env!("HEADLIGHT_COMMIT")).filter(|commit| !commit.is_empty()),
             git_dirty: env!("HEADLIGHT_DIRTY").parse().ok(),
-            device: name.name(),
+            engine: compute.engine.name(),
+            device: compute.device.name(),
             adapter: device.adapter.clone(),
             operating_system: std::env::consts::OS,
             architecture: std::env::consts::ARCH,

@@ -1,52 +1,87 @@
 //! A model's measurements over a split.
 
-use burn::tensor::{Device, s};
-use headlight_data::{Batch, Batches, Dataset};
-use headlight_model::TransformerClassifier;
+use headlight_data::{Batches, Dataset, LabelRule};
 
-use crate::config::ExperimentConfig;
-use crate::experiment::{samples_at_once, token_tensor};
+use crate::engine::{Answers, Engine};
 use crate::metrics::{EvalMetrics, Tally};
 
-/// Runs a model without automatic differentiation over all samples; `None` where there are none.
+/// How good a model is over a split, and where `[CLS]` looks in it.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// Loss, counts and ratios.
+    pub metrics: EvalMetrics,
+    /// Attention of `[CLS]` on each position, in the last block, mean over heads and over positive
+    /// samples; `None` where there are none. `[position]`
+    pub attention_positive: Option<Vec<f64>>,
+    /// The same over negative samples.
+    pub attention_negative: Option<Vec<f64>>,
+}
+
+/// Asks about all samples of a split; `None` where there are none.
 ///
-/// The config's rule says which positions decide a sample's label; without one, attention is not
+/// The rule says which positions decide a sample's label; without one, attention on these is not
 /// measured.
 pub fn evaluate(
-    model: &TransformerClassifier,
+    engine: &mut dyn Engine,
     dataset: &Dataset,
-    config: &ExperimentConfig,
-    device: &Device,
-) -> Option<EvalMetrics> {
+    rule: Option<&LabelRule>,
+) -> Option<Evaluation> {
+    let positions = dataset.positions();
     let mut tally = Tally::default();
-    for samples in Batches::in_order(dataset, samples_at_once(config)).iter() {
-        let batch = Batch::gather(dataset, samples);
-        let output = model.forward(token_tensor(&batch, device));
-        let logits: Vec<f64> = output.logits.into_data().iter::<f64>().collect();
-        for (&sample, logit) in samples.iter().zip(logits) {
-            tally.add(logit, dataset.label(sample as usize));
-        }
-        let Some(rule) = &config.data.rule else {
-            continue;
-        };
-
-        // Mean over the heads of the last block, whose [CLS] the classifier reads. [batch, position]
-        let Some(last) = output.layers.last() else {
-            continue;
-        };
-        let weights = last.attention.weights.clone();
-        let cls_rows = weights.slice(s![.., .., 0..1, ..]).mean_dim(1);
-        let cls_rows: Vec<f64> = cls_rows.into_data().iter::<f64>().collect();
-        let positions = dataset.positions();
-        for (&sample, row) in samples.iter().zip(cls_rows.chunks(positions)) {
+    let [mut positive, mut negative] = [Row::new(positions), Row::new(positions)];
+    let mut answers = Answers::default();
+    for samples in Batches::in_order(dataset, engine.at_once()).iter() {
+        engine.ask(dataset, samples, &mut answers);
+        for (index, &sample) in samples.iter().enumerate() {
+            let label = dataset.label(sample as usize);
+            tally.add(
+                answers.logits[index],
+                answers.probabilities[index],
+                answers.losses[index],
+                label,
+            );
+            let row = &answers.attention[index * positions..(index + 1) * positions];
+            if label { &mut positive } else { &mut negative }.add(row);
+            let Some(rule) = rule else { continue };
             let deciding = rule.label_positions(dataset.tokens(sample as usize));
             if deciding.is_empty() {
                 continue;
             }
             let paid = deciding.iter().map(|&position| row[position]).sum::<f64>();
             let uniform = deciding.len() as f64 / positions as f64;
-            tally.add_attention(dataset.label(sample as usize), paid, uniform);
+            tally.add_attention(label, paid, uniform);
         }
     }
-    tally.metrics()
+    Some(Evaluation {
+        metrics: tally.metrics()?,
+        attention_positive: positive.mean(),
+        attention_negative: negative.mean(),
+    })
+}
+
+/// A running mean of rows.
+struct Row {
+    sum: Vec<f64>,
+    count: usize,
+}
+
+impl Row {
+    fn new(positions: usize) -> Self {
+        Self {
+            sum: vec![0.0; positions],
+            count: 0,
+        }
+    }
+
+    fn add(&mut self, row: &[f64]) {
+        self.count += 1;
+        for (sum, value) in self.sum.iter_mut().zip(row) {
+            *sum += value;
+        }
+    }
+
+    fn mean(self) -> Option<Vec<f64>> {
+        let count = self.count as f64;
+        (self.count > 0).then(|| self.sum.into_iter().map(|sum| sum / count).collect())
+    }
 }

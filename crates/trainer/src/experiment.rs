@@ -1,24 +1,25 @@
 //! The one place where data and model meet.
 
-use burn::module::Module;
+use std::sync::Arc;
+
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use headlight_data::{Batch, Batches, CLS, DataError, Dataset, Splits, Stream};
-use headlight_model::TransformerClassifier;
+use headlight_model::{Parameter, TransformerClassifier};
 
 use crate::Failure;
 use crate::config::ExperimentConfig;
 use crate::devices::OpenDevice;
 use crate::reference::Reference;
 
-/// A dataset, a fresh model of its vocabulary and length, and the device they meet on.
+/// A dataset, the weights that a model of its vocabulary and length starts from, and a device.
 #[derive(Debug)]
 pub struct Experiment {
     /// What it was built from.
     pub config: ExperimentConfig,
     /// Training and held-out samples.
-    pub splits: Splits,
-    /// The model, on `device` with automatic differentiation.
-    pub model: TransformerClassifier,
+    pub splits: Arc<Splits>,
+    /// Initial weights, in the model's order.
+    pub start: Vec<Parameter>,
     /// Where tensors live.
     pub device: OpenDevice,
     /// The recorded run that is repeated.
@@ -26,28 +27,45 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Makes the dataset and the model.
+    /// Makes the dataset and the initial weights.
     ///
     /// # Errors
     /// When the dataset cannot be made, the device cannot be opened, or `[dump]` names a sample
     /// that there is not.
     pub fn new(config: ExperimentConfig) -> Result<Self, Failure> {
-        let splits = dataset(&config)?;
+        let splits = Arc::new(dataset(&config)?);
         check_dumped_samples(&config, &splits.train)?;
-        check_step(&config, &splits.train)?;
         let device = config.compute.device.open()?;
-        let mut model = init_model(&config, &device.device.clone().autodiff())?;
+        Self::with(config, splits, device)
+    }
+
+    /// An experiment on a dataset that is there already.
+    ///
+    /// # Errors
+    /// When the model or its training would be too large.
+    pub fn with(
+        config: ExperimentConfig,
+        splits: Arc<Splits>,
+        device: OpenDevice,
+    ) -> Result<Self, Failure> {
+        check_size(&config)?;
+        check_step(&config, &splits.train)?;
+        let mut start = config.model.initial_parameters(
+            config.data.vocab_size as usize,
+            config.data.seq_len + 1,
+            &mut Stream::Weights.rng(config.seed),
+        );
         let reference = match &config.reference {
             None => None,
-            Some(path) => Some(Reference::load(path, &model, &config, &splits.train)?),
+            Some(path) => Some(Reference::load(path, &start, &config, &splits.train)?),
         };
         if let Some(reference) = &reference {
-            model = reference.start(model)?;
+            start = reference.start().to_vec();
         }
         Ok(Self {
             config,
             splits,
-            model,
+            start,
             device,
             reference,
         })
@@ -61,6 +79,27 @@ impl Experiment {
             None => Batches::shuffled(&self.splits.train, batch_size, self.config.seed, epoch),
         }
     }
+
+    /// The model at its start, on a device.
+    ///
+    /// # Errors
+    /// When it would be too large.
+    pub fn start_on(&self, device: &Device) -> Result<TransformerClassifier, Failure> {
+        with(init_model(&self.config, device)?, &self.start)
+    }
+}
+
+/// A model with other parameters.
+///
+/// # Errors
+/// When they are not this model's.
+pub fn with(
+    model: TransformerClassifier,
+    parameters: &[Parameter],
+) -> Result<TransformerClassifier, Failure> {
+    model
+        .with_parameters(parameters.to_vec())
+        .map_err(|mismatch| Failure::Input(mismatch.to_string()))
 }
 
 /// The dataset of a config.
@@ -93,6 +132,17 @@ pub fn init_model(
     config: &ExperimentConfig,
     device: &Device,
 ) -> Result<TransformerClassifier, Failure> {
+    check_size(config)?;
+    Ok(config.model.init(
+        config.data.vocab_size as usize,
+        config.data.seq_len + 1,
+        &mut Stream::Weights.rng(config.seed),
+        device,
+    ))
+}
+
+/// Refuses models that are too large for this instrument.
+fn check_size(config: &ExperimentConfig) -> Result<(), Failure> {
     let (d_model, n_layers) = (config.model.d_model as u128, config.model.n_layers as u128);
     let rows = u128::from(config.data.vocab_size) + config.data.seq_len as u128 + 1;
     let parameters = rows * d_model + n_layers * 4 * d_model * d_model;
@@ -108,12 +158,7 @@ pub fn init_model(
             attention_weights(config)
         )));
     }
-    Ok(config.model.init(
-        config.data.vocab_size as usize,
-        config.data.seq_len + 1,
-        &mut Stream::Weights.rng(config.seed),
-        device,
-    ))
+    Ok(())
 }
 
 /// Samples that one forward pass without gradients takes: fewer where they are long.
@@ -126,13 +171,6 @@ fn attention_weights(config: &ExperimentConfig) -> usize {
     positions
         .saturating_mul(positions)
         .saturating_mul(config.model.n_heads)
-}
-
-/// The model without automatic differentiation, for evaluation and inspection.
-///
-/// A forward pass that is never differentiated would leave its graph behind.
-pub fn inference(model: &TransformerClassifier) -> TransformerClassifier {
-    model.valid()
 }
 
 /// A tensor's values on the host, row-major.

@@ -8,6 +8,7 @@ pub mod cli;
 pub mod commands;
 pub mod config;
 pub mod devices;
+pub mod engine;
 pub mod environment;
 pub mod evaluate;
 pub mod experiment;

@@ -106,11 +106,10 @@ struct Attention {
 }
 
 impl Tally {
-    /// Adds a sample: its log-odds and its label.
-    pub fn add(&mut self, logit: f64, label: bool) {
+    /// Adds a sample: its log-odds, the probability and the loss that follow from them, and its label.
+    pub fn add(&mut self, logit: f64, probability: f64, loss: f64, label: bool) {
         self.samples += 1;
-        self.loss += binary_cross_entropy(logit, label);
-        let probability = sigmoid(logit);
+        self.loss += loss;
         let called = logit > 0.0;
         match (label, called) {
             (true, true) => self.true_positives += 1,
@@ -173,7 +172,7 @@ pub fn sigmoid(logit: f64) -> f64 {
 }
 
 /// `-log p(label)`, from log-odds, without overflow: `max(z, 0) - z y + log(1 + exp(-|z|))`.
-fn binary_cross_entropy(logit: f64, label: bool) -> f64 {
+pub fn binary_cross_entropy(logit: f64, label: bool) -> f64 {
     let target = f64::from(u8::from(label));
     logit.max(0.0) - logit * target + (-logit.abs()).exp().ln_1p()
 }
@@ -182,6 +181,15 @@ fn binary_cross_entropy(logit: f64, label: bool) -> f64 {
 #[allow(clippy::float_cmp)] // Exact by construction.
 mod tests {
     use super::*;
+
+    fn add(tally: &mut Tally, logit: f64, label: bool) {
+        tally.add(
+            logit,
+            sigmoid(logit),
+            binary_cross_entropy(logit, label),
+            label,
+        );
+    }
 
     #[test]
     fn counts_and_ratios() {
@@ -194,7 +202,7 @@ mod tests {
             (-3.0, false),
             (-4.0, false),
         ] {
-            tally.add(logit, label);
+            add(&mut tally, logit, label);
         }
         let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
         assert_eq!(metrics.accuracy, 0.6);
@@ -212,7 +220,7 @@ mod tests {
     fn nothing_to_measure_on_is_none() {
         assert_eq!(Tally::default().metrics(), None);
         let mut tally = Tally::default();
-        tally.add(-1.0, false);
+        add(&mut tally, -1.0, false);
         let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
         assert_eq!(
             (metrics.precision, metrics.recall, metrics.f1),

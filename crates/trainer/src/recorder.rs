@@ -1,84 +1,85 @@
 //! What a training run writes while it goes on: metrics and dumps.
 
-use headlight_model::TransformerClassifier;
-
 use crate::Failure;
 use crate::config::{DumpConfig, ExperimentConfig};
-use crate::experiment::{Experiment, inference};
+use crate::engine::Engine;
+use crate::experiment::Experiment;
 use crate::metrics::StepMetrics;
 use crate::record::{self, Moment, Samples, record};
 use crate::run_dir::{MetricsLog, RunDir};
 use crate::terminal::TrainingDisplay;
-use crate::train::{Observer, Progress, due};
+use crate::train::{Observer, Progress, due, measure};
 
 /// Writes metrics and dumps while a model is trained.
 pub(crate) struct Recorder<'a> {
+    experiment: &'a Experiment,
     run: &'a RunDir,
-    config: ExperimentConfig,
-    train: headlight_data::Dataset,
-    device: burn::tensor::Device,
     chosen: Vec<usize>,
     log: MetricsLog,
     display: TrainingDisplay,
     pub(crate) metrics: Vec<StepMetrics>,
     /// Each step's, where there is a recorded run to compare them with.
     pub(crate) losses: Vec<f64>,
-    compared: bool,
     pub(crate) progress: Progress,
     recorded: Option<usize>,
 }
 
 impl<'a> Recorder<'a> {
-    pub(crate) fn new(experiment: &Experiment, run: &'a RunDir) -> Result<Self, Failure> {
-        let train = experiment.splits.train.clone();
+    pub(crate) fn new(experiment: &'a Experiment, run: &'a RunDir) -> Result<Self, Failure> {
+        let train = &experiment.splits.train;
         let training = &experiment.config.training;
         let steps = train
             .len()
             .div_ceil(training.batch_size)
             .saturating_mul(training.epochs);
         Ok(Self {
+            experiment,
             run,
-            config: experiment.config.clone(),
-            chosen: record::chosen(&experiment.config.dump, &train),
-            train,
-            device: experiment.device.device.clone(),
+            chosen: record::chosen(&experiment.config.dump, train),
             log: run.metrics_log()?,
             display: TrainingDisplay::new(steps),
             metrics: Vec::new(),
             losses: Vec::new(),
-            compared: experiment.reference.is_some(),
             progress: Progress::default(),
             recorded: None,
         })
     }
 
     /// Records the last moment, unless it is already.
-    pub(crate) fn finish(mut self, experiment: &Experiment) -> Result<Self, Failure> {
+    pub(crate) fn finish(mut self, engine: &mut dyn Engine) -> Result<Self, Failure> {
         self.display.finish();
-        self.record(&experiment.model)?;
+        self.record(engine)?;
         Ok(self)
     }
 
-    fn record(&mut self, model: &TransformerClassifier) -> Result<(), Failure> {
+    fn record(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         if self.recorded == Some(self.progress.step) {
             return Ok(());
         }
         self.recorded = Some(self.progress.step);
+        let Experiment {
+            config,
+            splits,
+            device,
+            ..
+        } = self.experiment;
         let samples = Samples {
-            dataset: &self.train,
+            dataset: &splits.train,
             indices: self.chosen.clone(),
             from_training: true,
             labelled: true,
         };
-        let moment = moment(self.progress, &self.config);
-        let dump = record(
-            &inference(model),
-            &samples,
-            moment,
-            &self.config,
-            &self.device,
-        )?;
-        self.run.write_dump(&dump, &self.config.dump.formats)
+        let moment = moment(self.progress, config);
+        let dump = record(&engine.model()?, &samples, moment, config, &device.device)?;
+        self.run.write_dump(&dump, &config.dump.formats)
+    }
+
+    fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        let metrics = measure(self.experiment, engine, self.progress)?;
+        self.display.evaluated(&metrics);
+        self.log.append(&metrics)?;
+        self.metrics.push(metrics);
+        Ok(())
     }
 
     fn is_due(&self) -> bool {
@@ -86,7 +87,7 @@ impl<'a> Recorder<'a> {
             every_epochs,
             every_steps,
             ..
-        } = self.config.dump;
+        } = self.experiment.config.dump;
         let Progress {
             epoch,
             step,
@@ -98,23 +99,19 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
-    fn step(&mut self, progress: Progress, model: &TransformerClassifier) -> Result<(), Failure> {
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<(), Failure> {
         self.progress = progress;
         self.display.step(progress.step);
-        if self.compared {
+        if self.experiment.reference.is_some() {
             self.losses.extend(progress.loss);
         }
         if self.is_due() {
-            self.record(model)
-        } else {
-            Ok(())
+            self.record(engine)?;
         }
-    }
-
-    fn evaluated(&mut self, metrics: &StepMetrics) -> Result<(), Failure> {
-        self.display.evaluated(metrics);
-        self.log.append(metrics)?;
-        self.metrics.push(metrics.clone());
+        let every = self.experiment.config.training.evaluate_every;
+        if progress.at_epoch_end || due(every, progress.step) {
+            self.evaluate(engine)?;
+        }
         Ok(())
     }
 }

@@ -1,15 +1,11 @@
 //! The training loop.
 
-use burn::tensor::{Device, Tensor};
-use headlight_data::Batch;
-use headlight_model::TransformerClassifier;
-
 use crate::Failure;
 use crate::config::TrainingConfig;
+use crate::engine::Engine;
 use crate::evaluate::evaluate;
-use crate::experiment::{Experiment, inference, label_tensor, token_tensor};
+use crate::experiment::Experiment;
 use crate::metrics::StepMetrics;
-use crate::optimizer::{Adam, Lookup};
 use crate::signals::Signals;
 
 /// Where training stands.
@@ -23,6 +19,8 @@ pub struct Progress {
     pub at_epoch_end: bool,
     /// The loss of the last step's batch, before that step.
     pub loss: Option<f64>,
+    /// Mean of the batches' losses since the epoch began, as Keras reports it.
+    pub epoch_loss: Option<f64>,
 }
 
 /// How training ended, short of a failure.
@@ -36,97 +34,54 @@ pub enum Ending {
 
 /// Looks on while a model is trained.
 pub trait Observer {
-    /// Called before the first step and after each. The model is on the training device.
+    /// Called before the first step and after each.
     ///
     /// # Errors
     /// Stops training, as when a file cannot be written.
-    fn step(&mut self, progress: Progress, model: &TransformerClassifier) -> Result<(), Failure>;
-
-    /// Called with each evaluation.
-    ///
-    /// # Errors
-    /// Stops training, as when a file cannot be written.
-    fn evaluated(&mut self, metrics: &StepMetrics) -> Result<(), Failure>;
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<(), Failure>;
 }
 
-/// Trains the experiment's model in place.
+/// Trains the engine's model.
 ///
 /// # Errors
 /// When the loss is no longer a number, or the observer fails.
 pub fn train(
-    experiment: &mut Experiment,
+    experiment: &Experiment,
+    engine: &mut dyn Engine,
     signals: &Signals,
     observer: &mut dyn Observer,
 ) -> Result<Ending, Failure> {
-    let config = experiment.config.training.clone();
-    let device = experiment.device.device.clone().autodiff();
-    let mut adam = Adam::new(&config);
+    let config = &experiment.config.training;
+    let train = &experiment.splits.train;
     let mut progress = Progress {
         at_epoch_end: true,
         ..Progress::default()
     };
-    observer.step(progress, &experiment.model)?;
-    observer.evaluated(&measure(experiment, progress, None)?)?;
+    observer.step(progress, engine)?;
 
     for epoch in 1..=config.epochs {
         let batches = experiment.batches(epoch);
         let mut losses = Mean::default();
-        for (index, samples) in batches.iter().enumerate() {
-            let batch = Batch::gather(&experiment.splits.train, samples);
-            let loss = train_step(&mut experiment.model, &mut adam, &batch, &device);
+        for (index, batch) in batches.iter().enumerate() {
+            let loss = engine.step(train, batch);
             progress.step += 1;
             losses.add(loss);
             if !loss.is_finite() {
-                return Err(diverged(loss, epoch, progress.step, &config));
+                return Err(diverged(loss, epoch, progress.step, config));
             }
             progress.at_epoch_end = index + 1 == batches.len();
             if progress.at_epoch_end {
                 progress.epoch = epoch;
             }
             progress.loss = Some(loss);
-            observer.step(progress, &experiment.model)?;
-            if progress.at_epoch_end || due(config.evaluate_every, progress.step) {
-                observer.evaluated(&measure(experiment, progress, losses.value())?)?;
-            }
+            progress.epoch_loss = losses.value();
+            observer.step(progress, engine)?;
             if let Some(signal) = signals.received() {
                 return Ok(Ending::Interrupted(signal));
             }
         }
     }
     Ok(Ending::Finished)
-}
-
-/// One step of gradient descent; returns the batch's loss before it.
-pub fn train_step(
-    model: &mut TransformerClassifier,
-    adam: &mut Adam,
-    batch: &Batch,
-    device: &Device,
-) -> f64 {
-    let tokens = token_tensor(batch, device); // [batch, position]
-    // A leaf of its own, so that the gradient of each occurrence of a token is kept.
-    let rows = model
-        .embedding
-        .token_rows(tokens.clone())
-        .detach()
-        .require_grad(); // [batch, position, d_model]
-    let logits = model.forward_rows(rows.clone()).logits; // [batch]
-    let loss = binary_cross_entropy(logits, label_tensor(batch, device)); // [1]
-    let gradients = loss.backward();
-    *model = adam.step(model.clone(), gradients, &Lookup { tokens, rows });
-    loss.into_scalar::<f64>()
-}
-
-/// Mean binary cross-entropy from logits `z` and targets `y`:
-/// `max(z, 0) - z y + log(1 + exp(-|z|))`, as TensorFlow's
-/// `sigmoid_cross_entropy_with_logits` has it.
-///
-/// # Shapes
-/// - logits, targets: `[batch]`
-/// - output: `[1]`
-pub fn binary_cross_entropy(logits: Tensor<1>, targets: Tensor<1>) -> Tensor<1> {
-    let linear = logits.clone().clamp_min(0.0) - logits.clone() * targets; // [batch]
-    (linear + logits.abs().neg().exp().log1p()).mean()
 }
 
 /// Whether something done every so many steps is due; every 0 steps means never.
@@ -140,25 +95,19 @@ pub fn due(every: usize, step: usize) -> bool {
 /// When there are no training samples.
 pub fn measure(
     experiment: &Experiment,
+    engine: &mut dyn Engine,
     progress: Progress,
-    train_loss: Option<f64>,
 ) -> Result<StepMetrics, Failure> {
-    let Experiment {
-        config,
-        splits,
-        model,
-        device,
-        ..
-    } = experiment;
-    let model = inference(model);
-    let train = evaluate(&model, &splits.train, config, &device.device)
+    let rule = experiment.config.data.rule.as_ref();
+    let train = evaluate(engine, &experiment.splits.train, rule)
         .ok_or_else(|| Failure::Input("there are no training samples".to_owned()))?;
+    let held_out = evaluate(engine, &experiment.splits.held_out, rule);
     Ok(StepMetrics {
         epoch: progress.epoch,
         step: progress.step,
-        train_loss,
-        train,
-        held_out: evaluate(&model, &splits.held_out, config, &device.device),
+        train_loss: progress.epoch_loss,
+        train: train.metrics,
+        held_out: held_out.map(|held_out| held_out.metrics),
     })
 }
 

@@ -39,7 +39,7 @@ fn overrides_are_checked_like_the_file() {
         ),
         (
             "compute.gpu=1",
-            &["unknown key `gpu` in [compute]; it can hold device"],
+            &["unknown key `gpu` in [compute]; it can hold engine, device"],
         ),
         (
             "training.epochs=\"three\"",

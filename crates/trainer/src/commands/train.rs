@@ -8,7 +8,7 @@ use headlight_inspector::{ColourMode, Heatmap, Quantity};
 use crate::Failure;
 use crate::cli::TrainArguments;
 use crate::environment::Environment;
-use crate::experiment::{Experiment, inference};
+use crate::experiment::Experiment;
 use crate::files::print;
 use crate::record::{Samples, record};
 use crate::recorder::{Recorder, moment};
@@ -16,7 +16,7 @@ use crate::report::{Report, reported_samples};
 use crate::run_dir::RunDir;
 use crate::signals::Signals;
 use crate::terminal;
-use crate::train::{Ending, measure, train};
+use crate::train::{Ending, Progress, measure, train};
 
 /// Trains, and prints the notebook's report.
 ///
@@ -25,23 +25,27 @@ use crate::train::{Ending, measure, train};
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let mut config = arguments.config.load()?;
     config.compute.device = arguments.device.unwrap_or(config.compute.device);
-    let mut experiment = Experiment::new(config)?;
+    config.compute.engine = arguments.engine.unwrap_or(config.compute.engine);
+    config.compute.engine = config.compute.engine.resolve(&config)?;
+    let experiment = Experiment::new(config)?;
+    let mut engine = experiment.engine()?;
+    let engine = engine.as_mut();
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
     let run = create_run_dir(arguments)?;
     run.write_config(&experiment.config.clone().with_absolute_paths()?)?;
     run.write_json(
         "environment.json",
-        &Environment::now(experiment.config.compute.device, &experiment.device),
+        &Environment::now(&experiment.config.compute, &experiment.device),
     )?;
 
     let mut comparisons = match &experiment.reference {
-        Some(reference) => reference.compare_at_start(&experiment)?,
+        Some(reference) => reference.compare_at_start(&experiment, engine)?,
         None => Vec::new(),
     };
     let mut recorder = Recorder::new(&experiment, &run)?;
     let ending =
-        train(&mut experiment, &signals, &mut recorder).map_err(|failure| match failure {
+        train(&experiment, engine, &signals, &mut recorder).map_err(|failure| match failure {
             Failure::Diverged(message) => Failure::Diverged(format!(
                 "{message}; metrics so far are in {}",
                 run.path().display()
@@ -53,9 +57,9 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         progress,
         losses,
         ..
-    } = recorder.finish(&experiment)?;
+    } = recorder.finish(engine)?;
     if let Some(reference) = &experiment.reference {
-        comparisons.extend(reference.compare_at_end(&experiment, &losses));
+        comparisons.extend(reference.compare_at_end(&experiment.splits.train, engine, &losses));
         run.write_json("reference.json", &comparisons)?;
     }
     let measured = metrics
@@ -63,10 +67,14 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         .is_some_and(|last| last.step == progress.step);
     if !measured {
         // Interrupted. For the report alone: metrics.jsonl holds what an undisturbed run would have written.
-        metrics.push(measure(&experiment, progress, None)?);
+        let here = Progress {
+            epoch_loss: None,
+            ..progress
+        };
+        metrics.push(measure(&experiment, engine, here)?);
     }
 
-    let model = inference(&experiment.model);
+    let model = engine.model()?;
     run.write_weights(&model)?;
     let dump = record(
         &model,

@@ -12,6 +12,7 @@ pub use source::load;
 
 use crate::Failure;
 use crate::devices::DeviceName;
+use crate::engine::EngineName;
 
 /// A whole experiment, as a TOML file describes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -165,6 +166,8 @@ impl DumpFormat {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ComputeConfig {
+    /// What computes training steps.
+    pub engine: EngineName,
     /// Where tensors live.
     pub device: DeviceName,
 }

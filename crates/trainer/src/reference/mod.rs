@@ -9,10 +9,8 @@ mod file;
 
 use std::path::Path;
 
-use burn::module::{Module, ModuleVisitor, Param};
-use burn::tensor::{Device, Gradients, Tensor};
-use headlight_data::{Batch, Dataset};
-use headlight_model::{ForwardOutput, Parameter, TransformerClassifier};
+use headlight_data::{Batch, Batches, Dataset};
+use headlight_model::{ForwardOutput, Parameter};
 use safetensors::tensor::SafeTensors;
 
 pub use compare::Comparison;
@@ -21,10 +19,9 @@ use file::Reader;
 
 use crate::Failure;
 use crate::config::ExperimentConfig;
-use crate::experiment::{Experiment, host, inference, label_tensor, samples_at_once, token_tensor};
+use crate::engine::{Answers, Engine};
+use crate::experiment::{Experiment, host, init_model, token_tensor, with};
 use crate::files::read_bounded;
-use crate::metrics::sigmoid;
-use crate::train::binary_cross_entropy;
 
 /// A recorded run.
 #[derive(Clone, Debug)]
@@ -59,7 +56,7 @@ impl Reference {
     /// another type or shape, and every one with NaN inside.
     pub fn load(
         path: &Path,
-        model: &TransformerClassifier,
+        start: &[Parameter],
         config: &ExperimentConfig,
         train: &Dataset,
     ) -> Result<Self, Failure> {
@@ -69,7 +66,7 @@ impl Reference {
             Failure::reading(path, reason)
         })?;
         let mut reader = Reader::new(&tensors);
-        let reference = reader.reference(&model.parameters(), config, train);
+        let reference = reader.reference(start, config, train);
         reader.refuse_others();
         if reader.differences.is_empty() && !reference.is_of(train) {
             reader
@@ -106,12 +103,9 @@ impl Reference {
             .all(|(ours, theirs)| (ours - theirs).abs() < 1e-6)
     }
 
-    /// The model with the recorded initial weights.
-    ///
-    /// # Errors
-    /// When they are not this model's.
-    pub fn start(&self, model: TransformerClassifier) -> Result<TransformerClassifier, Failure> {
-        with(model, &self.initial)
+    /// The recorded initial weights, in the model's order.
+    pub fn start(&self) -> &[Parameter] {
+        &self.initial
     }
 
     /// The order of samples in an epoch, counted from 1.
@@ -119,20 +113,30 @@ impl Reference {
         &self.order[epoch - 1]
     }
 
-    /// What the recorded weights compute here, and the gradient of the first batch.
+    /// What the recorded weights compute here, and the engine's gradient of the first batch.
     ///
     /// # Errors
     /// When the recorded weights are not this model's.
-    pub fn compare_at_start(&self, experiment: &Experiment) -> Result<Vec<Comparison>, Failure> {
+    pub fn compare_at_start(
+        &self,
+        experiment: &Experiment,
+        engine: &mut dyn Engine,
+    ) -> Result<Vec<Comparison>, Failure> {
         let mut comparisons = Vec::new();
         let moments = [
             ("initial weights", &self.initial, &self.before),
             ("final weights", &self.last, &self.after),
         ];
-        let batch = Batch::gather(&experiment.splits.train, &self.samples);
+        let Experiment {
+            config,
+            splits,
+            device,
+            ..
+        } = experiment;
+        let batch = Batch::gather(&splits.train, &self.samples);
         for (moment, parameters, recorded) in moments {
-            let model = inference(&with(experiment.model.clone(), parameters)?);
-            let output = model.forward(token_tensor(&batch, &experiment.device.device));
+            let model = with(init_model(config, &device.device)?, parameters)?;
+            let output = model.forward(token_tensor(&batch, &device.device));
             let ours = Forward::of(output);
             let forward = |what: &str, ours: &[f32], theirs: &[f32], bound: Bound| {
                 compare("forward", format!("{what}, {moment}"), ours, theirs, bound)
@@ -154,18 +158,9 @@ impl Reference {
                 forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS),
             ]);
         }
-        let first = &self.order(1)[..experiment
-            .config
-            .training
-            .batch_size
-            .min(self.order(1).len())];
-        let batch = Batch::gather(&experiment.splits.train, first);
-        let device = experiment.device.device.clone().autodiff();
-        let ours = gradients(
-            &with(experiment.model.clone(), &self.initial)?,
-            &batch,
-            &device,
-        );
+        let order = self.order(1);
+        let first = &order[..config.training.batch_size.min(order.len())];
+        let ours = engine.gradient(&splits.train, first);
         for (ours, theirs) in ours.iter().zip(&self.gradient) {
             let what = theirs.name.clone();
             comparisons.push(compare(
@@ -181,7 +176,12 @@ impl Reference {
 
     /// The losses of this run's steps, and, where it went as far as the recorded one, what came of
     /// it.
-    pub fn compare_at_end(&self, experiment: &Experiment, losses: &[f64]) -> Vec<Comparison> {
+    pub fn compare_at_end(
+        &self,
+        train: &Dataset,
+        engine: &mut dyn Engine,
+        losses: &[f64],
+    ) -> Vec<Comparison> {
         let ours: Vec<f32> = losses.iter().map(|&loss| loss as f32).collect();
         let what = format!("losses of {} steps", ours.len());
         let mut comparisons = vec![compare(
@@ -194,21 +194,12 @@ impl Reference {
         if ours.len() < self.losses.len() {
             return comparisons;
         }
-        let model = inference(&experiment.model);
-        let train = &experiment.splits.train;
-        let samples: Vec<u32> = (0..train.len() as u32).collect();
-        let ours: Vec<f32> = samples
-            .chunks(samples_at_once(&experiment.config))
-            .flat_map(|part| {
-                let batch = Batch::gather(train, part);
-                host(
-                    model
-                        .forward(token_tensor(&batch, &experiment.device.device))
-                        .logits,
-                )
-            })
-            .map(|logit| sigmoid(f64::from(logit)) as f32)
-            .collect();
+        let mut ours: Vec<f32> = Vec::with_capacity(train.len());
+        let mut answers = Answers::default();
+        for samples in Batches::in_order(train, engine.at_once()).iter() {
+            engine.ask(train, samples, &mut answers);
+            ours.extend(answers.probabilities.iter().map(|&p| p as f32));
+        }
         let what = format!("final probabilities of {} samples", ours.len());
         comparisons.push(compare(
             "training",
@@ -237,41 +228,4 @@ impl Forward {
         }
         forward
     }
-}
-
-fn with(
-    model: TransformerClassifier,
-    parameters: &[Parameter],
-) -> Result<TransformerClassifier, Failure> {
-    model
-        .with_parameters(parameters.to_vec())
-        .map_err(|mismatch| Failure::Input(mismatch.to_string()))
-}
-
-/// The gradient of a batch's loss for each parameter, in the model's order.
-pub fn gradients(model: &TransformerClassifier, batch: &Batch, device: &Device) -> Vec<Parameter> {
-    struct Collect<'a> {
-        gradients: &'a mut Gradients,
-        values: Vec<Vec<f32>>,
-    }
-    impl ModuleVisitor for Collect<'_> {
-        fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-            let gradient = param.val().grad_remove(self.gradients);
-            self.values.push(gradient.map_or_else(Vec::new, host));
-        }
-    }
-    let logits = model.forward(token_tensor(batch, device)).logits;
-    let mut gradients = binary_cross_entropy(logits, label_tensor(batch, device)).backward();
-    let mut collect = Collect {
-        gradients: &mut gradients,
-        values: Vec::new(),
-    };
-    model.visit(&mut collect);
-    let named = model.parameters().into_iter().zip(collect.values);
-    named
-        .map(|(parameter, values)| Parameter {
-            values,
-            ..parameter
-        })
-        .collect()
 }

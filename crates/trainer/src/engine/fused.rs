@@ -1,0 +1,128 @@
+//! The hand-derived step of `headlight-fused`, for the trainer.
+
+use headlight_data::Dataset;
+use headlight_fused::{Adam, Model, Samples, Shape};
+use headlight_model::{Parameter, TransformerClassifier};
+
+use super::{Answers, Engine};
+use crate::Failure;
+use crate::config::TokenSecondMoment;
+use crate::experiment::{Experiment, init_model};
+
+/// Samples that are asked about at a time: their answers stay in the cache.
+const AT_ONCE: usize = 512;
+
+/// Trains with `headlight-fused`.
+#[derive(Debug)]
+pub struct FusedEngine<'a> {
+    experiment: &'a Experiment,
+    model: Model,
+    answers: headlight_fused::Answers,
+}
+
+impl<'a> FusedEngine<'a> {
+    /// The experiment's model at its start.
+    ///
+    /// # Errors
+    /// When there is no such model.
+    pub fn new(experiment: &'a Experiment) -> Result<Self, Failure> {
+        let config = &experiment.config;
+        let training = &config.training;
+        let shape = Shape {
+            vocab_size: config.data.vocab_size as usize,
+            positions: config.data.seq_len + 1,
+            d_model: config.model.d_model,
+            n_heads: config.model.n_heads,
+        };
+        let adam = Adam {
+            learning_rate: training.learning_rate,
+            beta_1: training.beta_1,
+            beta_2: training.beta_2,
+            epsilon: training.epsilon,
+            per_occurrence: training.token_second_moment == TokenSecondMoment::PerOccurrence,
+        };
+        let start: Vec<f32> = experiment
+            .start
+            .iter()
+            .flat_map(|parameter| parameter.values.iter().copied())
+            .collect();
+        let model = Model::new(shape, config.model.layer_norm_eps as f32, adam, &start)
+            .map_err(|error| Failure::Input(error.to_string()))?;
+        Ok(Self {
+            experiment,
+            model,
+            answers: headlight_fused::Answers::default(),
+        })
+    }
+
+    /// Numbers of all parameters, cut into these.
+    fn named(&self, values: &[f32]) -> Vec<Parameter> {
+        let mut rest = values;
+        let start = self.experiment.start.iter();
+        start
+            .map(|parameter| {
+                let (own, others) = rest.split_at(parameter.values.len());
+                rest = others;
+                Parameter {
+                    name: parameter.name.clone(),
+                    shape: parameter.shape.clone(),
+                    values: own.to_vec(),
+                }
+            })
+            .collect()
+    }
+}
+
+/// A dataset as the fused step takes it.
+fn samples(dataset: &Dataset) -> Samples<'_> {
+    Samples {
+        tokens: dataset.all_tokens(),
+        labels: dataset.labels(),
+    }
+}
+
+impl Engine for FusedEngine<'_> {
+    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
+        f64::from(self.model.step(samples(train), batch))
+    }
+
+    fn ask(&mut self, dataset: &Dataset, chosen: &[u32], answers: &mut Answers) {
+        self.model.ask(samples(dataset), chosen, &mut self.answers);
+        answers.clear();
+        let own = &self.answers;
+        let wide = |values: &[f32], into: &mut Vec<f64>| {
+            into.extend(values.iter().map(|&value| f64::from(value)));
+        };
+        wide(&own.logits, &mut answers.logits);
+        wide(&own.probabilities, &mut answers.probabilities);
+        wide(&own.losses, &mut answers.losses);
+        let heads = self.experiment.config.model.n_heads;
+        let positions = dataset.positions();
+        for rows in own.attention.chunks_exact(heads * positions) {
+            answers.attention.extend((0..positions).map(|position| {
+                let heads_at = rows.iter().skip(position).step_by(positions);
+                heads_at.map(|&weight| f64::from(weight)).sum::<f64>() / heads as f64
+            }));
+        }
+    }
+
+    fn at_once(&self) -> usize {
+        AT_ONCE
+    }
+
+    fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {
+        let gradient = self.model.gradient(samples(train), batch);
+        self.named(&gradient.values)
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        self.named(&self.model.parameters())
+    }
+
+    fn model(&self) -> Result<TransformerClassifier, Failure> {
+        let Experiment { config, device, .. } = self.experiment;
+        let template = init_model(config, &device.device)?;
+        let model = template.with_parameters(self.parameters());
+        model.map_err(|mismatch| Failure::Diverged(format!("training diverged: {mismatch}")))
+    }
+}

@@ -1,0 +1,144 @@
+//! What computes training steps: Burn, or the hand-derived step of `headlight-fused`.
+//!
+//! Both start from the same weights, see the same batches and leave the same files. Burn's engine is
+//! the reference and runs everything; the fused one runs one block on a CPU, a hundred times faster
+//! and with the same bytes on every machine.
+
+mod burn;
+mod fused;
+
+use std::fmt;
+
+use clap::ValueEnum;
+use headlight_data::Dataset;
+use headlight_model::{Parameter, TransformerClassifier};
+use serde::{Deserialize, Serialize};
+
+pub use burn::BurnEngine;
+pub use fused::FusedEngine;
+
+use crate::Failure;
+use crate::config::ExperimentConfig;
+use crate::devices::DeviceName;
+use crate::experiment::Experiment;
+
+/// A model in training.
+pub trait Engine {
+    /// Takes one step of Adam; returns the batch's mean loss before it.
+    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64;
+
+    /// What the model says of some samples, at most [`at_once`](Self::at_once); `answers` is written
+    /// over.
+    fn ask(&mut self, dataset: &Dataset, samples: &[u32], answers: &mut Answers);
+
+    /// How many samples to ask about at a time.
+    fn at_once(&self) -> usize;
+
+    /// The gradient of a batch's loss for each parameter, in the model's order.
+    fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter>;
+
+    /// All parameters, in the model's order.
+    fn parameters(&self) -> Vec<Parameter>;
+
+    /// The model without automatic differentiation, for dumps.
+    ///
+    /// # Errors
+    /// When its weights are no longer numbers.
+    fn model(&self) -> Result<TransformerClassifier, Failure>;
+}
+
+/// What a model says of some samples.
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    /// Log-odds of the positive class. `[sample]`
+    pub logits: Vec<f64>,
+    /// Probability of the positive class. `[sample]`
+    pub probabilities: Vec<f64>,
+    /// Binary cross-entropy with the sample's label, in nats. `[sample]`
+    pub losses: Vec<f64>,
+    /// Attention of `[CLS]` in the last block, mean over heads. `[sample, position]`
+    pub attention: Vec<f64>,
+}
+
+impl Answers {
+    fn clear(&mut self) {
+        self.logits.clear();
+        self.probabilities.clear();
+        self.losses.clear();
+        self.attention.clear();
+    }
+}
+
+/// An engine by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineName {
+    /// `fused` where it can run the config, `burn` elsewhere.
+    #[default]
+    Auto,
+    /// Burn's tensors and automatic differentiation, on any device.
+    Burn,
+    /// One hand-derived step: one block, on a CPU.
+    Fused,
+}
+
+impl EngineName {
+    /// The name in configs and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Burn => "burn",
+            Self::Fused => "fused",
+        }
+    }
+
+    /// The engine that is meant, for a config.
+    ///
+    /// # Errors
+    /// When it cannot run the config: says why.
+    pub fn resolve(self, config: &ExperimentConfig) -> Result<Self, Failure> {
+        match (self, beyond_fused(config)) {
+            (Self::Auto | Self::Fused, None) => Ok(Self::Fused),
+            (Self::Auto | Self::Burn, _) => Ok(Self::Burn),
+            (Self::Fused, Some(reason)) => Err(Failure::Input(format!(
+                "`compute.engine`: engine `fused` cannot run this config: {reason}; \
+                 use `--engine burn`, or `auto`"
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for EngineName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why the fused engine cannot run a config; `None` if it can.
+pub fn beyond_fused(config: &ExperimentConfig) -> Option<String> {
+    let layers = config.model.n_layers;
+    if layers != 1 {
+        return Some(format!(
+            "it computes one block, and model.n_layers is {layers}"
+        ));
+    }
+    match config.compute.device {
+        DeviceName::Flex | DeviceName::Ndarray => None,
+        device => Some(format!(
+            "it computes on the CPU, and the device is `{device}`"
+        )),
+    }
+}
+
+impl Experiment {
+    /// The engine of the config, with the model at its start.
+    ///
+    /// # Errors
+    /// When the engine cannot run the config.
+    pub fn engine(&self) -> Result<Box<dyn Engine + '_>, Failure> {
+        match self.config.compute.engine.resolve(&self.config)? {
+            EngineName::Fused => Ok(Box::new(FusedEngine::new(self)?)),
+            EngineName::Auto | EngineName::Burn => Ok(Box::new(BurnEngine::new(self)?)),
+        }
+    }
+}
