@@ -95,7 +95,7 @@ impl Batches {
     }
 
     /// Indices of the samples of each batch; the last batch may be smaller.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> + Clone {
         self.order.chunks(self.batch_size)
     }
 

@@ -332,10 +332,14 @@ impl Task for Ask<'_> {
             self.answers
                 .losses
                 .extend_from_slice(&scratch.losses[..lanes]);
-            for lane in 0..lanes {
-                self.answers
-                    .attention
-                    .extend(scratch.weights.iter().map(|weights| weights[lane]));
+            let count = scratch.weights.len();
+            let start = self.answers.attention.len();
+            self.answers.attention.resize(start + lanes * count, 0.0);
+            let rows = self.answers.attention[start..].chunks_exact_mut(count);
+            for (lane, row) in rows.enumerate() {
+                for (value, weights) in row.iter_mut().zip(&scratch.weights) {
+                    *value = weights[lane];
+                }
             }
         }
     }

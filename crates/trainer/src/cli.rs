@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -8,6 +9,7 @@ use crate::Failure;
 use crate::config::{self, ExperimentConfig};
 use crate::devices::DeviceName;
 use crate::engine::EngineName;
+use crate::sweep::{Grid, Seeds, Shard};
 
 /// Trains tiny transformer classifiers and shows where their attention looks.
 #[derive(Debug, Parser)]
@@ -45,6 +47,14 @@ pub enum Command {
     /// Put runs side by side
     #[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
     Compare(CompareArguments),
+    /// Train many seeds, over a grid if wanted, on all cores
+    #[command(
+        after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl"
+    )]
+    Sweep(SweepArguments),
+    /// Make one file of the results of shards
+    #[command(after_help = "Example: headlight merge shard-*.jsonl --out all.csv")]
+    Merge(MergeArguments),
     /// List the devices of this build and this machine
     #[command(after_help = "Example: headlight devices")]
     Devices,
@@ -153,6 +163,43 @@ pub struct InspectArguments {
     /// Show scores, before the softmax, instead of weights
     #[arg(long)]
     pub scores: bool,
+}
+
+/// What `sweep` takes.
+#[derive(Args, Debug)]
+pub struct SweepArguments {
+    /// Which experiment
+    #[command(flatten)]
+    pub config: ConfigArguments,
+    /// Seeds from A up to, but without, B
+    #[arg(long, value_name = "A..B")]
+    pub seeds: Seeds,
+    /// Values that a key of the config is to have, each with every seed; as often as needed
+    #[arg(long, value_name = "KEY=V1,V2")]
+    pub grid: Vec<Grid>,
+    /// Only this part of the runs [default: that of this task of a Slurm job array, or all]
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
+    /// Runs at a time [default: a core each]
+    #[arg(long)]
+    pub threads: Option<NonZeroUsize>,
+    /// What computes training steps, instead of the config's compute.engine
+    #[arg(long)]
+    pub engine: Option<EngineName>,
+    /// The results, a line a run (.jsonl); runs that are in it already are not repeated
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// What `merge` takes.
+#[derive(Args, Debug)]
+pub struct MergeArguments {
+    /// Results of shards, in any order
+    #[arg(required = true)]
+    pub results: Vec<PathBuf>,
+    /// The file to write: .jsonl, or .csv with a column for each epoch and position
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
 }
 
 /// What `compare` takes.

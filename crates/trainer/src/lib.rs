@@ -22,6 +22,7 @@ pub mod reference;
 pub mod report;
 pub mod run_dir;
 pub mod signals;
+pub mod sweep;
 mod terminal;
 pub mod train;
 pub mod weights;

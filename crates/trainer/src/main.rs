@@ -15,6 +15,8 @@ fn main() -> ExitCode {
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Sweep(arguments) => commands::sweep::run(&arguments),
+        Command::Merge(arguments) => commands::merge::run(&arguments),
         Command::Devices => commands::devices::run(),
     };
     match result {

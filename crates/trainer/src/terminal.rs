@@ -3,6 +3,7 @@
 use std::env;
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::time::Instant;
 
 use headlight_inspector::ColourMode;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -80,6 +81,51 @@ impl TrainingDisplay {
 
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// A bar over all runs of a sweep, with runs a second and the time left.
+///
+/// Without a terminal, only failed runs and the last line are written, to standard error.
+pub(crate) struct SweepDisplay {
+    bar: ProgressBar,
+    started: Instant,
+}
+
+impl SweepDisplay {
+    pub(crate) fn new(runs: usize) -> Self {
+        let bar = ProgressBar::new(runs as u64);
+        let template = "{bar:30} {pos}/{len} runs · {rate} · {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(
+                style.with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
+                    let _ = write!(text, "{:.0} runs/s", state.per_sec());
+                }),
+            );
+        }
+        Self {
+            bar,
+            started: Instant::now(),
+        }
+    }
+
+    pub(crate) fn run(&self) {
+        self.bar.inc(1);
+    }
+
+    pub(crate) fn failed(&self, message: &str) {
+        self.bar.suspend(|| note(message));
+    }
+
+    pub(crate) fn finish(&self, threads: usize) {
+        let (runs, seconds) = (self.bar.position(), self.started.elapsed().as_secs_f64());
+        self.bar.finish_and_clear();
+        if runs > 0 {
+            note(&format!(
+                "{runs} runs in {seconds:.2} s on {threads} threads: {:.0} runs/s",
+                runs as f64 / seconds
+            ));
+        }
     }
 }
 

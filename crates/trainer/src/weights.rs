@@ -13,8 +13,7 @@ use crate::files::{read_bounded, write_whole};
 /// # Errors
 /// When the file cannot be written.
 pub fn save(model: &TransformerClassifier, path: &Path) -> Result<(), Failure> {
-    let bytes = encode(model)
-        .map_err(|error| Failure::System(format!("the weights cannot be written: {error}")))?;
+    let bytes = encode(model.parameters())?;
     write_whole(path, |file| std::io::Write::write_all(file, &bytes))
 }
 
@@ -33,9 +32,12 @@ pub fn load(model: TransformerClassifier, path: &Path) -> Result<TransformerClas
     })
 }
 
-fn encode(model: &TransformerClassifier) -> Result<Vec<u8>, safetensors::SafeTensorError> {
-    let parameters: Vec<(String, Vec<usize>, Vec<u8>)> = model
-        .parameters()
+/// The bytes of a weights file.
+///
+/// # Errors
+/// When parameters are not as long as their shapes say.
+pub fn encode(parameters: Vec<Parameter>) -> Result<Vec<u8>, Failure> {
+    let parameters: Vec<(String, Vec<usize>, Vec<u8>)> = parameters
         .into_iter()
         .map(
             |Parameter {
@@ -51,11 +53,13 @@ fn encode(model: &TransformerClassifier) -> Result<Vec<u8>, safetensors::SafeTen
             },
         )
         .collect();
+    let failed = |error| Failure::System(format!("the weights cannot be written: {error}"));
     let views = parameters
         .iter()
         .map(|(name, shape, bytes)| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
-        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()?;
-    safetensors::serialize(views, None)
+        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
+        .map_err(failed)?;
+    safetensors::serialize(views, None).map_err(failed)
 }
 
 /// The float32 tensors of a safetensors file.

@@ -5,5 +5,7 @@ pub mod data;
 pub mod devices;
 pub mod dump;
 pub mod inspect;
+pub mod merge;
 pub mod predict;
+pub mod sweep;
 pub mod train;

@@ -1,0 +1,41 @@
+//! `headlight merge`: results of shards as one file.
+
+use crate::Failure;
+use crate::cli::MergeArguments;
+use crate::files::{note, print};
+use crate::sweep::{Merged, merge};
+
+/// Merges.
+///
+/// # Errors
+/// When a file cannot be read, or rows contradict each other.
+pub fn run(arguments: &MergeArguments) -> Result<(), Failure> {
+    let Merged {
+        rows,
+        doubled,
+        failed,
+        missing: (missing, first),
+    } = merge(&arguments.results, &arguments.out)?;
+    if missing > 0 {
+        let listed: Vec<String> = first
+            .iter()
+            .map(|(seed, point)| match point {
+                0 => format!("seed {seed}"),
+                _ => format!("seed {seed} point {point}"),
+            })
+            .collect();
+        let more = if missing > listed.len() { ", ..." } else { "" };
+        note(&format!(
+            "{missing} runs are missing: {}{more}",
+            listed.join(", ")
+        ));
+    }
+    let mut text = format!("{}: {rows} runs", arguments.out.display());
+    if doubled > 0 {
+        text += &format!(", {doubled} of them found twice and written once");
+    }
+    if failed > 0 {
+        text += &format!(", {failed} failed");
+    }
+    print(&(text + "\n"))
+}

@@ -1,0 +1,22 @@
+//! Many runs of one experiment: a range of seeds, and a grid over keys of the config.
+//!
+//! A [`Plan`] numbers the runs, seeds first and the grid's points within each seed, so that asking
+//! for more seeds later leaves the numbers of earlier runs as they were. [`run`] computes one of them
+//! as a [`Row`], [`workers`] does so on all cores and hands rows on in order, and [`Results`] is the
+//! file that they go to: its bytes depend on the plan alone.
+
+mod merge;
+mod plan;
+mod results;
+mod row;
+mod run;
+mod summary;
+mod workers;
+
+pub use merge::{Merged, merge};
+pub use plan::{Grid, Plan, Seeds, Shard};
+pub use results::Results;
+pub use row::{Outcome, Row};
+pub use run::run;
+pub use summary::Summary;
+pub use workers::{Report, work};

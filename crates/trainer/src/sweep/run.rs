@@ -1,0 +1,135 @@
+//! One run of a sweep.
+
+use headlight_data::Dataset;
+use sha2::{Digest, Sha256};
+
+use super::plan::{Plan, hex};
+use super::row::{Outcome, Row};
+use crate::engine::{Answers, Engine};
+use crate::evaluate::evaluate;
+use crate::experiment::Experiment;
+use crate::signals::Signals;
+use crate::train::{Ending, Observer, Progress, train};
+use crate::{Failure, weights};
+
+/// The held-out F1 from which on a run counts as having learned.
+const LEARNED: f64 = 0.99;
+
+/// Trains run `index` of a plan; `None` when a signal asked to stop.
+///
+/// # Errors
+/// When the machine fails. A run that diverges is a row too.
+pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
+    let (seed, point_index) = plan.place(index);
+    let point = &plan.points()[point_index];
+    let experiment = point.experiment(seed)?;
+    let outcome = match outcome(&experiment, signals) {
+        Ok(None) => return Ok(None),
+        Ok(Some(outcome)) => Ok(outcome),
+        Err(Failure::Diverged(message)) => Err(message),
+        Err(other) => return Err(other),
+    };
+    Ok(Some(Row {
+        seed,
+        point: plan.has_grid().then_some(point_index),
+        values: point.values.clone(),
+        outcome,
+        config_sha256: plan.config_sha256.clone(),
+    }))
+}
+
+fn outcome(experiment: &Experiment, signals: &Signals) -> Result<Option<Outcome>, Failure> {
+    let mut engine = experiment.engine()?;
+    let engine = engine.as_mut();
+    let mut watch = Watch::new(&experiment.splits.held_out);
+    if train(experiment, engine, signals, &mut watch)? != Ending::Finished {
+        return Ok(None);
+    }
+    let train = evaluate(engine, &experiment.splits.train, None)
+        .ok_or_else(|| Failure::Input("there are no training samples".to_owned()))?;
+    if !train.metrics.loss.is_finite() {
+        let message = "training diverged: the final weights give no finite loss";
+        return Err(Failure::Diverged(message.to_owned()));
+    }
+    let held_out = evaluate(engine, &experiment.splits.held_out, None);
+    let weights = weights::encode(engine.parameters())?;
+    Ok(Some(Outcome {
+        epoch_loss: watch.epoch_loss,
+        train: train.metrics,
+        held_out: held_out.map(|held_out| held_out.metrics),
+        attention_positive: train.attention_positive,
+        attention_negative: train.attention_negative,
+        learned_at_step: watch.learned_at_step,
+        weights_sha256: hex(&Sha256::digest(weights)),
+    }))
+}
+
+/// Samples of a part of a check; the first part is smaller.
+const PART: usize = 64;
+const FIRST_PART: usize = 8;
+
+/// Notes the losses of epochs, and the step at which the task is learned.
+struct Watch<'a> {
+    held_out: &'a Dataset,
+    positives: usize,
+    /// All held-out samples, those on top that were wrong last.
+    samples: Vec<u32>,
+    answers: Answers,
+    epoch_loss: Vec<f64>,
+    learned_at_step: Option<usize>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(held_out: &'a Dataset) -> Self {
+        let all = held_out.positives().chain(held_out.negatives());
+        Self {
+            held_out,
+            positives: held_out.positives().count(),
+            samples: all.map(|sample| sample as u32).collect(),
+            answers: Answers::default(),
+            epoch_loss: Vec::new(),
+            learned_at_step: None,
+        }
+    }
+
+    /// Whether held-out F1 is [`LEARNED`] or more.
+    ///
+    /// It stops asking once it cannot be any more, and begins the next time with the samples that
+    /// decided this time: after most steps a few answers are enough.
+    fn is_learned(&mut self, engine: &mut dyn Engine) -> bool {
+        let (mut missed, mut false_alarms) = (0, 0);
+        let (mut start, mut part) = (0, FIRST_PART);
+        while start < self.samples.len() {
+            let end = (start + part).min(self.samples.len());
+            let asked = &self.samples[start..end];
+            engine.ask(self.held_out, asked, &mut self.answers);
+            for (&sample, &logit) in asked.iter().zip(&self.answers.logits) {
+                match (self.held_out.label(sample as usize), logit > 0.0) {
+                    (true, false) => missed += 1,
+                    (false, true) => false_alarms += 1,
+                    _ => {}
+                }
+            }
+            let twice_found = 2 * (self.positives - missed);
+            let best = twice_found as f64 / (twice_found + missed + false_alarms).max(1) as f64;
+            if best < LEARNED {
+                self.samples[..end].rotate_right(end - start);
+                return false;
+            }
+            (start, part) = (end, PART.min(engine.at_once()));
+        }
+        self.positives > 0
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<(), Failure> {
+        if self.learned_at_step.is_none() && self.is_learned(engine) {
+            self.learned_at_step = Some(progress.step);
+        }
+        if progress.at_epoch_end {
+            self.epoch_loss.extend(progress.epoch_loss);
+        }
+        Ok(())
+    }
+}

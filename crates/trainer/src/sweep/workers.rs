@@ -1,0 +1,84 @@
+//! Runs on all cores, rows in order.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::plan::Plan;
+use super::row::Row;
+use super::run::run;
+use crate::Failure;
+use crate::signals::Signals;
+
+/// How far a worker may be ahead of the last row in order: the rows between wait in memory.
+const AHEAD: usize = 10_000;
+
+/// Is told of rows.
+pub trait Report {
+    /// Called with each row as soon as it is there, in any order.
+    fn finished(&mut self, row: &Row);
+
+    /// Called with each row in the order of the plan.
+    ///
+    /// # Errors
+    /// Stops the sweep, as when a file cannot be written.
+    fn in_order(&mut self, row: &Row) -> Result<(), Failure>;
+}
+
+/// Trains runs of a plan on so many threads, until all are done or a signal comes.
+///
+/// # Errors
+/// When a row cannot be written or the machine fails; rows in order up to there are reported.
+pub fn work(
+    plan: &Plan,
+    runs: Range<usize>,
+    threads: usize,
+    signals: &Signals,
+    report: &mut dyn Report,
+) -> Result<(), Failure> {
+    let next = AtomicUsize::new(runs.start);
+    let reported = AtomicUsize::new(runs.start);
+    let stop = AtomicBool::new(false);
+    let worker = |sender: mpsc::Sender<(usize, Result<Option<Row>, Failure>)>| {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            while index >= reported.load(Ordering::Relaxed) + AHEAD && !stop.load(Ordering::Relaxed)
+            {
+                thread::sleep(Duration::from_millis(1));
+            }
+            if index >= runs.end || stop.load(Ordering::Relaxed) || signals.received().is_some() {
+                return;
+            }
+            if sender.send((index, run(plan, index, signals))).is_err() {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..threads {
+            let sender = sender.clone();
+            scope.spawn(|| worker(sender));
+        }
+        drop(sender);
+        let mut waiting: BTreeMap<usize, Row> = BTreeMap::new();
+        let write = || -> Result<(), Failure> {
+            for (index, row) in receiver {
+                let Some(row) = row? else { continue };
+                report.finished(&row);
+                waiting.insert(index, row);
+                while let Some(row) = waiting.remove(&reported.load(Ordering::Relaxed)) {
+                    report.in_order(&row)?;
+                    reported.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+            Ok(())
+        };
+        let result = write();
+        stop.store(true, Ordering::Relaxed);
+        result
+    })
+}
