@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::Histogram;
+use crate::histogram::{decimals, round_up};
 
 /// Width of a panel, its height, and the room around its axes.
 const WIDTH: f64 = 320.0;
@@ -114,23 +115,23 @@ fn vertical(from: f64, to: f64) -> Axis {
     }
 }
 
-/// The axes' lines, ticks at their bins' edges, and their labels.
-fn frame(text: &mut String, x: (&Axis, &Histogram, &str), y: (&Axis, &Histogram, &str)) {
+/// The axes' lines, ticks and labels.
+fn frame(text: &mut String, (x, across): (&Axis, &str), (y, up): (&Axis, &str)) {
     let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
     let _ = writeln!(
         text,
         r#"<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>"#
     );
-    for (value, number) in ticks(x.1, x.0) {
-        let place = x.0.place(value);
+    for (value, number) in ticks(x) {
+        let place = x.place(value);
         let _ = writeln!(
             text,
             r#"<path class="axis" d="M{place:.1} {bottom}v4"/><text class="middle" x="{place:.1}" y="{}">{number}</text>"#,
             bottom + 16.0
         );
     }
-    for (value, number) in ticks(y.1, y.0) {
-        let place = y.0.place(value);
+    for (value, number) in ticks(y) {
+        let place = y.place(value);
         let _ = writeln!(
             text,
             r#"<path class="axis" d="M{LEFT} {place:.1}h-4"/><text class="end" x="{}" y="{:.1}">{number}</text>"#,
@@ -143,25 +144,22 @@ fn frame(text: &mut String, x: (&Axis, &Histogram, &str), y: (&Axis, &Histogram,
         r#"<text class="middle" x="{}" y="{}">{}</text><text x="{}" y="{}">{}</text>"#,
         f64::midpoint(LEFT, right),
         HEIGHT - 10.0,
-        escape(x.2),
+        escape(across),
         14.0,
         TOP - 12.0,
-        escape(y.2)
+        escape(up)
     );
 }
 
-/// Up to five edges of bins within an axis, and how they are written.
-fn ticks(bins: &Histogram, axis: &Axis) -> Vec<(f64, String)> {
-    let within = |value: &f64| *value >= axis.from - 1e-12 && *value <= axis.to + 1e-12;
-    let edges: Vec<f64> = (0..=bins.counts.len())
-        .map(|bin| bins.edge(bin))
-        .filter(within)
-        .collect();
-    let every = edges.len().div_ceil(5).max(1);
-    let decimals = bins.decimals();
-    let shown = edges.into_iter().step_by(every);
-    shown
-        .map(|edge| (edge, format!("{edge:.decimals$}")))
+/// A few round numbers along an axis, and how they are written.
+fn ticks(axis: &Axis) -> Vec<(f64, String)> {
+    let step = round_up((axis.to - axis.from) / 5.0, axis.to.abs());
+    let decimals = decimals(step);
+    let first = (axis.from / step - 1e-9).ceil() as i64;
+    let last = (axis.to / step + 1e-9).floor() as i64;
+    let tick = |multiple: i64| multiple as f64 * step;
+    (first..=last)
+        .map(|multiple| (tick(multiple), format!("{:.decimals$}", tick(multiple))))
         .collect()
 }
 
@@ -197,8 +195,7 @@ fn histogram(label: &str, values: &[f64], mark: Option<&(f64, String)>) -> Optio
             escape(name)
         );
     }
-    let runs = Histogram::of(&[0.0, most])?;
-    frame(&mut text, (&x, &bins, label), (&y, &runs, "runs"));
+    frame(&mut text, (&x, label), (&y, "runs"));
     Some(text)
 }
 
@@ -226,7 +223,7 @@ fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<String> {
         1 => labels[1].clone(),
         _ => format!("{} (one run in {every} shown)", labels[1]),
     };
-    frame(&mut text, (&x, &across, &labels[0]), (&y, &up, &thinned));
+    frame(&mut text, (&x, &labels[0]), (&y, &thinned));
     Some(text)
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 /// The most bins of a histogram.
-const MOST_BINS: usize = 16;
+const MOST_BINS: usize = 24;
 
 /// Counts of values in bins of one width, whose edges are round numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ impl Histogram {
 
     /// Decimals that tell edges apart.
     pub fn decimals(&self) -> usize {
-        (-self.width.log10().floor()).clamp(0.0, 12.0) as usize
+        decimals(self.width)
     }
 
     /// A line a bin, the longest bar as wide as there is room.
@@ -78,9 +78,14 @@ impl Histogram {
     }
 }
 
+/// Decimals that tell multiples of a round step apart.
+pub(crate) fn decimals(step: f64) -> usize {
+    (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize
+}
+
 /// The smallest of 1, 2 and 5 times a power of ten that is not below `width`; something small beside
 /// `size` where all values are the same.
-fn round_up(width: f64, size: f64) -> f64 {
+pub(crate) fn round_up(width: f64, size: f64) -> f64 {
     let width = if width > 0.0 {
         width
     } else {

@@ -9,11 +9,11 @@ fn every_value_is_counted_once_between_round_edges() {
     let values: Vec<f64> = (0..1000).map(|i| 0.3 + 0.0004 * f64::from(i)).collect();
     let histogram = Histogram::of(&values).unwrap();
     assert_eq!(histogram.counts.iter().sum::<usize>(), 1000);
-    assert!(histogram.counts.len() <= 16);
-    // 0.4 over at most 15 bins: 0.05 is the first round width.
-    assert_eq!(histogram.width, 0.05);
+    assert!(histogram.counts.len() <= 24);
+    // 0.4 over at most 23 steps: 0.02 is the first round width.
+    assert_eq!(histogram.width, 0.02);
     assert!((histogram.edge(0) - 0.3).abs() < 1e-12);
-    assert_eq!(histogram.counts.len(), 8);
+    assert_eq!(histogram.counts.len(), 20);
     assert_eq!(histogram.decimals(), 2);
 }
 
@@ -32,7 +32,7 @@ fn bars_are_as_long_as_counts() {
     let histogram = Histogram {
         start: 0.0,
         width: 1.0,
-        counts: vec![0, 1, 200, 100],
+        counts: vec![0, 1, 2000, 1000],
     };
     let drawn = histogram.draw(80);
     let bars: Vec<usize> = drawn

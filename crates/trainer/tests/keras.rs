@@ -22,23 +22,27 @@ fn repeat(path: &Path, more: &[&str]) -> Vec<Value> {
 
 /// The bounds are a CPU's; Mesa's software driver keeps them too.
 #[test]
-fn every_level_is_within_its_bound_on_every_device() {
+fn every_level_is_within_its_bound_on_every_engine_and_device() {
     let seen = !run(&["devices"]).stdout.contains("none seen");
-    let devices = [
-        (DeviceName::Flex, true),
-        (DeviceName::Ndarray, true),
-        (DeviceName::Wgpu, seen),
+    let computers = [
+        ("fused", DeviceName::Flex, true),
+        ("burn", DeviceName::Flex, true),
+        ("burn", DeviceName::Ndarray, true),
+        ("burn", DeviceName::Wgpu, seen),
     ];
-    for (device, _) in devices
+    for (engine, device, _) in computers
         .into_iter()
-        .filter(|(device, there)| device.is_built() && *there)
+        .filter(|(_, device, there)| device.is_built() && *there)
     {
-        let path = folder("keras").join(device.name());
-        let comparisons = repeat(&path, &["--device", device.name()]);
+        let path = folder("keras").join(format!("{engine}-{device}"));
+        let comparisons = repeat(&path, &["--engine", engine, "--device", device.name()]);
         // Four forward quantities at two sets of weights, 14 gradients, losses, probabilities.
         assert_eq!(comparisons.len(), 2 * 4 + 14 + 2);
         for comparison in &comparisons {
-            assert_eq!(comparison["within"], true, "{device}: {comparison}");
+            assert_eq!(
+                comparison["within"], true,
+                "{engine} on {device}: {comparison}"
+            );
         }
         let largest = |what: &str| {
             let found = comparisons

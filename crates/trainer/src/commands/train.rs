@@ -7,9 +7,10 @@ use headlight_inspector::{ColourMode, Heatmap, Quantity};
 
 use crate::Failure;
 use crate::cli::TrainArguments;
+use crate::engine::{EngineName, beyond_fused};
 use crate::environment::Environment;
 use crate::experiment::Experiment;
-use crate::files::print;
+use crate::files::{note, print};
 use crate::record::{Samples, record};
 use crate::recorder::{Recorder, moment};
 use crate::report::{Report, reported_samples};
@@ -26,6 +27,11 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let mut config = arguments.config.load()?;
     config.compute.device = arguments.device.unwrap_or(config.compute.device);
     config.compute.engine = arguments.engine.unwrap_or(config.compute.engine);
+    if config.compute.engine == EngineName::Auto
+        && let Some(reason) = beyond_fused(&config)
+    {
+        note(&format!("engine burn: `fused` is no choice, {reason}"));
+    }
     config.compute.engine = config.compute.engine.resolve(&config)?;
     let experiment = Experiment::new(config)?;
     let mut engine = experiment.engine()?;
