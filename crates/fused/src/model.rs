@@ -18,6 +18,17 @@ pub struct Samples<'a> {
     pub labels: &'a [bool],
 }
 
+impl<'a> Samples<'a> {
+    #[inline(always)]
+    fn block(self, samples: &'a [u32]) -> Block<'a> {
+        Block {
+            tokens: self.tokens,
+            labels: self.labels,
+            samples,
+        }
+    }
+}
+
 /// What a model says of some samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answers {
@@ -56,8 +67,6 @@ pub struct Model {
     squares: Vec<f32>,
     moments: Moments,
     scratch: Scratch,
-    /// Whether `scratch` holds what depends on these parameters alone.
-    prepared: bool,
 }
 
 impl Model {
@@ -95,7 +104,6 @@ impl Model {
             squares: vec![0.0; squares],
             moments: Moments::new(layout.len()),
             scratch: Scratch::new(layout),
-            prepared: false,
         })
     }
 
@@ -236,7 +244,7 @@ impl Task for Step<'_> {
             &mut model.gradient,
             &mut model.squares,
         );
-        model.prepared = false;
+        model.scratch.prepared = false;
         loss
     }
 }
@@ -254,27 +262,16 @@ impl Task for Differentiate<'_> {
     fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> f32 {
         let share = 1.0 / self.batch.len() as f32;
         let per_occurrence = model.adam.per_occurrence;
-        let layout = Layout {
-            width: size.width(),
-            ..model.layout
-        };
-        let mut kernel = Kernel::<S, TILE> {
+        let mut kernel = Kernel::<S, TILE>::new(
             size,
-            layout,
-            layer_norm_eps: model.layer_norm_eps,
-            parameters: &model.parameters,
-            scratch: &mut model.scratch,
-        };
-        if !model.prepared {
-            kernel.prepare();
-        }
+            model.layout,
+            model.layer_norm_eps,
+            &model.parameters,
+            &mut model.scratch,
+        );
         let mut loss = 0.0;
         for samples in self.batch.chunks(LANES) {
-            let block = Block {
-                tokens: self.samples.tokens,
-                labels: self.samples.labels,
-                samples,
-            };
+            let block = self.samples.block(samples);
             kernel.forward(block);
             for lane in 0..samples.len() {
                 loss += kernel.scratch.losses[lane];
@@ -283,7 +280,6 @@ impl Task for Differentiate<'_> {
             kernel.backward(block, share, &mut model.gradient, squares);
         }
         kernel.finish(&mut model.gradient);
-        model.prepared = true;
         loss * share
     }
 }
@@ -299,27 +295,15 @@ impl Task for Ask<'_> {
 
     #[inline(always)]
     fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) {
-        let layout = Layout {
-            width: size.width(),
-            ..model.layout
-        };
-        let mut kernel = Kernel::<S, TILE> {
+        let mut kernel = Kernel::<S, TILE>::new(
             size,
-            layout,
-            layer_norm_eps: model.layer_norm_eps,
-            parameters: &model.parameters,
-            scratch: &mut model.scratch,
-        };
-        if !model.prepared {
-            kernel.prepare();
-        }
-        model.prepared = true;
+            model.layout,
+            model.layer_norm_eps,
+            &model.parameters,
+            &mut model.scratch,
+        );
         for samples in self.chosen.chunks(LANES) {
-            let block = Block {
-                tokens: self.samples.tokens,
-                labels: self.samples.labels,
-                samples,
-            };
+            let block = self.samples.block(samples);
             kernel.forward(block);
             let scratch = &*kernel.scratch;
             let lanes = samples.len();

@@ -1,8 +1,10 @@
 //! Files that appear whole or not at all.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
-use std::path::Path;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use crate::Failure;
 
@@ -35,7 +37,68 @@ pub fn write_whole(
         file.sync_all()?;
         temporary.persist(path).map_err(|failed| failed.error)
     };
-    attempt().map_err(|error| match path.parent() {
+    attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// A file that grows by whole lines.
+#[derive(Debug)]
+pub struct LineFile {
+    file: File,
+    path: PathBuf,
+    /// Bytes of whole lines.
+    length: u64,
+}
+
+impl LineFile {
+    /// Goes on after the first `length` bytes of an open file; what comes after them is dropped.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn at(mut file: File, path: &Path, length: u64) -> Result<Self, Failure> {
+        file.set_len(length)
+            .and_then(|()| file.seek(SeekFrom::Start(length)))
+            .map_err(|error| Failure::writing(path, &error))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            length,
+        })
+    }
+
+    /// Appends a value as a line of JSON, whole or not at all.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn append(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut line = serde_json::to_string(value).map_err(|error| {
+            Failure::System(format!(
+                "{} cannot be written: {error}",
+                self.path.display()
+            ))
+        })?;
+        line.push('\n');
+        self.file.write_all(line.as_bytes()).map_err(|error| {
+            // A disk that filled half-way through a line keeps the lines before it.
+            let _ = self.file.set_len(self.length);
+            Failure::writing(&self.path, &error)
+        })?;
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// Makes sure that the lines are on the disk.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn sync(&self) -> Result<(), Failure> {
+        let synced = self.file.sync_all();
+        synced.map_err(|error| Failure::writing(&self.path, &error))
+    }
+}
+
+/// A failure to write `path`; that its folder is missing is the user's to mend.
+pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
             Failure::Input(format!(
                 "cannot write {}: the folder {} does not exist",
@@ -43,8 +106,8 @@ pub fn write_whole(
                 folder.display()
             ))
         }
-        _ => Failure::writing(path, &error),
-    })
+        _ => Failure::writing(path, error),
+    }
 }
 
 /// Reads a file that the user named, refusing what is too large to be right.

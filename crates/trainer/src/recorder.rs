@@ -4,9 +4,10 @@ use crate::Failure;
 use crate::config::{DumpConfig, ExperimentConfig};
 use crate::engine::Engine;
 use crate::experiment::Experiment;
+use crate::files::LineFile;
 use crate::metrics::StepMetrics;
 use crate::record::{self, Moment, Samples, record};
-use crate::run_dir::{MetricsLog, RunDir};
+use crate::run_dir::RunDir;
 use crate::terminal::TrainingDisplay;
 use crate::train::{Observer, Progress, due, measure};
 
@@ -15,7 +16,7 @@ pub(crate) struct Recorder<'a> {
     experiment: &'a Experiment,
     run: &'a RunDir,
     chosen: Vec<usize>,
-    log: MetricsLog,
+    log: LineFile,
     display: TrainingDisplay,
     pub(crate) metrics: Vec<StepMetrics>,
     /// Each step's, where there is a recorded run to compare them with.

@@ -9,8 +9,7 @@ use headlight_model::TransformerClassifier;
 use serde::Serialize;
 
 use crate::config::{DumpFormat, ExperimentConfig};
-use crate::files::write_whole;
-use crate::metrics::StepMetrics;
+use crate::files::{LineFile, write_whole};
 use crate::{Failure, config, weights};
 
 /// Where runs go that are given no folder of their own.
@@ -155,14 +154,10 @@ impl RunDir {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn metrics_log(&self) -> Result<MetricsLog, Failure> {
+    pub fn metrics_log(&self) -> Result<LineFile, Failure> {
         let path = self.metrics_path();
         let file = File::create_new(&path).map_err(|error| Failure::writing(&path, &error))?;
-        Ok(MetricsLog {
-            file,
-            path,
-            length: 0,
-        })
+        LineFile::at(file, &path, 0)
     }
 
     /// The lines of `metrics.jsonl`.
@@ -241,32 +236,4 @@ pub fn write_dump(dump: &AttentionDump, format: DumpFormat, path: &Path) -> Resu
         DumpFormat::Json => dump.write_json(file),
         DumpFormat::Csv => dump.write_csv(file),
     })
-}
-
-/// `metrics.jsonl`, a line at a time.
-#[derive(Debug)]
-pub struct MetricsLog {
-    file: File,
-    path: PathBuf,
-    /// Bytes written.
-    length: u64,
-}
-
-impl MetricsLog {
-    /// Appends a line, whole or not at all.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn append(&mut self, metrics: &StepMetrics) -> Result<(), Failure> {
-        let mut line = serde_json::to_string(metrics)
-            .map_err(|error| Failure::System(format!("metrics cannot be written: {error}")))?;
-        line.push('\n');
-        self.file.write_all(line.as_bytes()).map_err(|error| {
-            // A disk that filled half-way through a line keeps the lines before it.
-            let _ = self.file.set_len(self.length);
-            Failure::writing(&self.path, &error)
-        })?;
-        self.length += line.len() as u64;
-        Ok(())
-    }
 }

@@ -35,10 +35,7 @@ fn rows(path: &Path) -> Vec<Value> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 #[test]
@@ -476,37 +473,38 @@ fn a_task_of_a_slurm_array_takes_its_share() {
     );
 }
 
+fn refused(finished: &Finished, part: &str) {
+    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains(part),
+        "`{part}` is not in: {}",
+        finished.stderr
+    );
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let folder = folder("sweep_refused");
     let out = folder.join("rows.jsonl");
     sweep(&out, "0..3", &[]).done();
     let before = fs::read(&out).unwrap();
-    let refused = |finished: Finished, part: &str| {
-        assert_eq!(finished.code, Some(2), "{}", finished.stderr);
-        assert!(
-            finished.stderr.contains(part),
-            "`{part}` is not in: {}",
-            finished.stderr
-        );
-    };
-    refused(sweep(&out, "3", &[]), "write A..B");
-    refused(sweep(&out, "3..3", &[]), "holds no seed");
-    refused(sweep(&out, "0..3", &["--shard", "0/4"]), "I from 1 to N");
+    refused(&sweep(&out, "3", &[]), "write A..B");
+    refused(&sweep(&out, "3..3", &[]), "holds no seed");
+    refused(&sweep(&out, "0..3", &["--shard", "0/4"]), "I from 1 to N");
     refused(
-        sweep(&out, "0..3", &["--grid", "model.d_modl=4,8"]),
+        &sweep(&out, "0..3", &["--grid", "model.d_modl=4,8"]),
         "did you mean `d_model`?",
     );
     refused(
-        sweep(&out, "0..3", &["--grid", "model.d_model=4,none"]),
+        &sweep(&out, "0..3", &["--grid", "model.d_model=4,none"]),
         "model.d_model",
     );
     refused(
-        sweep(&out, "0..3", &["--grid", "seed=1,2"]),
+        &sweep(&out, "0..3", &["--grid", "seed=1,2"]),
         "what --seeds is for",
     );
     refused(
-        sweep(
+        &sweep(
             &out,
             "0..3",
             &["--grid", "model.d_model=4", "--grid", "model.d_model=8"],
@@ -514,7 +512,7 @@ fn what_makes_no_sense_is_refused() {
         "twice",
     );
     refused(
-        sweep(
+        &sweep(
             &out,
             "0..3",
             &["--engine", "fused", "--set", "model.n_layers=2"],
@@ -522,20 +520,20 @@ fn what_makes_no_sense_is_refused() {
         "cannot run this config",
     );
     refused(
-        sweep(&out, "0..3", &["--set", "training.batch_size=32"]),
+        &sweep(&out, "0..3", &["--set", "training.batch_size=32"]),
         "line 1: the row is of another config",
     );
     refused(
-        sweep(&out, "1..4", &[]),
+        &sweep(&out, "1..4", &[]),
         "line 1: the row is of seed 0, where this sweep or shard has seed 1",
     );
-    refused(sweep(&out, "0..2", &[]), "holds more than the 2 runs");
+    refused(&sweep(&out, "0..2", &[]), "holds more than the 2 runs");
     refused(
-        sweep(&folder.join("rows.parquet"), "0..2", &[]),
+        &sweep(&folder.join("rows.parquet"), "0..2", &[]),
         "a sweep writes .jsonl",
     );
     refused(
-        sweep(&folder.join("nowhere/rows.jsonl"), "0..2", &[]),
+        &sweep(&folder.join("nowhere/rows.jsonl"), "0..2", &[]),
         "nowhere does not exist",
     );
     let reference = [
@@ -546,32 +544,41 @@ fn what_makes_no_sense_is_refused() {
         "--out",
         text(&out),
     ];
-    refused(run(&reference), "nothing for seeds to vary");
+    refused(&run(&reference), "nothing for seeds to vary");
     let words = folder.join("words.jsonl");
     fs::write(&words, "once upon a time\n").unwrap();
-    refused(sweep(&words, "0..2", &[]), "line 1: it is no JSON object");
+    refused(&sweep(&words, "0..2", &[]), "line 1: it is no JSON object");
     assert_eq!(fs::read_to_string(&words).unwrap(), "once upon a time\n");
     assert_eq!(fs::read(&out).unwrap(), before);
+}
 
+#[test]
+fn rows_that_contradict_each_other_are_not_merged() {
+    let folder = folder("merge_refused");
+    let out = folder.join("rows.jsonl");
+    sweep(&out, "0..3", &[]).done();
+    let before = fs::read(&out).unwrap();
+    let words = folder.join("words.jsonl");
+    fs::write(&words, "once upon a time\n").unwrap();
     let merge = |parts: &[&Path], out: &str| {
         let out = folder.join(out);
         let mut arguments = vec!["merge", "--out", text(&out)];
         arguments.extend(parts.iter().map(|part| text(part)));
         run(&arguments)
     };
-    refused(merge(&[&out], "all.xlsx"), "use .jsonl or .csv");
+    refused(&merge(&[&out], "all.xlsx"), "use .jsonl or .csv");
     refused(
-        merge(&[&folder.join("none.jsonl")], "all.jsonl"),
+        &merge(&[&folder.join("none.jsonl")], "all.jsonl"),
         "none.jsonl",
     );
     refused(
-        merge(&[&words], "all.jsonl"),
+        &merge(&[&words], "all.jsonl"),
         "line 1: it is no JSON object",
     );
     let other = folder.join("other.jsonl");
     sweep(&other, "3..5", &["--set", "training.batch_size=32"]).done();
     refused(
-        merge(&[&out, &other], "all.jsonl"),
+        &merge(&[&out, &other], "all.jsonl"),
         "other.jsonl, line 1: the row is of another config",
     );
     let forged = folder.join("forged.jsonl");
@@ -583,7 +590,7 @@ fn what_makes_no_sense_is_refused() {
     )
     .unwrap();
     refused(
-        merge(&[&out, &forged], "all.jsonl"),
+        &merge(&[&out, &forged], "all.jsonl"),
         "seed 0 has two different rows",
     );
     assert!(!folder.join("all.jsonl").exists());

@@ -65,6 +65,9 @@ impl Size for Any {
 /// All that passes keep between their parts. Rows are padded.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch {
+    /// Whether it holds what depends on the weights alone, for the weights as they are.
+    pub(crate) prepared: bool,
+
     // Of the weights alone, the same for all samples
     /// The input of `[CLS]`. `[width]`
     x0: Vec<f32>,
@@ -133,6 +136,7 @@ impl Scratch {
         let row = || vec![0.0; width];
         let lanes = |count: usize| vec![ZERO; count];
         Self {
+            prepared: false,
             x0: row(),
             query: row(),
             u: vec![0.0; heads * width],
@@ -204,14 +208,39 @@ impl Block<'_> {
 /// A kernel for one size of rows, on one set of weights.
 #[derive(Debug)]
 pub(crate) struct Kernel<'a, S, const TILE: usize> {
-    pub(crate) size: S,
-    pub(crate) layout: Layout,
-    pub(crate) layer_norm_eps: f32,
-    pub(crate) parameters: &'a [f32],
+    size: S,
+    layout: Layout,
+    layer_norm_eps: f32,
+    parameters: &'a [f32],
     pub(crate) scratch: &'a mut Scratch,
 }
 
-impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
+impl<'a, S: Size, const TILE: usize> Kernel<'a, S, TILE> {
+    #[inline(always)]
+    pub(crate) fn new(
+        size: S,
+        layout: Layout,
+        layer_norm_eps: f32,
+        parameters: &'a [f32],
+        scratch: &'a mut Scratch,
+    ) -> Self {
+        let mut kernel = Self {
+            size,
+            layout: Layout {
+                width: size.width(),
+                ..layout
+            },
+            layer_norm_eps,
+            parameters,
+            scratch,
+        };
+        if !kernel.scratch.prepared {
+            kernel.prepare();
+            kernel.scratch.prepared = true;
+        }
+        kernel
+    }
+
     #[inline(always)]
     fn parameter(&self, parameter: Parameter) -> &[f32] {
         &self.parameters[self.layout.range(parameter)]
@@ -233,7 +262,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
 
     /// Computes what depends on the weights alone.
     #[inline(always)]
-    pub(crate) fn prepare(&mut self) {
+    fn prepare(&mut self) {
         let (d, width) = (self.size.d_model(), self.size.width());
         let parameters = self.parameters;
         let layout = self.layout;

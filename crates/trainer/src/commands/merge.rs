@@ -1,5 +1,7 @@
 //! `headlight merge`: results of shards as one file.
 
+use std::fmt::Write;
+
 use crate::Failure;
 use crate::cli::MergeArguments;
 use crate::files::{note, print};
@@ -32,10 +34,10 @@ pub fn run(arguments: &MergeArguments) -> Result<(), Failure> {
     }
     let mut text = format!("{}: {rows} runs", arguments.out.display());
     if doubled > 0 {
-        text += &format!(", {doubled} of them found twice and written once");
+        let _ = write!(text, ", {doubled} of them found twice and written once");
     }
     if failed > 0 {
-        text += &format!(", {failed} failed");
+        let _ = write!(text, ", {failed} failed");
     }
     print(&(text + "\n"))
 }

@@ -80,7 +80,7 @@ fn summarise(path: &Path, plan: &Plan) -> Result<(), Failure> {
     let rule = plan.points()[0].config().data.rule.as_ref();
     let task = rule.map_or_else(
         || "two classes from a file".to_owned(),
-        |rule| rule.describe(),
+        headlight_data::LabelRule::describe,
     );
     let title = format!("{} runs: {task}", summary.runs());
     write_whole(&picture, |file| {

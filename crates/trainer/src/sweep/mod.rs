@@ -5,18 +5,22 @@
 //! as a [`Row`], [`workers`] does so on all cores and hands rows on in order, and [`Results`] is the
 //! file that they go to: its bytes depend on the plan alone.
 
+mod grid;
 mod merge;
 mod plan;
 mod results;
 mod row;
 mod run;
+mod shard;
 mod summary;
 mod workers;
 
+pub use grid::{Grid, Seeds};
 pub use merge::{Merged, merge};
-pub use plan::{Grid, Plan, Seeds, Shard};
+pub use plan::Plan;
 pub use results::Results;
 pub use row::{Outcome, Row};
 pub use run::run;
+pub use shard::Shard;
 pub use summary::Summary;
 pub use workers::{Report, work};

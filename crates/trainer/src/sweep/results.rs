@@ -1,14 +1,14 @@
 //! The file that a sweep's rows go to.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::plan::Plan;
 use super::row::{Line, Row};
 use crate::Failure;
-use crate::files::note;
+use crate::files::{LineFile, cannot_write, note};
 
 /// The longest line that is read, in bytes.
 const LINE_LIMIT: u64 = 1 << 24;
@@ -16,10 +16,7 @@ const LINE_LIMIT: u64 = 1 << 24;
 /// A results file, locked while a sweep writes it.
 #[derive(Debug)]
 pub struct Results {
-    file: File,
-    path: PathBuf,
-    /// Bytes of whole lines.
-    length: u64,
+    lines: LineFile,
     /// Runs that it holds.
     pub finished: usize,
 }
@@ -43,16 +40,7 @@ impl Results {
             .create(true)
             .truncate(false)
             .open(path)
-            .map_err(|error| match path.parent() {
-                Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
-                    Failure::Input(format!(
-                        "cannot write {}: the folder {} does not exist",
-                        path.display(),
-                        folder.display()
-                    ))
-                }
-                _ => Failure::writing(path, &error),
-            })?;
+            .map_err(|error| cannot_write(path, &error))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -63,66 +51,11 @@ impl Results {
             }
             Err(TryLockError::Error(error)) => return Err(Failure::writing(path, &error)),
         }
-        let mut results = Self {
-            file,
-            path: path.to_owned(),
-            length: 0,
-            finished: 0,
-        };
-        results.check(plan, runs)?;
-        Ok(results)
-    }
-
-    fn check(&mut self, plan: &Plan, runs: Range<usize>) -> Result<(), Failure> {
-        let path = self.path.clone();
-        let reader = self
-            .file
-            .try_clone()
-            .map_err(|error| Failure::reading(&path, error))?;
-        let mut lines = Lines::new(reader, &path);
-        while let Some(line) = lines.next_whole()? {
-            let refuse = |reason: String| {
-                Failure::Input(format!(
-                    "{}, line {}: {reason}; choose another --out, or move the file away",
-                    path.display(),
-                    self.finished + 1
-                ))
-            };
-            let found = Line::parse(&line).map_err(&refuse)?;
-            let run = runs.start + self.finished;
-            if run >= runs.end {
-                return Err(refuse(format!(
-                    "the file holds more than the {} runs that are asked for",
-                    runs.len()
-                )));
-            }
-            if found.config_sha256 != plan.config_sha256 {
-                return Err(refuse(
-                    "the row is of another config, grid, dataset or version of headlight"
-                        .to_owned(),
-                ));
-            }
-            let (seed, point) = plan.place(run);
-            if (found.seed, found.point.unwrap_or(0)) != (seed, point) {
-                return Err(refuse(format!(
-                    "the row is of seed {}, where this sweep or shard has seed {seed}",
-                    found.seed
-                )));
-            }
-            self.finished += 1;
-            self.length += line.len() as u64 + 1;
-        }
-        if lines.read > self.length {
-            note(&format!(
-                "{}: the last line was cut short and is computed again",
-                path.display()
-            ));
-        }
-        self.file
-            .set_len(self.length)
-            .and_then(|()| self.file.seek(SeekFrom::Start(self.length)))
-            .map_err(|error| Failure::writing(&path, &error))?;
-        Ok(())
+        let (finished, length) = check(&file, path, plan, runs)?;
+        Ok(Self {
+            lines: LineFile::at(file, path, length)?,
+            finished,
+        })
     }
 
     /// Appends a row, whole or not at all.
@@ -130,14 +63,7 @@ impl Results {
     /// # Errors
     /// When it cannot be written.
     pub fn append(&mut self, row: &Row) -> Result<(), Failure> {
-        let mut line = serde_json::to_string(row)
-            .map_err(|error| Failure::System(format!("a row cannot be written: {error}")))?;
-        line.push('\n');
-        self.file.write_all(line.as_bytes()).map_err(|error| {
-            let _ = self.file.set_len(self.length);
-            Failure::writing(&self.path, &error)
-        })?;
-        self.length += line.len() as u64;
+        self.lines.append(row)?;
         self.finished += 1;
         Ok(())
     }
@@ -147,10 +73,60 @@ impl Results {
     /// # Errors
     /// When they are not.
     pub fn sync(&self) -> Result<(), Failure> {
-        self.file
-            .sync_all()
-            .map_err(|error| Failure::writing(&self.path, &error))
+        self.lines.sync()
     }
+}
+
+/// How many rows of `runs` a file holds, and in how many bytes.
+fn check(
+    file: &File,
+    path: &Path,
+    plan: &Plan,
+    runs: Range<usize>,
+) -> Result<(usize, u64), Failure> {
+    let reader = file
+        .try_clone()
+        .map_err(|error| Failure::reading(path, error))?;
+    let mut lines = Lines::new(reader, path);
+    let (mut finished, mut length) = (0, 0);
+    while let Some(line) = lines.next_whole()? {
+        let refuse = |reason: String| {
+            Failure::Input(format!(
+                "{}, line {}: {reason}; choose another --out, or move the file away",
+                path.display(),
+                finished + 1
+            ))
+        };
+        let found = Line::parse(&line).map_err(&refuse)?;
+        let run = runs.start + finished;
+        if run >= runs.end {
+            return Err(refuse(format!(
+                "the file holds more than the {} runs that are asked for",
+                runs.len()
+            )));
+        }
+        if found.config_sha256 != plan.config_sha256 {
+            return Err(refuse(
+                "the row is of another config, grid, dataset or version of headlight".to_owned(),
+            ));
+        }
+        let (seed, point) = plan.place(run);
+        if (found.seed, found.point.unwrap_or(0)) != (seed, point) {
+            return Err(refuse(format!(
+                "the row is of seed {}, where this sweep or shard has seed {seed}",
+                found.seed
+            )));
+        }
+        finished += 1;
+        length = lines.read;
+    }
+    if lines.read > length {
+        note(&format!(
+            "{}: the last line was cut short and is computed again",
+            path.display()
+        ));
+    }
+    Ok((finished, length))
 }
 
 /// The lines of a results file, one in memory at a time.

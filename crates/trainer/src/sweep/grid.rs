@@ -1,0 +1,144 @@
+//! Which seeds, and which values of which keys.
+
+use std::ops::Range;
+use std::str::FromStr;
+
+use crate::Failure;
+
+/// The most points of a grid.
+const POINT_LIMIT: usize = 100_000;
+
+/// Seeds `A..B`: from A up to, but without, B.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seeds(pub Range<u64>);
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no range of seeds; write A..B, such as 0..1000");
+        let (first, end) = text.split_once("..").ok_or_else(wrong)?;
+        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
+        let seeds = number(first)?..number(end)?;
+        if seeds.is_empty() {
+            return Err(format!("`{text}` holds no seed; B of A..B is left out"));
+        }
+        Ok(Self(seeds))
+    }
+}
+
+/// A key of the config, and the values that it is to have, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    key: String,
+    values: Vec<toml::Value>,
+}
+
+impl FromStr for Grid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((key, values)) = text.split_once('=') else {
+            return Err(format!(
+                "`{text}` is no grid; write KEY=V1,V2, such as training.learning_rate=1e-3,3e-3"
+            ));
+        };
+        let key = key.trim();
+        if key == "seed" {
+            return Err("seeds are what --seeds is for".to_owned());
+        }
+        if !key.contains('.') {
+            return Err(format!(
+                "`{key}` is no key of a section; write SECTION.KEY, such as model.d_model"
+            ));
+        }
+        let parsed = format!("values = [{values}]")
+            .parse::<toml::Table>()
+            .ok()
+            .and_then(|mut table| table.remove("values"));
+        let values = match parsed {
+            Some(toml::Value::Array(values)) => values,
+            // Words without quotes, as in `--set`.
+            _ => values
+                .split(',')
+                .map(|word| toml::Value::String(word.trim().to_owned()))
+                .collect(),
+        };
+        if values.is_empty() {
+            return Err(format!("`{text}` names no value"));
+        }
+        for (index, value) in values.iter().enumerate() {
+            if values[..index].contains(value) {
+                return Err(format!("`{text}` names {value} twice"));
+            }
+        }
+        Ok(Self {
+            key: key.to_owned(),
+            values,
+        })
+    }
+}
+
+/// Every combination of the grids' values, the last grid varying fastest.
+pub(super) fn product(grids: &[Grid]) -> Result<Vec<Vec<(String, toml::Value)>>, Failure> {
+    let mut points: Vec<Vec<(String, toml::Value)>> = vec![Vec::new()];
+    for (index, grid) in grids.iter().enumerate() {
+        if grids[..index].iter().any(|other| other.key == grid.key) {
+            return Err(Failure::Input(format!("--grid names `{}` twice", grid.key)));
+        }
+        if points.len().saturating_mul(grid.values.len()) > POINT_LIMIT {
+            return Err(Failure::Input(format!(
+                "the grid has more than {POINT_LIMIT} points; sweep it in parts"
+            )));
+        }
+        let with = |point: &Vec<(String, toml::Value)>, value: &toml::Value| {
+            let mut point = point.clone();
+            point.push((grid.key.clone(), value.clone()));
+            point
+        };
+        points = points
+            .iter()
+            .flat_map(|point| grid.values.iter().map(|value| with(point, value)))
+            .collect();
+    }
+    Ok(points)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_read_numbers_words_and_lists() {
+        let values = |text: &str| text.parse::<Grid>().unwrap().values;
+        assert_eq!(values("training.learning_rate=1e-3, 3e-3").len(), 2);
+        assert_eq!(values("model.d_model=4,8,16")[2], toml::Value::Integer(16));
+        assert_eq!(
+            values("training.token_second_moment=per-token,per-occurrence")[0].as_str(),
+            Some("per-token")
+        );
+        assert_eq!(
+            values("data.rule={ kind = \"token-anywhere\", token = 1 }").len(),
+            1
+        );
+        for (text, part) in [
+            ("seed=1,2", "--seeds"),
+            ("model.d_model", "KEY=V1,V2"),
+            ("model.d_model=4,4", "twice"),
+            ("d_model=4", "SECTION.KEY"),
+            ("model.d_model=", "names no value"),
+        ] {
+            let message = text.parse::<Grid>().unwrap_err();
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn seeds_are_half_open() {
+        assert_eq!("3..5".parse::<Seeds>().unwrap().0, 3..5);
+        for text in ["3", "3..3", "5..3", "a..b", "-1..4"] {
+            assert!(text.parse::<Seeds>().is_err(), "{text}");
+        }
+    }
+}
