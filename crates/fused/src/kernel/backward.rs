@@ -2,7 +2,7 @@
 
 use super::products::{add_products, add_rows, average, project, project_back, transpose};
 use super::{Block, Kernel, Size};
-use crate::lanes::{LANES, ZERO, map, zip};
+use crate::lanes::{LANES, Lanes, ZERO, map, zip};
 use crate::shape::Parameter;
 
 impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
@@ -202,43 +202,59 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let weights = &scratch.weights[..n_heads * positions];
         let d_scores = &scratch.d_scores[..n_heads * positions];
         let position_table = &mut position_table[..positions * tiles];
-        for lane in 0..block.samples.len().min(LANES) {
-            let tokens = block.tokens(lane, positions);
-            for j in 0..positions {
-                let token = tokens[j] as usize;
-                for t in 0..tiles {
-                    let mut d_x = [0.0; TILE];
-                    if j == 0 {
-                        let (residual, part) =
-                            (d_residual[lane * tiles + t], part[lane * tiles + t]);
-                        for i in 0..TILE {
-                            d_x[i] = residual[i] + part[i];
-                        }
-                    }
-                    for head in 0..n_heads {
-                        let weight = weights[head * positions + j][lane];
-                        let d_score = d_scores[head * positions + j][lane];
-                        let d_pooled = d_pooled[(head * LANES + lane) * tiles + t];
-                        let u = u[head * tiles + t];
-                        for i in 0..TILE {
-                            d_x[i] += weight * d_pooled[i] + d_score * u[i];
-                        }
-                    }
-                    let sum = &mut table[token * tiles + t];
+        let lanes = block.samples.len().min(LANES);
+        let mut samples: [&[u32]; LANES] = [&[]; LANES];
+        for (lane, sample) in samples.iter_mut().enumerate() {
+            *sample = block.tokens(lane, positions);
+        }
+        let as_key = AsKey {
+            weights,
+            d_scores,
+            d_pooled,
+            u,
+            n_heads,
+            positions,
+            tiles,
+        };
+        for t in 0..tiles {
+            // [CLS] is in every sample: its sums stay in registers.
+            let (mut sum, mut square) = (table[t], [0.0; TILE]);
+            let mut position_sum = position_table[t];
+            for lane in 0..lanes {
+                let d_x = as_key.at(0, lane, t);
+                let (residual, part) = (d_residual[lane * tiles + t], part[lane * tiles + t]);
+                for i in 0..TILE {
+                    let d_x = d_x[i] + (residual[i] + part[i]);
+                    sum[i] += d_x;
+                    square[i] += d_x * d_x;
+                    position_sum[i] += d_x;
+                }
+            }
+            table[t] = sum;
+            position_table[t] = position_sum;
+            if let Some(squares) = &mut squares {
+                for i in 0..TILE {
+                    squares[t][i] += square[i];
+                }
+            }
+            for j in 1..positions {
+                let mut position_sum = position_table[j * tiles + t];
+                for lane in 0..lanes {
+                    let d_x = as_key.at(j, lane, t);
+                    let row = samples[lane][j] as usize * tiles + t;
+                    let sum = &mut table[row];
                     for i in 0..TILE {
                         sum[i] += d_x[i];
+                        position_sum[i] += d_x[i];
                     }
                     if let Some(squares) = &mut squares {
-                        let sum = &mut squares[token * tiles + t];
+                        let sum = &mut squares[row];
                         for i in 0..TILE {
                             sum[i] += d_x[i] * d_x[i];
                         }
                     }
-                    let sum = &mut position_table[j * tiles + t];
-                    for i in 0..TILE {
-                        sum[i] += d_x[i];
-                    }
                 }
+                position_table[j * tiles + t] = position_sum;
             }
         }
     }
@@ -250,11 +266,13 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let scale = self.scale();
         let d_head = self.size.d_model() / self.size.n_heads();
         let n_heads = self.size.n_heads();
-        let key_weight = self.parameter(Parameter::KeyWeight);
-        let gamma = self.parameter(Parameter::Gamma);
-        let beta = self.parameter(Parameter::Beta);
-        let classifier = self.parameter(Parameter::ClassifierWeight);
+        let key_weight = &self.parameter(Parameter::KeyWeight)[..width * width];
+        let gamma = &self.parameter(Parameter::Gamma)[..width];
+        let beta = &self.parameter(Parameter::Beta)[..width];
+        let classifier = &self.parameter(Parameter::ClassifierWeight)[..width];
         let scratch = &*self.scratch;
+        let d_u_sum = &scratch.d_u_sum[..n_heads * width];
+        let (query, x0) = (&scratch.query[..width], &scratch.x0[..width]);
         let head_of = |e: usize| {
             if n_heads == 1 {
                 0
@@ -263,31 +281,37 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             }
         };
 
-        let d_query = &mut gradient[self.layout.range(Parameter::QueryBias)];
-        for i in 0..width {
-            let row = &key_weight[i * width..(i + 1) * width];
-            for e in 0..width {
-                d_query[e] += scale * scratch.d_u_sum[head_of(e) * width + i] * row[e];
+        let mut d_query = [0.0; TILE];
+        for t in 0..width / TILE {
+            let columns = t * TILE..(t + 1) * TILE;
+            d_query.fill(0.0);
+            for (i, row) in key_weight.chunks_exact(width).enumerate() {
+                let row = &row[columns.clone()];
+                for e in 0..TILE {
+                    d_query[e] += scale * d_u_sum[head_of(t * TILE + e) * width + i] * row[e];
+                }
             }
-        }
-        let (weights, biases) =
-            gradient.split_at_mut(self.layout.range(Parameter::QueryBias).start);
-        let d_query = &biases[..width];
-        let rows = weights[self.layout.range(Parameter::QueryWeight)].chunks_exact_mut(width);
-        for (row, x0) in rows.zip(&scratch.x0) {
-            for e in 0..width {
-                row[e] += x0 * d_query[e];
+            let bias = &mut gradient[self.layout.range(Parameter::QueryBias)][columns.clone()];
+            for e in 0..TILE {
+                bias[e] += d_query[e];
+            }
+            let rows = &mut gradient[self.layout.range(Parameter::QueryWeight)];
+            for (row, x0) in rows.chunks_exact_mut(width).zip(x0) {
+                let row = &mut row[columns.clone()];
+                for e in 0..TILE {
+                    row[e] += x0 * d_query[e];
+                }
             }
         }
         let rows = gradient[self.layout.range(Parameter::KeyWeight)].chunks_exact_mut(width);
-        for (i, row) in rows.enumerate() {
+        for (i, row) in rows.enumerate().take(width) {
             for e in 0..width {
-                row[e] += scale * scratch.d_u_sum[head_of(e) * width + i] * scratch.query[e];
+                row[e] += scale * d_u_sum[head_of(e) * width + i] * query[e];
             }
         }
 
         let d_logit = scratch.d_logit;
-        let sum = &scratch.d_normalized_sum;
+        let sum = &scratch.d_normalized_sum[..width];
         let d_gamma = &mut gradient[self.layout.range(Parameter::Gamma)];
         for i in 0..width {
             d_gamma[i] += classifier[i] * sum[i];
@@ -306,5 +330,34 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         scratch.d_logit = 0.0;
         scratch.d_normalized_sum.fill(0.0);
         scratch.d_u_sum.fill(0.0);
+    }
+}
+
+/// What an input's gradient is made of, beside what only that of `[CLS]` has.
+struct AsKey<'a, const TILE: usize> {
+    weights: &'a [Lanes],
+    d_scores: &'a [Lanes],
+    d_pooled: &'a [[f32; TILE]],
+    u: &'a [[f32; TILE]],
+    n_heads: usize,
+    positions: usize,
+    tiles: usize,
+}
+
+impl<const TILE: usize> AsKey<'_, TILE> {
+    /// `Σ_head a_j dp + ds_j u` for one sample.
+    #[inline(always)]
+    fn at(&self, j: usize, lane: usize, t: usize) -> [f32; TILE] {
+        let mut d_x = [0.0; TILE];
+        for head in 0..self.n_heads {
+            let weight = self.weights[head * self.positions + j][lane];
+            let d_score = self.d_scores[head * self.positions + j][lane];
+            let d_pooled = self.d_pooled[(head * LANES + lane) * self.tiles + t];
+            let u = self.u[head * self.tiles + t];
+            for i in 0..TILE {
+                d_x[i] += weight * d_pooled[i] + d_score * u[i];
+            }
+        }
+        d_x
     }
 }
