@@ -1,14 +1,15 @@
 """Whether two files of seeds, Keras's and Headlight's, look like draws from one distribution.
 
-    python scripts/compare_seeds.py data/keras_seeds.csv headlight_seeds.csv
-    python scripts/compare_seeds.py data/keras_seeds.csv sweep.jsonl
+    headlight sweep --seeds 0..1000 --out seeds.jsonl
+    python scripts/compare_seeds.py data/keras_seeds.csv seeds.jsonl
 
 Prints a Markdown table: for each column the mean of each file with its 95% confidence interval
 (Student's t), and the p-value of a two-sample Kolmogorov-Smirnov test. Exits with 1 if any p is
 below 0.01. With 21 columns, many of them tied to each other, that happens by chance too: in at most
 a fifth of the comparisons of two files that are alike.
 
-A .jsonl file is a sweep's: `epoch_loss` and both `attention_` fields hold lists there.
+A .jsonl file is a sweep's: `epoch_loss` and both `attention_` fields hold lists there. Two tables of
+Keras's can be compared too.
 """
 
 import argparse
