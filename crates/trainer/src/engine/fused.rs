@@ -98,11 +98,17 @@ impl Engine for FusedEngine<'_> {
         wide(&own.losses, &mut answers.losses);
         let heads = self.experiment.config.model.n_heads;
         let positions = dataset.positions();
-        for rows in own.attention.chunks_exact(heads * positions) {
-            answers.attention.extend((0..positions).map(|position| {
-                let heads_at = rows.iter().skip(position).step_by(positions);
-                heads_at.map(|&weight| f64::from(weight)).sum::<f64>() / heads as f64
-            }));
+        answers.attention.resize(chosen.len() * positions, 0.0);
+        let means = answers.attention.chunks_exact_mut(positions);
+        for (mean, rows) in means.zip(own.attention.chunks_exact(heads * positions)) {
+            for row in rows.chunks_exact(positions) {
+                for (mean, &weight) in mean.iter_mut().zip(row) {
+                    *mean += f64::from(weight);
+                }
+            }
+            for mean in mean {
+                *mean /= heads as f64;
+            }
         }
     }
 
