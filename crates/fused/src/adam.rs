@@ -2,7 +2,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::lanes::sqrt;
+use crate::lanes::{nothing_below, sqrt, square};
 
 /// Adam's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,7 @@ impl Moments {
         let (gradient, other_gradient) = gradient.split_at_mut(split);
         settings.update(tokens, first, second, gradient, |index, _| squares[index]);
         settings.update(others, other_first, other_second, other_gradient, |_, g| {
-            g * g
+            square(g)
         });
         squares.fill(0.0);
     }
@@ -92,7 +92,7 @@ impl Settings {
         first: &mut [f32],
         second: &mut [f32],
         gradient: &mut [f32],
-        square: impl Fn(usize, f32) -> f32,
+        squares: impl Fn(usize, f32) -> f32,
     ) {
         let count = parameters.len();
         let (first, second) = (&mut first[..count], &mut second[..count]);
@@ -100,8 +100,16 @@ impl Settings {
         for i in 0..count {
             let g = gradient[i];
             gradient[i] = 0.0;
+            // A gradient of 1e-15 moves nothing beside an epsilon of 1e-7, and its moments would soon
+            // be subnormal.
+            let v = second[i] + (squares(i, g) - second[i]) * self.gain_2;
+            let v = nothing_below(1e-30, v);
             let m = first[i] + (g - first[i]) * self.gain_1;
-            let v = second[i] + (square(i, g) - second[i]) * self.gain_2;
+            let m = if v == 0.0 {
+                0.0
+            } else {
+                nothing_below(1e-30, m)
+            };
             first[i] = m;
             second[i] = v;
             parameters[i] -= m * self.rate / (sqrt(v) + self.epsilon);

@@ -2,7 +2,7 @@
 
 use super::products::{add_products, add_rows, average, project, project_back, transpose};
 use super::{Block, Kernel, Size};
-use crate::lanes::{LANES, Lanes, ZERO, map, zip};
+use crate::lanes::{LANES, Lanes, ZERO, map, nothing_below, square, zip};
 use crate::shape::Parameter;
 
 impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
@@ -31,7 +31,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let output_weight = &self.parameters[self.layout.range(Parameter::OutputWeight)];
         let scratch = &mut *self.scratch;
         let mut d_logit = zip(scratch.probabilities, block.labels(), |p, y| {
-            (p - y) * share
+            nothing_below(1e-18, (p - y) * share)
         });
         // Lanes without a sample of their own have no part in the loss.
         d_logit[block.samples.len()..].fill(0.0);
@@ -218,7 +218,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         };
         for t in 0..tiles {
             // [CLS] is in every sample: its sums stay in registers.
-            let (mut sum, mut square) = (table[t], [0.0; TILE]);
+            let (mut sum, mut squared) = (table[t], [0.0; TILE]);
             let mut position_sum = position_table[t];
             for lane in 0..lanes {
                 let d_x = as_key.at(0, lane, t);
@@ -226,7 +226,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
                 for i in 0..TILE {
                     let d_x = d_x[i] + (residual[i] + part[i]);
                     sum[i] += d_x;
-                    square[i] += d_x * d_x;
+                    squared[i] += square(d_x);
                     position_sum[i] += d_x;
                 }
             }
@@ -234,7 +234,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             position_table[t] = position_sum;
             if let Some(squares) = &mut squares {
                 for i in 0..TILE {
-                    squares[t][i] += square[i];
+                    squares[t][i] += squared[i];
                 }
             }
             for j in 1..positions {
@@ -250,7 +250,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
                     if let Some(squares) = &mut squares {
                         let sum = &mut squares[row];
                         for i in 0..TILE {
-                            sum[i] += d_x[i] * d_x[i];
+                            sum[i] += square(d_x[i]);
                         }
                     }
                 }

@@ -2,7 +2,9 @@
 
 use super::products::{average, project};
 use super::{Block, Kernel, Scratch, Size};
-use crate::lanes::{LANES, ZERO, exp_of_negative, larger, log_1p, map, select_negative, sqrt, zip};
+use crate::lanes::{
+    LANES, ZERO, exp_of_negative, larger, log_1p, map, nothing_below, select_negative, sqrt, zip,
+};
 use crate::shape::Parameter;
 
 impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
@@ -80,7 +82,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             let mut sum = ZERO;
             for weight in weights.iter_mut() {
                 *weight = zip(*weight, highest, |score, highest| {
-                    exp_of_negative(score - highest)
+                    nothing_below(1e-18, exp_of_negative(score - highest))
                 });
                 sum = zip(sum, *weight, |sum, weight| sum + weight);
             }
