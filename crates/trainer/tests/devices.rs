@@ -71,7 +71,7 @@ fn every_device_trains_to_the_same_result() {
     ];
     let train = |device: DeviceName| {
         let path = folder.join(device.name());
-        let mut arguments = vec!["--device", device.name()];
+        let mut arguments = vec!["--engine", "burn", "--device", device.name()];
         arguments.extend(short.iter().flat_map(|set| ["--set", set]));
         quick_run(&path, &arguments);
         path
@@ -139,6 +139,8 @@ fn every_cpu_device_repeats_itself() {
                 .args([
                     "train",
                     "configs/quick.toml",
+                    "--engine",
+                    "burn",
                     "--device",
                     device.name(),
                     "--run",

@@ -75,30 +75,39 @@ fn a_run_directory_holds_all_of_a_run() {
 /// number of threads the machine offers.
 #[test]
 fn the_same_config_gives_the_same_bytes() {
-    let folder = folder("bytes");
-    quick_run(&folder.join("first"), &[]);
-    let config = folder.join("first/config.toml");
-    for (name, threads) in [("one", "1"), ("two", "2")] {
-        let output = headlight()
-            .args(["train", text(&config), "--run", text(&folder.join(name))])
-            .env("RAYON_NUM_THREADS", threads)
-            .output()
-            .unwrap();
-        Finished::from(output).done();
-        for file in [
-            "config.toml",
-            "metrics.jsonl",
-            "model.safetensors",
-            "report.md",
-            "attention/step-000300.npz",
-        ] {
-            let bytes = |run: &str| fs::read(folder.join(run).join(file)).unwrap();
-            assert_eq!(bytes("first"), bytes(name), "{file} with {threads} threads");
+    for engine in ["burn", "fused"] {
+        let folder = folder(&format!("bytes-{engine}"));
+        quick_run(&folder.join("first"), &["--engine", engine]);
+        let config = folder.join("first/config.toml");
+        for (name, threads) in [("one", "1"), ("two", "2")] {
+            let output = headlight()
+                .args(["train", text(&config), "--run", text(&folder.join(name))])
+                .env("RAYON_NUM_THREADS", threads)
+                .output()
+                .unwrap();
+            Finished::from(output).done();
+            for file in [
+                "config.toml",
+                "metrics.jsonl",
+                "model.safetensors",
+                "report.md",
+                "attention/step-000300.npz",
+            ] {
+                let bytes = |run: &str| fs::read(folder.join(run).join(file)).unwrap();
+                assert_eq!(
+                    bytes("first"),
+                    bytes(name),
+                    "{file}, {engine}, {threads} threads"
+                );
+            }
         }
+        quick_run(
+            &folder.join("other"),
+            &["--engine", engine, "--set", "seed=1"],
+        );
+        let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
+        assert_ne!(weights("first"), weights("other"));
     }
-    quick_run(&folder.join("other"), &["--set", "seed=1"]);
-    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
-    assert_ne!(weights("first"), weights("other"));
 }
 
 /// The notebook's experiment, over ten seeds.
@@ -107,12 +116,27 @@ fn the_same_config_gives_the_same_bytes() {
 /// a one: Keras, given the same weights and order, makes the same mistake (EXPERIMENTS.md).
 #[test]
 fn the_notebook_is_learned_with_each_of_ten_seeds() {
-    let folder = folder("notebook");
+    for engine in ["burn", "fused"] {
+        ten_seeds(engine);
+    }
+}
+
+fn ten_seeds(engine: &str) {
+    let folder = folder(&format!("notebook-{engine}"));
     let mut perfect = 0;
     for seed in 0..10 {
         let path = folder.join(seed.to_string());
         let set = format!("seed={seed}");
-        run(&["train", "--set", &set, "--run", text(&path)]).done();
+        run(&[
+            "train",
+            "--engine",
+            engine,
+            "--set",
+            &set,
+            "--run",
+            text(&path),
+        ])
+        .done();
         let last = metrics(&path).pop().unwrap();
         let number = |key: &str| last[key].as_f64().unwrap();
         assert!(

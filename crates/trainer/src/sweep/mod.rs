@@ -2,7 +2,7 @@
 //!
 //! A [`Plan`] numbers the runs, seeds first and the grid's points within each seed, so that asking
 //! for more seeds later leaves the numbers of earlier runs as they were. [`run`] computes one of them
-//! as a [`Row`], [`workers`] does so on all cores and hands rows on in order, and [`Results`] is the
+//! as a [`Row`], [`work`] does so on all cores and hands rows on in order, and [`Results`] is the
 //! file that they go to: its bytes depend on the plan alone.
 
 mod grid;
