@@ -1,0 +1,33 @@
+//! Scaled dot-product attention, stage by stage:
+//! `softmax(Q K^T / sqrt(d_head)) V` (Vaswani et al. 2017, equation 1).
+
+use burn::tensor::activation::softmax;
+use burn::tensor::{Bool, Tensor};
+
+/// Scores: products of queries and keys, times `factor`.
+///
+/// # Shapes
+/// - query: `[batch, head, query, d_head]`
+/// - key: `[batch, head, key, d_head]`
+/// - output: `[batch, head, query, key]`
+pub fn attention_scores(query: Tensor<4>, key: Tensor<4>, factor: f64) -> Tensor<4> {
+    // The smaller operand is multiplied: [query, d_head], not [query, key].
+    (query * factor).matmul(key.transpose())
+}
+
+/// Weights: the softmax of scores over the keys that a mask leaves, true where a query may look.
+///
+/// Each row sums to 1, and what is masked is 0. A row without any key to look at is 0 throughout,
+/// never NaN: its query gathers nothing.
+///
+/// # Shapes
+/// - scores, mask, output: `[batch, head, query, key]`; the mask's may be 1 where it is the same
+pub fn attention_weights(scores: Tensor<4>, mask: Option<Tensor<4, Bool>>) -> Tensor<4> {
+    let Some(mask) = mask else {
+        return softmax(scores, 3);
+    };
+    let blocked = mask.bool_not().expand(scores.dims()); // [batch, head, query, key]
+    // Finite, or the softmax of an empty row would be 0 / 0.
+    let remaining = scores.mask_fill(blocked.clone(), f32::MIN);
+    softmax(remaining, 3).mask_fill(blocked, 0.0)
+}

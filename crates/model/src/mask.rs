@@ -1,0 +1,138 @@
+//! Which keys each query may look at.
+
+use std::fmt;
+
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Which keys each query may look at, by position.
+///
+/// In TOML `"none"`, `"causal"`, or a matrix with a row a query and a column a key:
+/// `[[1, 0], [1, 1]]` or `[[true, false], [true, true]]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Mask {
+    /// All of them.
+    #[default]
+    None,
+    /// Those at its own position and before.
+    Causal,
+    /// Those that are true. `[query][key]`
+    Matrix(Vec<Vec<bool>>),
+}
+
+impl Mask {
+    /// The mask for some numbers of queries and keys, row-major, true where a query may look;
+    /// `None` where it may look everywhere. `[query, key]`
+    ///
+    /// With other numbers of keys than queries, a causal mask counts both from the first.
+    ///
+    /// # Errors
+    /// When the matrix is of another shape: says of which.
+    pub fn matrix(&self, queries: usize, keys: usize) -> Result<Option<Vec<bool>>, String> {
+        match self {
+            Self::None => Ok(None),
+            Self::Causal => Ok(Some(
+                (0..queries)
+                    .flat_map(|query| (0..keys).map(move |key| key <= query))
+                    .collect(),
+            )),
+            Self::Matrix(rows) => {
+                if rows.len() != queries {
+                    return Err(format!(
+                        "the mask has {} rows; there are {queries} queries",
+                        rows.len()
+                    ));
+                }
+                if let Some((index, row)) =
+                    rows.iter().enumerate().find(|(_, row)| row.len() != keys)
+                {
+                    return Err(format!(
+                        "row {index} of the mask has {} columns; there are {keys} keys",
+                        row.len()
+                    ));
+                }
+                Ok(Some(rows.concat()))
+            }
+        }
+    }
+}
+
+impl Serialize for Mask {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::None => serializer.serialize_str("none"),
+            Self::Causal => serializer.serialize_str("causal"),
+            Self::Matrix(rows) => {
+                let digits = rows.iter().map(|row| row.iter().map(|&may| u8::from(may)));
+                serializer.collect_seq(digits.map(Iterator::collect::<Vec<u8>>))
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Mask {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl<'de> Visitor<'de> for Any {
+            type Value = Mask;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"none\", \"causal\" or a matrix of 0 and 1")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Mask, E> {
+                match text {
+                    "none" => Ok(Mask::None),
+                    "causal" => Ok(Mask::Causal),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
+                }
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Mask, A::Error> {
+                let mut matrix = Vec::new();
+                while let Some(row) = rows.next_element::<Vec<Switch>>()? {
+                    matrix.push(row.into_iter().map(|Switch(may)| may).collect());
+                }
+                Ok(Mask::Matrix(matrix))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
+    }
+}
+
+/// A boolean, as such or as 0 or 1.
+struct Switch(bool);
+
+impl<'de> Deserialize<'de> for Switch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Digit;
+
+        impl Visitor<'_> for Digit {
+            type Value = Switch;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("0 or 1, true or false")
+            }
+
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<Switch, E> {
+                Ok(Switch(value))
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Switch, E> {
+                match value {
+                    0 => Ok(Switch(false)),
+                    1 => Ok(Switch(true)),
+                    _ => Err(E::invalid_value(de::Unexpected::Signed(value), &self)),
+                }
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Switch, E> {
+                self.visit_i64(i64::try_from(value).unwrap_or(i64::MAX))
+            }
+        }
+
+        deserializer.deserialize_any(Digit)
+    }
+}

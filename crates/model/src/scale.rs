@@ -1,0 +1,74 @@
+//! What products of queries and keys are multiplied by.
+
+use std::fmt;
+
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What products of queries and keys are multiplied by.
+///
+/// In TOML `true`, `false`, or a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Scale {
+    /// `1 / sqrt(d_head)`, which keeps the variance of scores where that of queries and keys is
+    /// (Vaswani et al. 2017, section 3.2.1).
+    #[default]
+    Root,
+    /// 1: products are the scores.
+    Off,
+    /// A number of one's own.
+    Factor(f64),
+}
+
+impl Scale {
+    /// The factor for queries and keys of some width.
+    pub fn factor(self, d_head: usize) -> f64 {
+        match self {
+            Self::Root => 1.0 / (d_head as f64).sqrt(),
+            Self::Off => 1.0,
+            Self::Factor(factor) => factor,
+        }
+    }
+}
+
+impl Serialize for Scale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Self::Root => serializer.serialize_bool(true),
+            Self::Off => serializer.serialize_bool(false),
+            Self::Factor(factor) => serializer.serialize_f64(factor),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Scale {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl Visitor<'_> for Any {
+            type Value = Scale;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("true, false or a number")
+            }
+
+            fn visit_bool<E: de::Error>(self, on: bool) -> Result<Scale, E> {
+                Ok(if on { Scale::Root } else { Scale::Off })
+            }
+
+            fn visit_f64<E: de::Error>(self, factor: f64) -> Result<Scale, E> {
+                Ok(Scale::Factor(factor))
+            }
+
+            fn visit_i64<E: de::Error>(self, factor: i64) -> Result<Scale, E> {
+                Ok(Scale::Factor(factor as f64))
+            }
+
+            fn visit_u64<E: de::Error>(self, factor: u64) -> Result<Scale, E> {
+                Ok(Scale::Factor(factor as f64))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
+    }
+}
