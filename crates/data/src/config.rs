@@ -21,6 +21,8 @@ pub struct DatasetConfig {
     pub vocab_size: u32,
     /// Tokens a sample, without `[CLS]`.
     pub seq_len: usize,
+    /// Where `[CLS]` stands in each sample.
+    pub cls: ClsPlace,
     /// Samples that are kept from training, to measure generalisation.
     pub held_out: usize,
     /// What makes a sample positive. Only a dataset from a file may be without.
@@ -41,6 +43,35 @@ pub enum Source {
     },
     /// Read from an npz, CSV or JSONL file.
     File(PathBuf),
+}
+
+/// Where `[CLS]` stands in each sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClsPlace {
+    /// At position 0, before all tokens, as in BERT and in the notebook.
+    #[default]
+    First,
+    /// After all tokens, where a causal mask lets it see them.
+    Last,
+}
+
+impl ClsPlace {
+    /// The position of `[CLS]` in a sample of `seq_len` tokens.
+    pub fn position(self, seq_len: usize) -> usize {
+        match self {
+            Self::First => 0,
+            Self::Last => seq_len,
+        }
+    }
+
+    /// The name in configs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Last => "last",
+        }
+    }
 }
 
 /// How tokens are drawn.
@@ -94,7 +125,7 @@ impl DatasetConfig {
             ));
         }
         if let Some(rule) = &self.rule {
-            rule.validate(self.vocab_size, self.seq_len)?;
+            rule.validate(self.vocab_size, self.seq_len, self.cls)?;
         }
         let Source::Generated {
             generator,
@@ -190,6 +221,8 @@ struct Keys {
     vocab_size: u32,
     seq_len: usize,
     #[serde(default)]
+    cls: ClsPlace,
+    #[serde(default)]
     held_out: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<LabelRule>,
@@ -227,6 +260,7 @@ impl TryFrom<Keys> for DatasetConfig {
             source,
             vocab_size: keys.vocab_size,
             seq_len: keys.seq_len,
+            cls: keys.cls,
             held_out: keys.held_out,
             rule: keys.rule,
         })
@@ -251,6 +285,7 @@ impl From<DatasetConfig> for Keys {
             positive_rate,
             vocab_size: config.vocab_size,
             seq_len: config.seq_len,
+            cls: config.cls,
             held_out: config.held_out,
             rule: config.rule,
         }

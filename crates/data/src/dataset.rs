@@ -20,7 +20,7 @@ pub struct Splits {
 }
 
 impl Dataset {
-    /// No samples, each of which would have `seq_len` tokens after `[CLS]`.
+    /// No samples, each of which would have `seq_len` tokens beside `[CLS]`.
     pub fn empty(seq_len: usize) -> Self {
         Self {
             tokens: Vec::new(),
@@ -32,10 +32,11 @@ impl Dataset {
     /// Appends a sample.
     ///
     /// # Panics
-    /// When `tokens` does not have [`positions`](Self::positions) tokens, the first being `[CLS]`.
+    /// When `tokens` does not have [`positions`](Self::positions) tokens, the first or the last being
+    /// `[CLS]`.
     pub fn push(&mut self, tokens: &[u32], label: bool) {
         assert!(
-            tokens.len() == self.positions && tokens[0] == CLS,
+            tokens.len() == self.positions && (tokens[0] == CLS || tokens.ends_with(&[CLS])),
             "a sample is [CLS] and {} tokens",
             self.positions - 1
         );
@@ -66,7 +67,7 @@ impl Dataset {
         self.positions
     }
 
-    /// The tokens of a sample, `[CLS]` first.
+    /// The tokens of a sample, `[CLS]` among them.
     ///
     /// # Panics
     /// When there is no such sample.

@@ -7,7 +7,9 @@ use rand_chacha::rand_core::Rng;
 use rand_mt::Mt;
 
 use crate::random::{shuffle, uniform_below, uniform_unit};
-use crate::{CLS, Dataset, DatasetConfig, Generator, InvalidValue, LabelRule, Splits, Stream};
+use crate::{
+    CLS, ClsPlace, Dataset, DatasetConfig, Generator, InvalidValue, LabelRule, Splits, Stream,
+};
 
 /// Draws a held-out row gives up after, for each row asked for.
 const ATTEMPTS_PER_ROW: usize = 100;
@@ -24,6 +26,7 @@ pub(crate) fn splits(
     let sampler = Sampler {
         vocab_size: config.vocab_size,
         seq_len: config.seq_len,
+        cls: config.cls,
         rule,
     };
     if let Some(rate) = positive_rate {
@@ -40,10 +43,11 @@ pub(crate) fn splits(
     Ok(Splits { train, held_out })
 }
 
-/// Draws samples, `[CLS]` first.
+/// Draws samples.
 struct Sampler<'a> {
     vocab_size: u32,
     seq_len: usize,
+    cls: ClsPlace,
     rule: &'a LabelRule,
 }
 
@@ -112,11 +116,23 @@ impl Sampler<'_> {
 
     /// Tokens drawn uniformly, whatever the label.
     fn uniform(&self, mut next_word: impl FnMut() -> u32) -> Vec<u32> {
+        self.sample(|row| {
+            row.extend(
+                (0..self.seq_len).map(|_| 1 + uniform_below(self.vocab_size - 1, &mut next_word)),
+            );
+        })
+    }
+
+    /// Tokens that `fill` appends, with `[CLS]` where it belongs.
+    fn sample(&self, fill: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
         let mut row = Vec::with_capacity(self.seq_len + 1);
-        row.push(CLS);
-        row.extend(
-            (0..self.seq_len).map(|_| 1 + uniform_below(self.vocab_size - 1, &mut next_word)),
-        );
+        if self.cls == ClsPlace::First {
+            row.push(CLS);
+        }
+        fill(&mut row);
+        if self.cls == ClsPlace::Last {
+            row.push(CLS);
+        }
         row
     }
 
@@ -161,24 +177,24 @@ impl Sampler<'_> {
     fn with_subsequence(&self, wanted: &[u32], contained: bool, rng: &mut ChaCha8Rng) -> Vec<u32> {
         let hit = 1.0 / f64::from(self.vocab_size - 1);
         let outcomes = subsequence_probabilities(wanted.len(), self.seq_len, hit, contained);
-        let mut row = vec![CLS];
-        let mut found = 0;
-        for left in (0..self.seq_len).rev() {
-            let outcome = |found: usize| outcomes[wanted.len() - found][left];
-            if found == wanted.len() {
-                row.push(1 + uniform_below(self.vocab_size - 1, || rng.next_u32()));
-                continue;
+        self.sample(|row| {
+            let mut found = 0;
+            for left in (0..self.seq_len).rev() {
+                let outcome = |found: usize| outcomes[wanted.len() - found][left];
+                if found == wanted.len() {
+                    row.push(1 + uniform_below(self.vocab_size - 1, || rng.next_u32()));
+                    continue;
+                }
+                let with_hit = hit * outcome(found + 1);
+                let without = (1.0 - hit) * outcome(found);
+                if uniform_unit(rng) * (with_hit + without) < with_hit {
+                    row.push(wanted[found]);
+                    found += 1;
+                } else {
+                    row.push(self.other_than(wanted[found], rng));
+                }
             }
-            let with_hit = hit * outcome(found + 1);
-            let without = (1.0 - hit) * outcome(found);
-            if uniform_unit(rng) * (with_hit + without) < with_hit {
-                row.push(wanted[found]);
-                found += 1;
-            } else {
-                row.push(self.other_than(wanted[found], rng));
-            }
-        }
-        row
+        })
     }
 
     /// Refuses a share of positives for which there is no sample of a class that it needs.

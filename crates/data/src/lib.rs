@@ -16,6 +16,7 @@
 //!     },
 //!     vocab_size: 51,
 //!     seq_len: 6,
+//!     cls: headlight_data::ClsPlace::First,
 //!     held_out: 0,
 //!     rule: Some(LabelRule::TokenAtPosition { token: 42, position: 3 }),
 //! };
@@ -34,12 +35,12 @@ mod random;
 mod rule;
 
 pub use batch::{Batch, Batches};
-pub use config::{DatasetConfig, Generator, InvalidValue, Source};
+pub use config::{ClsPlace, DatasetConfig, Generator, InvalidValue, Source};
 pub use dataset::{Dataset, Splits};
 pub use random::{Stream, uniform_below};
 pub use rule::LabelRule;
 
-/// The token that stands at position 0 of every sample and that the label is read from.
+/// The token that stands before or after the others of every sample, and that the label is read from.
 pub const CLS: u32 = 0;
 
 /// Why a dataset cannot be had.

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::InvalidValue;
+use crate::config::{ClsPlace, InvalidValue};
 
-/// A rule that decides a sample's label from its tokens. Positions count `[CLS]` as 0.
+/// A rule that decides a sample's label from its tokens. Positions count `[CLS]`,
+/// which stands at 0 or at the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LabelRule {
@@ -37,15 +38,15 @@ pub enum LabelRule {
 }
 
 impl LabelRule {
-    /// The label of a sample, `tokens[0]` being `[CLS]`.
+    /// The label of a sample, `[CLS]` among its tokens.
     pub fn label_for(&self, tokens: &[u32]) -> bool {
         match *self {
             Self::TokenAtPosition { token, position } => tokens[position] == token,
-            Self::TokenAnywhere { token } => tokens[1..].contains(&token),
-            Self::TokenBeforeToken { first, second } => tokens[1..]
+            Self::TokenAnywhere { token } => tokens.contains(&token),
+            Self::TokenBeforeToken { first, second } => tokens
                 .iter()
                 .position(|&token| token == first)
-                .is_some_and(|found| tokens[found + 2..].contains(&second)),
+                .is_some_and(|found| tokens[found + 1..].contains(&second)),
             Self::EqualPositions { first, second } => tokens[first] == tokens[second],
         }
     }
@@ -56,7 +57,7 @@ impl LabelRule {
     /// where the tokens stand, which may be none.
     pub fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
         let holding = |wanted: &[u32]| {
-            (1..tokens.len())
+            (0..tokens.len())
                 .filter(|&position| wanted.contains(&tokens[position]))
                 .collect()
         };
@@ -72,7 +73,12 @@ impl LabelRule {
     ///
     /// # Errors
     /// Names the first number that does not fit.
-    pub fn validate(&self, vocab_size: u32, seq_len: usize) -> Result<(), InvalidValue> {
+    pub fn validate(
+        &self,
+        vocab_size: u32,
+        seq_len: usize,
+        cls: ClsPlace,
+    ) -> Result<(), InvalidValue> {
         let token = |key, token| {
             if (1..vocab_size).contains(&token) {
                 return Ok(());
@@ -85,14 +91,19 @@ impl LabelRule {
                 ),
             ))
         };
+        let cls_position = cls.position(seq_len);
         let position = |key, position| {
-            if (1..=seq_len).contains(&position) {
+            if position <= seq_len && position != cls_position {
                 return Ok(());
             }
+            let (from, to) = match cls {
+                ClsPlace::First => (1, seq_len),
+                ClsPlace::Last => (0, seq_len - 1),
+            };
             Err(InvalidValue::new(
                 key,
                 format!(
-                    "position {position} is outside the sample; tokens stand at 1 to {seq_len} (0 is [CLS])"
+                    "position {position} is outside the sample; tokens stand at {from} to {to} ({cls_position} is [CLS])"
                 ),
             ))
         };

@@ -6,7 +6,7 @@ use std::io::Cursor;
 use std::path::PathBuf;
 
 use headlight_data::files::{Format, read, write};
-use headlight_data::{DatasetConfig, Generator, LabelRule, Source, Splits};
+use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source, Splits};
 
 fn rule() -> LabelRule {
     LabelRule::TokenAtPosition {
@@ -25,6 +25,7 @@ fn splits() -> Splits {
         },
         vocab_size: 9,
         seq_len: 5,
+        cls: ClsPlace::First,
         held_out: 10,
         rule: Some(rule()),
     };
@@ -52,6 +53,7 @@ fn from_file(path: PathBuf, held_out: usize) -> DatasetConfig {
         source: Source::File(path),
         vocab_size: 9,
         seq_len: 5,
+        cls: ClsPlace::First,
         held_out,
         rule: Some(rule()),
     }

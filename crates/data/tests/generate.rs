@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use headlight_data::{Batches, DatasetConfig, Generator, LabelRule, Source};
+use headlight_data::{Batches, ClsPlace, DatasetConfig, Generator, LabelRule, Source};
 use proptest::prelude::*;
 
 fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> DatasetConfig {
@@ -16,6 +16,7 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
         },
         vocab_size: 11,
         seq_len: 4,
+        cls: ClsPlace::First,
         held_out: 0,
         rule: Some(rule),
     }

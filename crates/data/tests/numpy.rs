@@ -1,7 +1,7 @@
 //! The `numpy` generator against NumPy itself.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_data::{DatasetConfig, Generator, LabelRule, Source};
+use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source};
 
 /// Indices with label 1, as the notebook printed them (seed 0, 8,000 samples, token 42 at
 /// position 3).
@@ -29,6 +29,7 @@ fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> Dataset
         },
         vocab_size,
         seq_len,
+        cls: ClsPlace::First,
         held_out: 0,
         rule: Some(LabelRule::TokenAnywhere { token: 1 }),
     }

@@ -1,6 +1,7 @@
 //! Labels, label positions, and parameters that do not fit.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use headlight_data::ClsPlace;
 use headlight_data::LabelRule::{
     self, EqualPositions, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
@@ -171,7 +172,7 @@ fn parameters_that_do_not_fit_are_named() {
         ),
     ];
     for (rule, key, part) in cases {
-        let error = rule.validate(51, 6).unwrap_err();
+        let error = rule.validate(51, 6, ClsPlace::First).unwrap_err();
         assert_eq!(error.key, key, "{rule:?}");
         assert!(error.message.contains(part), "{}", error.message);
     }

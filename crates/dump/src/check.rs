@@ -1,18 +1,19 @@
 //! What must hold in every dump.
 
-use crate::{AttentionDump, DumpError, FLOAT_ARRAYS};
+use crate::{AttentionDump, DumpError};
 
 /// How far a row of weights may sum from 1.
 const ROW_SUM_TOLERANCE: f64 = 1e-4;
 
 impl AttentionDump {
     /// Checks that numbers are finite (labels may be unknown, NaN), that each row of attention
-    /// weights sums to 1, and that the meta data speaks of as many samples as there are.
+    /// weights sums to 1 (or to 0, where a mask leaves it no key), and that the meta data speaks of
+    /// as many samples as there are.
     ///
     /// # Errors
     /// Names the first thing that does not hold.
     pub fn check(&self) -> Result<(), DumpError> {
-        for ((name, _), values) in FLOAT_ARRAYS.into_iter().zip(self.floats()) {
+        for ((name, _), values) in self.floats() {
             if name != "labels" && !values.iter().all(|value| value.is_finite()) {
                 return Err(DumpError::Content(format!(
                     "its array `{name}` holds NaN or infinity"
@@ -36,11 +37,26 @@ impl AttentionDump {
         Ok(())
     }
 
-    /// The largest distance from 1 of a row of attention weights.
+    /// The largest distance of a row of attention weights from what it should sum to: 1, or 0 where
+    /// a mask leaves it no key.
     pub fn worst_row_sum(&self) -> f64 {
+        let positions = self.dims.positions.max(1);
+        let rows_a_sample = self.dims.layers * self.dims.heads * positions;
+        let expected = |row: usize| match &self.attention_mask {
+            None => 1.0,
+            Some(mask) => {
+                let query = row / rows_a_sample.max(1) * positions + row % positions;
+                let may_look = &mask[query * positions..(query + 1) * positions];
+                f64::from(u8::from(may_look.contains(&true)))
+            }
+        };
         self.attention_weights
-            .chunks(self.dims.positions.max(1))
-            .map(|row| (row.iter().map(|&weight| f64::from(weight)).sum::<f64>() - 1.0).abs())
+            .chunks(positions)
+            .enumerate()
+            .map(|(index, row)| {
+                let sum: f64 = row.iter().map(|&weight| f64::from(weight)).sum();
+                (sum - expected(index)).abs()
+            })
             .fold(0.0, f64::max)
     }
 }

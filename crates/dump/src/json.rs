@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::{AttentionDump, FLOAT_ARRAYS, TOKENS};
+use crate::{AttentionDump, MASK, TOKENS};
 
 impl AttentionDump {
     /// Writes the dump as JSON; unknown labels are `null`.
@@ -23,7 +23,7 @@ struct AsJson<'a>(&'a AttentionDump);
 impl Serialize for AsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let dump = self.0;
-        let mut map = serializer.serialize_map(Some(2 + FLOAT_ARRAYS.len()))?;
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("meta", &dump.meta)?;
         map.serialize_entry(
             TOKENS.0,
@@ -32,7 +32,7 @@ impl Serialize for AsJson<'_> {
                 values: &dump.tokens,
             },
         )?;
-        for ((name, axes), values) in FLOAT_ARRAYS.into_iter().zip(dump.floats()) {
+        for ((name, axes), values) in dump.floats() {
             map.serialize_entry(
                 name,
                 &Nested {
@@ -40,6 +40,10 @@ impl Serialize for AsJson<'_> {
                     values,
                 },
             )?;
+        }
+        if let Some(values) = &dump.attention_mask {
+            let shape = &dump.dims.shape(MASK.1);
+            map.serialize_entry(MASK.0, &Nested { shape, values })?;
         }
         map.end()
     }

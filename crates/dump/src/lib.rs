@@ -49,6 +49,20 @@ pub struct AttentionDump {
     pub embeddings: Vec<f32>,
     /// Input plus attention's output, before the norm. `[sample, layer, position, d_model]`
     pub residual: Vec<f32>,
+    /// Which keys each query may look at, in all layers and heads; `None` where that is all of them.
+    /// `[sample, query, key]`
+    pub attention_mask: Option<Vec<bool>>,
+    /// What the feed-forward layers compute; `None` where there are none.
+    pub feed_forward: Option<FeedForward>,
+}
+
+/// What the feed-forward layers of a model compute.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeedForward {
+    /// After the rectifier. `[sample, layer, position, d_ff]`
+    pub hidden: Vec<f32>,
+    /// Input plus output, before the norm. `[sample, layer, position, d_model]`
+    pub residual: Vec<f32>,
 }
 
 /// The extent of each axis of a dump.
@@ -66,6 +80,8 @@ pub struct Dims {
     pub d_head: usize,
     /// Width of the residual stream.
     pub d_model: usize,
+    /// Width of the feed-forward layers; 0 where there are none.
+    pub d_ff: usize,
 }
 
 /// Where a dump comes from: `meta.json` in the npz.
@@ -161,10 +177,10 @@ impl AttentionDump {
         start..start + size
     }
 
-    /// The float arrays, in the order of [`FLOAT_ARRAYS`].
-    fn floats(&self) -> [&[f32]; 11] {
-        [
-            &self.labels,
+    /// The float arrays that there are, with their names and axes.
+    fn floats(&self) -> impl Iterator<Item = (Named, &[f32])> {
+        let always = [
+            &self.labels[..],
             &self.logits,
             &self.probabilities,
             &self.attention_scores,
@@ -174,15 +190,24 @@ impl AttentionDump {
             &self.value,
             &self.context,
             &self.embeddings,
-            &self.residual,
-        ]
+            &self.residual[..],
+        ];
+        let feed_forward = self
+            .feed_forward
+            .iter()
+            .flat_map(|layer| [&layer.hidden[..], &layer.residual[..]]);
+        let always = FLOAT_ARRAYS.into_iter().zip(always);
+        always.chain(FEED_FORWARD_ARRAYS.into_iter().zip(feed_forward))
     }
 }
 
-const TOKENS: (&str, &[&str]) = ("tokens", &["sample", "position"]);
+/// An array's name and axes.
+type Named = (&'static str, &'static [&'static str]);
+
+const TOKENS: Named = ("tokens", &["sample", "position"]);
 
 /// Names and axes of the float arrays.
-const FLOAT_ARRAYS: [(&str, &[&str]); 11] = [
+const FLOAT_ARRAYS: [Named; 11] = [
     ("labels", &["sample"]),
     ("logits", &["sample"]),
     ("probabilities", &["sample"]),
@@ -205,10 +230,29 @@ const FLOAT_ARRAYS: [(&str, &[&str]); 11] = [
     ("residual", &["sample", "layer", "position", "d_model"]),
 ];
 
-/// The axes of every array, as `meta.json` has them.
-pub fn axes() -> BTreeMap<String, Vec<String>> {
-    std::iter::once(TOKENS)
+/// Where there is a mask.
+const MASK: Named = ("attention_mask", &["sample", "query", "key"]);
+
+/// Where there are feed-forward layers.
+const FEED_FORWARD_ARRAYS: [Named; 2] = [
+    (
+        "feed_forward_hidden",
+        &["sample", "layer", "position", "d_ff"],
+    ),
+    (
+        "feed_forward_residual",
+        &["sample", "layer", "position", "d_model"],
+    ),
+];
+
+/// The axes of the arrays of a dump, as `meta.json` has them.
+pub fn axes(dims: Dims, masked: bool) -> BTreeMap<String, Vec<String>> {
+    let feed_forward = FEED_FORWARD_ARRAYS.into_iter().filter(|_| dims.d_ff > 0);
+    [TOKENS]
+        .into_iter()
         .chain(FLOAT_ARRAYS)
+        .chain(feed_forward)
+        .chain(masked.then_some(MASK))
         .map(|(name, axes)| {
             (
                 name.to_owned(),
@@ -228,6 +272,7 @@ impl Dims {
             "position" | "query" | "key" => self.positions,
             "d_head" => self.d_head,
             "d_model" => self.d_model,
+            "d_ff" => self.d_ff,
             _ => unreachable!("no axis is called {axis}"),
         };
         axes.iter().map(extent).collect()

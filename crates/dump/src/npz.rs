@@ -4,7 +4,10 @@ use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{Array, NpzReader, NpzWriter};
 
-use crate::{AttentionDump, Dims, DumpError, FLOAT_ARRAYS, Meta, TOKENS, VERSION};
+use crate::{
+    AttentionDump, Dims, DumpError, FEED_FORWARD_ARRAYS, FLOAT_ARRAYS, FeedForward, MASK, Meta,
+    Named, TOKENS, VERSION,
+};
 
 const META: &str = "meta.json";
 
@@ -16,8 +19,11 @@ impl AttentionDump {
     pub fn write_npz(&self, mut writer: impl Write) -> io::Result<()> {
         let mut npz = NpzWriter::new();
         npz.array(TOKENS.0, &self.dims.shape(TOKENS.1), &self.tokens)?;
-        for ((name, axes), values) in FLOAT_ARRAYS.into_iter().zip(self.floats()) {
+        for ((name, axes), values) in self.floats() {
             npz.array(name, &self.dims.shape(axes), values)?;
+        }
+        if let Some(mask) = &self.attention_mask {
+            npz.array(MASK.0, &self.dims.shape(MASK.1), mask)?;
         }
         npz.text(META, &serde_json::to_string_pretty(&self.meta)?)?;
         writer.write_all(&npz.finish()?)?;
@@ -39,14 +45,23 @@ impl AttentionDump {
         }
         let meta: Meta = serde_json::from_str(&meta)?;
         let tokens = npz.integers(TOKENS.0)?;
-        let mut arrays: Vec<Array<f32>> = Vec::with_capacity(FLOAT_ARRAYS.len());
-        for (name, _) in FLOAT_ARRAYS {
+        let present = |(name, _): &Named| npz.contains(name);
+        let feed_forward = FEED_FORWARD_ARRAYS.iter().all(present);
+        let named: Vec<Named> = FLOAT_ARRAYS
+            .into_iter()
+            .chain(FEED_FORWARD_ARRAYS.into_iter().filter(|_| feed_forward))
+            .collect();
+        let mut arrays: Vec<Array<f32>> = Vec::with_capacity(named.len());
+        for (name, _) in &named {
             arrays.push(npz.floats(name)?);
         }
-        let dims = dims_of(&arrays)?;
+        let mask = npz.contains(MASK.0).then(|| npz.integers(MASK.0));
+        let mask = mask.transpose()?;
+        let dims = dims_of(&named, &arrays)?;
         let shapes = arrays.iter().map(|array| &array.shape);
-        let expected =
-            std::iter::once((TOKENS, &tokens.shape)).chain(FLOAT_ARRAYS.into_iter().zip(shapes));
+        let expected = std::iter::once((TOKENS, &tokens.shape))
+            .chain(mask.iter().map(|mask| (MASK, &mask.shape)))
+            .chain(named.iter().copied().zip(shapes));
         for ((name, axes), shape) in expected {
             let fitting = dims.shape(axes);
             if *shape != fitting {
@@ -72,20 +87,26 @@ impl AttentionDump {
             context: next(),
             embeddings: next(),
             residual: next(),
+            feed_forward: feed_forward.then(|| FeedForward {
+                hidden: next(),
+                residual: next(),
+            }),
+            attention_mask: mask.map(|mask| mask.values.into_iter().map(|may| may != 0).collect()),
         };
         dump.check()?;
         Ok(dump)
     }
 }
 
-/// The extents that the arrays imply: queries name all but the model's width.
-fn dims_of(arrays: &[Array<f32>]) -> Result<Dims, DumpError> {
+/// The extents that the arrays imply: queries name all but the widths.
+fn dims_of(named: &[Named], arrays: &[Array<f32>]) -> Result<Dims, DumpError> {
     let shape = |wanted: &str| {
-        FLOAT_ARRAYS
+        named
             .iter()
             .position(|(name, _)| *name == wanted)
             .map_or(&[][..], |index| arrays[index].shape.as_slice())
     };
+    let d_ff = shape(FEED_FORWARD_ARRAYS[0].0).last().copied();
     match (shape("query"), shape("embeddings")) {
         (&[samples, layers, heads, positions, d_head], &[_, _, d_model]) => Ok(Dims {
             samples,
@@ -94,6 +115,7 @@ fn dims_of(arrays: &[Array<f32>]) -> Result<Dims, DumpError> {
             positions,
             d_head,
             d_model,
+            d_ff: d_ff.unwrap_or(0),
         }),
         (query, embeddings) => Err(DumpError::Content(format!(
             "its arrays `query` and `embeddings` have shapes {query:?} and {embeddings:?}, not 5 and 3 axes"

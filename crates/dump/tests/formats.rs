@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
-use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
+use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
 
 /// Two samples, two layers, two heads, three positions, filled with distinct numbers.
 fn dump() -> AttentionDump {
@@ -15,6 +15,7 @@ fn dump() -> AttentionDump {
         positions: 3,
         d_head: 2,
         d_model: 4,
+        d_ff: 3,
     };
     let numbers = |count: usize| (0..count).map(|i| i as f32 / 8.0).collect::<Vec<_>>();
     let row = [0.5_f32, 0.25, 0.25];
@@ -22,7 +23,7 @@ fn dump() -> AttentionDump {
         dims,
         meta: Meta {
             version: VERSION,
-            axes: axes(),
+            axes: axes(dims, true),
             step: Some(500),
             epoch: Some(1),
             seed: Some(0),
@@ -43,6 +44,11 @@ fn dump() -> AttentionDump {
         context: numbers(48),
         embeddings: numbers(24),
         residual: numbers(48),
+        attention_mask: Some([true, true, true].repeat(6)),
+        feed_forward: Some(FeedForward {
+            hidden: numbers(36),
+            residual: numbers(48),
+        }),
     }
 }
 

@@ -32,7 +32,7 @@
 //! For one head; several heads have a `u`, a softmax and an average each. Position `j` of a sample has
 //! the input `x_j = token_embedding[token_j] + position_embedding[j]`, a row. The classifier reads
 //! `[CLS]` alone and there is one block, so of attention only the row of `[CLS]` matters, and `x_0` is
-//! the same for all samples. With `s = 1 / sqrt(d_head)`:
+//! the same for all samples. With `s = 1 / sqrt(d_head)`, or another scale:
 //!
 //! ```text
 //! once for the weights

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 
 use crate::adam::{Adam, Moments};
 use crate::instructions::{Body, Instructions};
-use crate::kernel::{Any, Block, Fixed, Kernel, Scratch, Size};
-use crate::lanes::LANES;
+use crate::kernel::{Any, Block, Constants, Fixed, Kernel, Scratch, Size};
+use crate::lanes::{LANES, sqrt};
 use crate::shape::{InvalidShape, Layout, Parameter, Shape};
 
 /// Samples to learn from, or to be asked about.
@@ -57,7 +57,7 @@ pub struct Gradient {
 #[derive(Clone, Debug)]
 pub struct Model {
     layout: Layout,
-    layer_norm_eps: f32,
+    constants: Constants,
     instructions: Instructions,
     adam: Adam,
     /// Padded rows, like all below.
@@ -96,7 +96,10 @@ impl Model {
         };
         Ok(Self {
             layout,
-            layer_norm_eps,
+            constants: Constants {
+                layer_norm_eps,
+                scale: 1.0 / sqrt((shape.d_model / shape.n_heads) as f32),
+            },
             instructions: Instructions::best(),
             adam,
             parameters: layout.pack(parameters),
@@ -105,6 +108,14 @@ impl Model {
             moments: Moments::new(layout.len()),
             scratch: Scratch::new(layout),
         })
+    }
+
+    /// The same model with products of queries and keys multiplied by `scale` instead of
+    /// `1 / sqrt(d_head)`.
+    #[must_use]
+    pub fn with_scale(mut self, scale: f32) -> Self {
+        self.constants.scale = scale;
+        self
     }
 
     /// The same model, computed with other instructions. No result depends on them.
@@ -265,7 +276,7 @@ impl Task for Differentiate<'_> {
         let mut kernel = Kernel::<S, TILE>::new(
             size,
             model.layout,
-            model.layer_norm_eps,
+            model.constants,
             &model.parameters,
             &mut model.scratch,
         );
@@ -298,7 +309,7 @@ impl Task for Ask<'_> {
         let mut kernel = Kernel::<S, TILE>::new(
             size,
             model.layout,
-            model.layer_norm_eps,
+            model.constants,
             &model.parameters,
             &mut model.scratch,
         );

@@ -1,70 +1,88 @@
-//! Scaled dot-product self-attention that keeps all it computes.
+//! Attention that keeps all it computes.
 //!
 //! Burn's own attention layer returns neither scores nor queries, keys and values.
 
 use burn::module::Module;
 use burn::nn::Linear;
-use burn::tensor::{Tensor, activation::softmax};
+use burn::tensor::{Bool, Tensor};
 
-/// Multi-head self-attention with biases and an output projection, as Keras's
-/// `MultiHeadAttention`: `softmax(Q K^T / sqrt(d_head)) V`, heads side by side, times `W_o`
-/// (Vaswani et al. 2017, section 3.2).
+use crate::{Projections, attention_scores, attention_weights};
+
+/// Multi-head attention with an output projection, as Keras's `MultiHeadAttention`:
+/// `softmax(factor * Q K^T) V`, heads side by side, times `W_o` (Vaswani et al. 2017, section 3.2).
 #[derive(Module, Debug)]
-pub struct SelfAttention {
-    /// `W_q`, heads side by side. `[d_model, n_heads * d_head]`
-    pub query: Linear,
-    /// `W_k`, heads side by side. `[d_model, n_heads * d_head]`
-    pub key: Linear,
-    /// `W_v`, heads side by side. `[d_model, n_heads * d_head]`
-    pub value: Linear,
+pub struct Attention {
+    /// To queries, keys and values; `None` where inputs are all three themselves.
+    pub projections: Option<Projections>,
     /// `W_o`. `[n_heads * d_head, d_model]`
     pub output: Linear,
     /// Number of heads.
     pub n_heads: usize,
+    /// What products of queries and keys are multiplied by: `1 / sqrt(d_head)` as published.
+    pub factor: f64,
 }
 
 /// What attention computes on the way to its output.
 #[derive(Clone, Debug)]
 pub struct AttentionOutput {
-    /// Queries. `[batch, head, position, d_head]`
+    /// Queries. `[batch, head, query, d_head]`
     pub query: Tensor<4>,
-    /// Keys. `[batch, head, position, d_head]`
+    /// Keys. `[batch, head, key, d_head]`
     pub key: Tensor<4>,
-    /// Values. `[batch, head, position, d_head]`
+    /// Values. `[batch, head, key, d_head]`
     pub value: Tensor<4>,
-    /// `query · key / sqrt(d_head)`, before the softmax. `[batch, head, query, key]`
+    /// `factor * (query · key)`, before mask and softmax. `[batch, head, query, key]`
     pub scores: Tensor<4>,
-    /// Softmax of the scores over keys; each row sums to 1. `[batch, head, query, key]`
+    /// Softmax of the scores over the keys that a query may look at; each row sums to 1, or is 0
+    /// where there are none. `[batch, head, query, key]`
     pub weights: Tensor<4>,
     /// Values averaged with the weights. `[batch, head, query, d_head]`
     pub context: Tensor<4>,
-    /// Contexts of all heads, projected back. `[batch, position, d_model]`
+    /// Contexts of all heads, projected back. `[batch, query, d_model]`
     pub output: Tensor<3>,
 }
 
-impl SelfAttention {
-    /// Lets each position look at all positions.
+impl Attention {
+    /// Self-attention: lets each position look at all positions that the mask leaves.
     ///
     /// # Shapes
     /// - input: `[batch, position, d_model]`
-    pub fn forward(&self, input: Tensor<3>) -> AttentionOutput {
-        let query = self.split_heads(self.query.forward(input.clone())); // [batch, head, position, d_head]
-        let key = self.split_heads(self.key.forward(input.clone())); // [batch, head, position, d_head]
-        let value = self.split_heads(self.value.forward(input)); // [batch, head, position, d_head]
+    /// - mask: true where a query may look; `[batch, head, query, key]`, 1 where it is the same
+    pub fn forward(&self, input: Tensor<3>, mask: Option<Tensor<4, Bool>>) -> AttentionOutput {
+        self.forward_cross(input.clone(), input, mask)
+    }
 
-        let [batch, heads, positions, d_head] = query.dims();
-        let scale = 1.0 / (d_head as f64).sqrt();
-        // The smaller operand is scaled: [position, d_head], not [query, key].
-        let scores = (query.clone() * scale).matmul(key.clone().transpose()); // [batch, head, query, key]
-        let weights = softmax(scores.clone(), 3); // [batch, head, query, key]
+    /// Cross-attention: lets each position of one sequence look at another sequence.
+    ///
+    /// # Shapes
+    /// - input: `[batch, query, d_model]`, what queries are made of
+    /// - memory: `[batch, key, d_model]`, what keys and values are made of
+    /// - mask: true where a query may look; `[batch, head, query, key]`, 1 where it is the same
+    pub fn forward_cross(
+        &self,
+        input: Tensor<3>,
+        memory: Tensor<3>,
+        mask: Option<Tensor<4, Bool>>,
+    ) -> AttentionOutput {
+        let [query, key, value] = match &self.projections {
+            Some(projections) => projections.forward(input, memory),
+            None => [input, memory.clone(), memory],
+        };
+        let query = self.split_heads(query); // [batch, head, query, d_head]
+        let key = self.split_heads(key); // [batch, head, key, d_head]
+        let value = self.split_heads(value); // [batch, head, key, d_head]
+
+        let scores = attention_scores(query.clone(), key.clone(), self.factor); // [batch, head, query, key]
+        let weights = attention_weights(scores.clone(), mask); // [batch, head, query, key]
         let context = weights.clone().matmul(value.clone()); // [batch, head, query, d_head]
 
+        let [batch, heads, queries, d_head] = context.dims();
         let side_by_side =
             context
                 .clone()
                 .swap_dims(1, 2)
-                .reshape([batch, positions, heads * d_head]); // [batch, position, n_heads * d_head]
-        let output = self.output.forward(side_by_side); // [batch, position, d_model]
+                .reshape([batch, queries, heads * d_head]); // [batch, query, n_heads * d_head]
+        let output = self.output.forward(side_by_side); // [batch, query, d_model]
         AttentionOutput {
             query,
             key,

@@ -1,18 +1,21 @@
-//! Attention, residual addition, layer norm.
+//! Attention, residual addition, layer norm; then perhaps a feed-forward layer.
 
 use burn::module::Module;
 use burn::nn::LayerNorm;
-use burn::tensor::Tensor;
+use burn::tensor::{Bool, Tensor};
 
-use crate::{AttentionOutput, SelfAttention};
+use crate::{Attention, AttentionOutput, FeedForward, FeedForwardOutput};
 
-/// A post-norm transformer block without a feed-forward part: `norm(x + attention(x))`.
+/// A post-norm transformer block: `norm(x + attention(x))`, and a feed-forward layer of the same
+/// form where there is one.
 #[derive(Module, Debug)]
 pub struct TransformerBlock {
     /// Lets positions look at each other.
-    pub attention: SelfAttention,
+    pub attention: Attention,
     /// Normalises each position to mean 0 and variance 1, then scales and shifts it.
     pub norm: LayerNorm,
+    /// Looks at each position by itself.
+    pub feed_forward: Option<FeedForward>,
 }
 
 /// What a block computes.
@@ -24,19 +27,37 @@ pub struct BlockOutput {
     pub residual: Tensor<3>,
     /// The residual after the norm. `[batch, position, d_model]`
     pub normalized: Tensor<3>,
+    /// All of its feed-forward layer.
+    pub feed_forward: Option<FeedForwardOutput>,
 }
 
 impl TransformerBlock {
     /// # Shapes
     /// - input: `[batch, position, d_model]`
-    pub fn forward(&self, input: Tensor<3>) -> BlockOutput {
-        let attention = self.attention.forward(input.clone());
+    /// - mask: as for [`Attention::forward`]
+    pub fn forward(&self, input: Tensor<3>, mask: Option<Tensor<4, Bool>>) -> BlockOutput {
+        let attention = self.attention.forward(input.clone(), mask);
         let residual = input + attention.output.clone(); // [batch, position, d_model]
         let normalized = self.norm.forward(residual.clone()); // [batch, position, d_model]
+        let feed_forward = self
+            .feed_forward
+            .as_ref()
+            .map(|feed_forward| feed_forward.forward(normalized.clone()));
         BlockOutput {
             attention,
             residual,
             normalized,
+            feed_forward,
+        }
+    }
+}
+
+impl BlockOutput {
+    /// What the block hands on. `[batch, position, d_model]`
+    pub fn output(&self) -> Tensor<3> {
+        match &self.feed_forward {
+            Some(feed_forward) => feed_forward.normalized.clone(),
+            None => self.normalized.clone(),
         }
     }
 }

@@ -2,19 +2,28 @@
 
 use burn::module::Module;
 use burn::nn::Linear;
-use burn::tensor::{Int, Tensor, s};
+use burn::tensor::{Bool, Int, Tensor, TensorData, s};
 
-use crate::{BlockOutput, TokenPositionEmbedding, TransformerBlock};
+use crate::{BlockOutput, Inputs, Mask, TokenPositionEmbedding, TransformerBlock};
 
-/// Tells two classes apart by what position 0, `[CLS]`, has gathered.
+/// Tells two classes apart by what `[CLS]` has gathered.
 #[derive(Module, Debug)]
 pub struct TransformerClassifier {
     /// Tokens and positions to vectors.
     pub embedding: TokenPositionEmbedding,
     /// One after the other.
     pub blocks: Vec<TransformerBlock>,
-    /// Position 0 to one logit. `[d_model, 1]`
+    /// `[CLS]` to one logit. `[d_model, 1]`
     pub classifier: Linear,
+    /// What it knows of its samples.
+    #[module(skip)]
+    pub inputs: Inputs,
+    /// Which keys each query may look at, by position.
+    #[module(skip)]
+    pub mask: Mask,
+    /// The token that no query looks at, wherever it stands.
+    #[module(skip)]
+    pub padding_token: Option<u32>,
 }
 
 /// Everything that a forward pass computes.
@@ -24,38 +33,76 @@ pub struct ForwardOutput {
     pub logits: Tensor<1>,
     /// The input of the first block. `[batch, position, d_model]`
     pub embeddings: Tensor<3>,
+    /// Which keys each query may look at, in all blocks and heads; `None` where that is all of
+    /// them. `[batch, query, key]`
+    pub mask: Option<Tensor<3, Bool>>,
     /// One for each block.
     pub layers: Vec<BlockOutput>,
 }
 
 impl TransformerClassifier {
     /// # Shapes
-    /// - tokens: `[batch, position]`, `[CLS]` = 0 at position 0
+    /// - tokens: `[batch, position]`, `[CLS]` = 0 at its position
+    ///
+    /// # Panics
+    /// When the mask is a matrix for another number of positions.
     pub fn forward(&self, tokens: Tensor<2, Int>) -> ForwardOutput {
-        self.forward_rows(self.embedding.token_rows(tokens))
+        self.forward_rows(tokens.clone(), self.embedding.token_rows(tokens))
     }
 
     /// The forward pass from where tokens have become vectors. Training starts here, to see the
     /// gradient of each occurrence of a token.
     ///
     /// # Shapes
+    /// - tokens: `[batch, position]`
     /// - `token_rows`: `[batch, position, d_model]`
-    pub fn forward_rows(&self, token_rows: Tensor<3>) -> ForwardOutput {
+    ///
+    /// # Panics
+    /// As [`forward`](Self::forward).
+    pub fn forward_rows(&self, tokens: Tensor<2, Int>, token_rows: Tensor<3>) -> ForwardOutput {
         let [batch, _, _] = token_rows.dims();
         let embeddings = self.embedding.add_positions(token_rows); // [batch, position, d_model]
+        let mask = self.mask_for(tokens); // [batch, query, key]
+        let of_heads = mask.clone().map(|mask| mask.unsqueeze_dim::<4>(1)); // [batch, 1, query, key]
         let mut layers: Vec<BlockOutput> = Vec::with_capacity(self.blocks.len());
         let mut stream = embeddings.clone(); // [batch, position, d_model]
         for block in &self.blocks {
-            let layer = block.forward(stream);
-            stream = layer.normalized.clone();
+            let layer = block.forward(stream, of_heads.clone());
+            stream = layer.output();
             layers.push(layer);
         }
-        let cls = stream.slice(s![.., 0..1, ..]).squeeze_dim::<2>(1); // [batch, d_model]
+        let cls_position = self.inputs.cls_position;
+        let cls = stream
+            .slice(s![.., cls_position..cls_position + 1, ..])
+            .squeeze_dim::<2>(1); // [batch, d_model]
         let logits = self.classifier.forward(cls).reshape([batch]); // [batch]
         ForwardOutput {
             logits,
             embeddings,
+            mask,
             layers,
+        }
+    }
+
+    /// The mask by position, and no look at padding. `[batch, query, key]`
+    fn mask_for(&self, tokens: Tensor<2, Int>) -> Option<Tensor<3, Bool>> {
+        let ([batch, positions], device) = (tokens.dims(), tokens.device());
+        let by_position = match self.mask.matrix(positions, positions) {
+            Ok(matrix) => matrix.map(|values| {
+                let data = TensorData::new(values, [1, positions, positions]);
+                Tensor::<3, Bool>::from_data(data, &device).expand([batch, positions, positions])
+            }),
+            Err(message) => panic!("{message}"),
+        };
+        let by_token = self.padding_token.map(|token| {
+            tokens
+                .not_equal_elem(token as i32)
+                .unsqueeze_dim::<3>(1)
+                .expand([batch, positions, positions])
+        });
+        match (by_position, by_token) {
+            (Some(by_position), Some(by_token)) => Some(by_position.bool_and(by_token)),
+            (by_position, by_token) => by_position.or(by_token),
         }
     }
 }

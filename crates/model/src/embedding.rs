@@ -9,8 +9,8 @@ use burn::tensor::{Int, Tensor};
 pub struct TokenPositionEmbedding {
     /// One row a token. `[vocab_size, d_model]`
     pub token_embedding: Param<Tensor<2>>,
-    /// One row a position, `[CLS]` first. `[position, d_model]`
-    pub position_embedding: Param<Tensor<2>>,
+    /// One row a position; `None` where positions are not told apart. `[position, d_model]`
+    pub position_embedding: Option<Param<Tensor<2>>>,
 }
 
 impl TokenPositionEmbedding {
@@ -28,6 +28,9 @@ impl TokenPositionEmbedding {
     /// # Shapes
     /// - `token_rows`, output: `[batch, position, d_model]`
     pub fn add_positions(&self, token_rows: Tensor<3>) -> Tensor<3> {
-        token_rows + self.position_embedding.val().unsqueeze::<3>()
+        match &self.position_embedding {
+            Some(positions) => token_rows + positions.val().unsqueeze::<3>(),
+            None => token_rows,
+        }
     }
 }

@@ -11,7 +11,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use rand_chacha::rand_core::Rng;
 
 use crate::{
-    ModelConfig, Parameter, SelfAttention, TokenPositionEmbedding, TransformerBlock,
+    Attention, FeedForward, Inputs, ModelConfig, Parameter, ProjectionKind, Projections,
+    SeparateProjections, SharedProjection, TokenPositionEmbedding, TransformerBlock,
     TransformerClassifier,
 };
 
@@ -20,63 +21,69 @@ const EMBEDDING_LIMIT: f32 = 0.05;
 impl ModelConfig {
     /// Builds the model on `device` with fresh weights from `rng`.
     ///
-    /// `positions` counts `[CLS]`: `seq_len + 1`.
-    ///
     /// # Panics
-    /// When the config is not [valid](Self::validate).
+    /// When the config is not [valid](Self::validate) or does not
+    /// [fit the inputs](Self::validate_for).
     pub fn init(
         &self,
-        vocab_size: usize,
-        positions: usize,
+        inputs: Inputs,
         rng: &mut impl Rng,
         device: &Device,
     ) -> TransformerClassifier {
         let mut drawn = Drawn {
-            parameters: self
-                .initial_parameters(vocab_size, positions, rng)
-                .into_iter(),
+            parameters: self.initial_parameters(inputs, rng).into_iter(),
             device,
         };
         TransformerClassifier {
             embedding: TokenPositionEmbedding {
                 token_embedding: drawn.next(),
-                position_embedding: drawn.next(),
+                position_embedding: self.positions.then(|| drawn.next()),
             },
             blocks: (0..self.n_layers).map(|_| drawn.block(self)).collect(),
             classifier: drawn.linear(),
+            inputs,
+            mask: self.attention.mask.clone(),
+            padding_token: self.attention.padding_token,
         }
     }
 
     /// Fresh weights from `rng`, on the host, in the model's order.
-    ///
-    /// `positions` counts `[CLS]`: `seq_len + 1`.
-    pub fn initial_parameters(
-        &self,
-        vocab_size: usize,
-        positions: usize,
-        rng: &mut impl Rng,
-    ) -> Vec<Parameter> {
+    pub fn initial_parameters(&self, inputs: Inputs, rng: &mut impl Rng) -> Vec<Parameter> {
         let (d_model, heads) = (self.d_model, self.n_heads * self.d_head());
         let mut list = List {
             parameters: Vec::new(),
             rng,
         };
-        list.embedding("token_embedding", [vocab_size, d_model]);
-        list.embedding("position_embedding", [positions, d_model]);
+        list.embedding("token_embedding", [inputs.vocab_size, d_model]);
+        if self.positions {
+            list.embedding("position_embedding", [inputs.positions, d_model]);
+        }
         for layer in 0..self.n_layers {
-            for projection in ["query", "key", "value"] {
-                list.linear(
-                    &format!("blocks.{layer}.attention.{projection}"),
-                    d_model,
-                    heads,
-                );
+            let block = format!("blocks.{layer}");
+            for projection in self.attention.projections.names() {
+                list.linear(&format!("{block}.attention.{projection}"), d_model, heads);
             }
-            list.linear(&format!("blocks.{layer}.attention.output"), heads, d_model);
-            list.constant(format!("blocks.{layer}.norm.gamma"), d_model, 1.0);
-            list.constant(format!("blocks.{layer}.norm.beta"), d_model, 0.0);
+            list.linear(&format!("{block}.attention.output"), heads, d_model);
+            list.norm(&format!("{block}.norm"), d_model);
+            if self.d_ff > 0 {
+                list.linear(&format!("{block}.feed_forward.hidden"), d_model, self.d_ff);
+                list.linear(&format!("{block}.feed_forward.output"), self.d_ff, d_model);
+                list.norm(&format!("{block}.feed_forward.norm"), d_model);
+            }
         }
         list.linear("classifier", d_model, 1);
         list.parameters
+    }
+}
+
+impl ProjectionKind {
+    /// What the projections are called.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Separate => &["query", "key", "value"],
+            Self::Shared => &["shared"],
+            Self::None => &[],
+        }
     }
 }
 
@@ -96,6 +103,11 @@ impl<R: Rng> List<'_, R> {
         let limit = (6.0 / (fan_in + fan_out) as f64).sqrt() as f32;
         self.uniform(format!("{name}.weight"), [fan_in, fan_out], limit);
         self.constant(format!("{name}.bias"), fan_out, 0.0);
+    }
+
+    fn norm(&mut self, name: &str, size: usize) {
+        self.constant(format!("{name}.gamma"), size, 1.0);
+        self.constant(format!("{name}.beta"), size, 0.0);
     }
 
     /// A matrix uniform in `[-limit, limit)`, from the upper 24 bits of a word an element.
@@ -144,16 +156,36 @@ impl Drawn<'_> {
 
     fn block(&mut self, config: &ModelConfig) -> TransformerBlock {
         TransformerBlock {
-            attention: SelfAttention {
+            attention: self.attention(config),
+            norm: self.norm(config),
+            feed_forward: (config.d_ff > 0).then(|| FeedForward {
+                hidden: self.linear(),
+                output: self.linear(),
+                norm: self.norm(config),
+            }),
+        }
+    }
+
+    fn attention(&mut self, config: &ModelConfig) -> Attention {
+        let projections = match config.attention.projections {
+            ProjectionKind::Separate => Some(Projections::Separate(SeparateProjections {
                 query: self.linear(),
                 key: self.linear(),
                 value: self.linear(),
-                output: self.linear(),
-                n_heads: config.n_heads,
-            },
-            norm: self.norm(config),
+            })),
+            ProjectionKind::Shared => Some(Projections::Shared(SharedProjection {
+                shared: self.linear(),
+            })),
+            ProjectionKind::None => None,
+        };
+        Attention {
+            projections,
+            output: self.linear(),
+            n_heads: config.n_heads,
+            factor: config.attention.factor(config.d_head()),
         }
     }
+
     fn norm(&mut self, config: &ModelConfig) -> LayerNorm {
         let mut norm = LayerNormConfig::new(config.d_model)
             .with_epsilon(config.layer_norm_eps)

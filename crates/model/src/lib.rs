@@ -7,12 +7,13 @@
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
-//! use headlight_model::ModelConfig;
+//! use headlight_model::{Inputs, ModelConfig};
 //! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 //!
 //! let device = Device::flex();
-//! let config = ModelConfig { d_model: 8, n_heads: 1, n_layers: 1, layer_norm_eps: 1e-6 };
-//! let model = config.init(51, 7, &mut ChaCha8Rng::seed_from_u64(0), &device);
+//! let notebook = ModelConfig::new(8, 1, 1);
+//! let inputs = Inputs { vocab_size: 51, positions: 7, cls_position: 0 };
+//! let model = notebook.init(inputs, &mut ChaCha8Rng::seed_from_u64(0), &device);
 //!
 //! let tokens = Tensor::<2, Int>::from_data([[0, 45, 48, 1, 4, 4, 40]], &device);
 //! let output = model.forward(tokens);
@@ -26,18 +27,22 @@ mod classifier;
 mod config;
 mod dot_product;
 mod embedding;
+mod feed_forward;
 mod init;
 mod mask;
 mod parameters;
+mod projections;
 mod scale;
 mod summary;
 
-pub use attention::{AttentionOutput, SelfAttention};
+pub use attention::{Attention, AttentionOutput};
 pub use block::{BlockOutput, TransformerBlock};
 pub use classifier::{ForwardOutput, TransformerClassifier};
-pub use config::{InvalidValue, ModelConfig};
+pub use config::{AttentionConfig, Inputs, InvalidValue, ModelConfig, ProjectionKind};
 pub use dot_product::{attention_scores, attention_weights};
 pub use embedding::TokenPositionEmbedding;
+pub use feed_forward::{FeedForward, FeedForwardOutput};
 pub use mask::Mask;
 pub use parameters::{Parameter, ParameterMismatch};
+pub use projections::{Projections, SeparateProjections, SharedProjection};
 pub use scale::Scale;

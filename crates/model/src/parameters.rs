@@ -1,7 +1,7 @@
 //! Parameters by name, out of a model and back in.
 //!
 //! Names follow the module tree (`blocks.0.attention.query.weight`), except that the embeddings
-//! stand at the top (`token_embedding`). Matrices are `[in, out]`, as in Keras.
+//! stand at the top (`token_embedding`) and projections with their attention. Matrices are `[in, out]`, as in Keras.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -88,10 +88,14 @@ impl TransformerClassifier {
 #[derive(Default)]
 struct Path(Vec<String>);
 
+/// Modules that group others and have no name of their own: fields and variants of enums.
+const UNNAMED: [&str; 4] = ["embedding", "projections", "Separate", "Shared"];
+
 impl Path {
     fn name(&self) -> String {
-        let name = self.0.join(".");
-        name.strip_prefix("embedding.").unwrap_or(&name).to_owned()
+        let named = self.0.iter().map(String::as_str);
+        let named = named.filter(|step| !UNNAMED.contains(step));
+        named.collect::<Vec<_>>().join(".")
     }
 }
 

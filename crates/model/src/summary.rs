@@ -27,17 +27,17 @@ impl TransformerClassifier {
                 .map(|parameter| parameter.values.len())
                 .sum()
         };
-        let [positions, d_model] = self.embedding.position_embedding.dims();
+        let positions = self.inputs.positions;
+        let [_, d_model] = self.embedding.token_embedding.dims();
         let stream = format!("(batch, {positions}, {d_model})");
         let mut rows: Vec<Row> = vec![
             row("tokens", format!("(batch, {positions})"), 0),
             row("token_embedding", stream.clone(), count("token_embedding")),
-            row(
-                "position_embedding",
-                stream.clone(),
-                count("position_embedding"),
-            ),
         ];
+        if self.embedding.position_embedding.is_some() {
+            let name = "position_embedding";
+            rows.push(row(name, stream.clone(), count(name)));
+        }
         for (layer, block) in self.blocks.iter().enumerate() {
             let name = format!("blocks.{layer}.attention");
             let parameters = count(&format!("{name}."));
@@ -47,6 +47,10 @@ impl TransformerClassifier {
             rows.push(row(&format!("{name} weights"), weights, 0));
             let name = format!("blocks.{layer}.norm");
             rows.push(row(&name, stream.clone(), count(&format!("{name}."))));
+            if block.feed_forward.is_some() {
+                let name = format!("blocks.{layer}.feed_forward");
+                rows.push(row(&name, stream.clone(), count(&format!("{name}."))));
+            }
         }
         rows.push(row(
             "classifier",

@@ -3,23 +3,22 @@
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData};
-use headlight_model::{ModelConfig, Parameter, TransformerClassifier};
+use headlight_model::{Inputs, ModelConfig, Parameter, TransformerClassifier};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-fn config(d_model: usize, n_heads: usize, n_layers: usize) -> ModelConfig {
-    ModelConfig {
-        d_model,
-        n_heads,
-        n_layers,
-        layer_norm_eps: 1e-6,
+fn inputs(vocab_size: usize, positions: usize) -> Inputs {
+    Inputs {
+        vocab_size,
+        positions,
+        cls_position: 0,
     }
 }
 
 fn notebook(seed: u64) -> TransformerClassifier {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    config(8, 1, 1).init(51, 7, &mut rng, &Device::flex())
+    ModelConfig::new(8, 1, 1).init(inputs(51, 7), &mut rng, &Device::flex())
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
@@ -140,14 +139,14 @@ fn each_difference_is_listed() {
 #[test]
 fn invalid_sizes_are_named() {
     let cases = [
-        (config(0, 1, 1), "d_model"),
-        (config(8, 3, 1), "n_heads"),
-        (config(8, 0, 1), "n_heads"),
-        (config(8, 1, 0), "n_layers"),
+        (ModelConfig::new(0, 1, 1), "d_model"),
+        (ModelConfig::new(8, 3, 1), "n_heads"),
+        (ModelConfig::new(8, 0, 1), "n_heads"),
+        (ModelConfig::new(8, 1, 0), "n_layers"),
         (
             ModelConfig {
                 layer_norm_eps: f64::NAN,
-                ..config(8, 1, 1)
+                ..ModelConfig::new(8, 1, 1)
             },
             "layer_norm_eps",
         ),
@@ -166,7 +165,7 @@ fn random_case(
 ) -> (TransformerClassifier, Tensor<2, Int>) {
     let device = Device::flex();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let model = config.init(vocab_size, positions, &mut rng, &device);
+    let model = config.init(inputs(vocab_size, positions), &mut rng, &device);
     let mut parameters = model.parameters();
     for value in parameters
         .iter_mut()
@@ -201,7 +200,7 @@ proptest! {
         scale in 0.01_f32..8.0,
         seed in any::<u64>(),
     ) {
-        let config = config(d_head * n_heads, n_heads, n_layers);
+        let config = ModelConfig::new(d_head * n_heads, n_heads, n_layers);
         let (model, tokens) = random_case(&config, (vocab_size, positions, batch), scale, seed);
         let output = model.forward(tokens);
         prop_assert_eq!(output.logits.dims(), [batch]);
@@ -227,7 +226,7 @@ proptest! {
         positions in 2_usize..12,
         seed in any::<u64>(),
     ) {
-        let config = config(d_head * n_heads, n_heads, 1);
+        let config = ModelConfig::new(d_head * n_heads, n_heads, 1);
         let (model, tokens) = random_case(&config, (20, positions, 1), 1.0, seed);
         let ids: Vec<usize> = tokens.clone().into_data().iter::<i64>().map(|id| id as usize).collect();
         let logit = f64::from(values(model.forward(tokens).logits)[0]);
@@ -242,11 +241,11 @@ proptest! {
         positions in 2_usize..6,
         seed in any::<u64>(),
     ) {
-        let config = config(d_head * n_heads, n_heads, 1);
+        let config = ModelConfig::new(d_head * n_heads, n_heads, 1);
         let (model, tokens) = random_case(&config, (6, positions, 1), 1.0, seed);
         let ids: Vec<usize> = tokens.clone().into_data().iter::<i64>().map(|id| id as usize).collect();
         let device = Device::flex().autodiff();
-        let start = config.init(6, positions, &mut ChaCha8Rng::seed_from_u64(0), &device);
+        let start = config.init(inputs(6, positions), &mut ChaCha8Rng::seed_from_u64(0), &device);
         let model = start.with_parameters(model.parameters()).unwrap();
         let tokens = Tensor::<2, Int>::from_data(tokens.into_data(), &device);
         let gradients = model.forward(tokens).logits.sum().backward();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use headlight_data::{Batch, Batches, CLS, DataError, Dataset, Splits, Stream};
-use headlight_model::{Parameter, TransformerClassifier};
+use headlight_model::{Inputs, Parameter, TransformerClassifier};
 
 use crate::Failure;
 use crate::config::ExperimentConfig;
@@ -50,11 +50,9 @@ impl Experiment {
     ) -> Result<Self, Failure> {
         check_size(&config)?;
         check_step(&config, &splits.train)?;
-        let mut start = config.model.initial_parameters(
-            config.data.vocab_size as usize,
-            config.data.seq_len + 1,
-            &mut Stream::Weights.rng(config.seed),
-        );
+        let mut start = config
+            .model
+            .initial_parameters(inputs(&config), &mut Stream::Weights.rng(config.seed));
         let reference = match &config.reference {
             None => None,
             Some(path) => Some(Reference::load(path, &start, &config, &splits.train)?),
@@ -134,22 +132,32 @@ pub fn init_model(
 ) -> Result<TransformerClassifier, Failure> {
     check_size(config)?;
     Ok(config.model.init(
-        config.data.vocab_size as usize,
-        config.data.seq_len + 1,
+        inputs(config),
         &mut Stream::Weights.rng(config.seed),
         device,
     ))
+}
+
+/// What a config's model must know of its samples.
+pub fn inputs(config: &ExperimentConfig) -> Inputs {
+    let data = &config.data;
+    Inputs {
+        vocab_size: data.vocab_size as usize,
+        positions: data.seq_len + 1,
+        cls_position: data.cls.position(data.seq_len),
+    }
 }
 
 /// Refuses models that are too large for this instrument.
 fn check_size(config: &ExperimentConfig) -> Result<(), Failure> {
     let (d_model, n_layers) = (config.model.d_model as u128, config.model.n_layers as u128);
     let rows = u128::from(config.data.vocab_size) + config.data.seq_len as u128 + 1;
-    let parameters = rows * d_model + n_layers * 4 * d_model * d_model;
+    let feed_forward = 2 * d_model * config.model.d_ff as u128;
+    let parameters = rows * d_model + n_layers * (4 * d_model * d_model + feed_forward);
     if parameters > PARAMETER_LIMIT {
         return Err(Failure::Input(format!(
             "the model would have {parameters} parameters, more than {PARAMETER_LIMIT}; \
-             lower data.vocab_size, model.d_model or model.n_layers"
+             lower data.vocab_size, model.d_model, model.d_ff or model.n_layers"
         )));
     }
     if attention_weights(config) > ATTENTION_LIMIT {
@@ -202,20 +210,22 @@ pub fn fits(tokens: &[u32], config: &ExperimentConfig) -> Result<(), String> {
             positions - 1
         ));
     }
-    if tokens[0] != CLS {
+    let cls_position = config.data.cls.position(config.data.seq_len);
+    if tokens[cls_position] != CLS {
         return Err(format!(
-            "the first token is {}; it must be [CLS] = 0",
-            tokens[0]
+            "the {} token is {}; it must be [CLS] = 0",
+            config.data.cls.name(),
+            tokens[cls_position]
         ));
     }
     let last = config.data.vocab_size - 1;
-    match tokens[1..]
-        .iter()
-        .find(|&&token| token == CLS || token > last)
+    let mut others = tokens.iter().enumerate();
+    match others
+        .find(|&(position, &token)| position != cls_position && (token == CLS || token > last))
     {
         None => Ok(()),
-        Some(token) => Err(format!(
-            "token {token} is outside the vocabulary; after [CLS] = 0 tokens are 1 to {last}"
+        Some((_, token)) => Err(format!(
+            "token {token} is outside the vocabulary; beside [CLS] = 0 tokens are 1 to {last}"
         )),
     }
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use burn::tensor::{Device, Tensor};
 use headlight_data::{Batch, CLS, Dataset, LabelRule};
-use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
-use headlight_model::{BlockOutput, TransformerClassifier};
+use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
+use headlight_model::{BlockOutput, FeedForwardOutput, Mask, TransformerClassifier};
 
 use crate::Failure;
 use crate::config::{DumpConfig, ExperimentConfig};
@@ -93,6 +93,17 @@ pub fn record(
             .extend(over(|layer| layer.attention.context.clone()));
         let residual = layers.iter().map(|layer| layer.residual.clone()).collect();
         dump.residual.extend(host(Tensor::stack::<4>(residual, 1)));
+        if let (Some(values), Some(mask)) = (&mut dump.attention_mask, output.mask) {
+            values.extend(mask.into_data().iter::<bool>());
+        }
+        if let Some(values) = &mut dump.feed_forward {
+            let over = |field: fn(&FeedForwardOutput) -> Tensor<3>| {
+                let layers = layers.iter().flat_map(|layer| &layer.feed_forward);
+                host(Tensor::stack::<4>(layers.map(field).collect(), 1))
+            };
+            values.hidden.extend(over(|layer| layer.hidden.clone()));
+            values.residual.extend(over(|layer| layer.residual.clone()));
+        }
     }
     dump.check().map_err(|error| {
         let step = moment
@@ -113,18 +124,22 @@ fn empty(
     let config_json = serde_json::to_value(config).map_err(|error| {
         Failure::System(format!("the config cannot be written as JSON: {error}"))
     })?;
+    let dims = Dims {
+        samples: samples.indices.len(),
+        layers: config.model.n_layers,
+        heads: config.model.n_heads,
+        positions: samples.dataset.positions(),
+        d_head: config.model.d_head(),
+        d_model: config.model.d_model,
+        d_ff: config.model.d_ff,
+    };
+    let attention = &config.model.attention;
+    let masked = attention.mask != Mask::None || attention.padding_token.is_some();
     Ok(AttentionDump {
-        dims: Dims {
-            samples: samples.indices.len(),
-            layers: config.model.n_layers,
-            heads: config.model.n_heads,
-            positions: samples.dataset.positions(),
-            d_head: config.model.d_head(),
-            d_model: config.model.d_model,
-        },
+        dims,
         meta: Meta {
             version: VERSION,
-            axes: axes(),
+            axes: axes(dims, masked),
             step: moment.step,
             epoch: moment.epoch,
             seed: moment.seed,
@@ -162,6 +177,8 @@ fn empty(
         context: Vec::new(),
         embeddings: Vec::new(),
         residual: Vec::new(),
+        attention_mask: masked.then(Vec::new),
+        feed_forward: (dims.d_ff > 0).then(FeedForward::default),
     })
 }
 

@@ -12,7 +12,7 @@ use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{
-    CLS, DataError, Dataset, DatasetConfig, InvalidValue, LabelRule, Source, Splits, Stream, random,
+    CLS, ClsPlace, DataError, Dataset, DatasetConfig, InvalidValue, Source, Splits, Stream, random,
 };
 
 /// A dataset file's format.
@@ -95,13 +95,7 @@ pub(crate) fn splits(config: &DatasetConfig, path: &Path) -> Result<Splits, Data
     debug_assert!(matches!(config.source, Source::File(_)));
     let mut splits = read(path)?;
     for dataset in [&splits.train, &splits.held_out] {
-        check(
-            dataset,
-            config.vocab_size,
-            config.seq_len,
-            config.rule.as_ref(),
-        )
-        .map_err(|message| FileError::new(path, message))?;
+        check(dataset, config).map_err(|message| FileError::new(path, message))?;
     }
     if config.held_out > 0 {
         splits = split_off(splits, config)?;
@@ -109,17 +103,30 @@ pub(crate) fn splits(config: &DatasetConfig, path: &Path) -> Result<Splits, Data
     Ok(splits)
 }
 
-/// Checks samples against a vocabulary, a length, and the rule that should have labelled them.
-fn check(
-    dataset: &Dataset,
-    vocab_size: u32,
-    seq_len: usize,
-    rule: Option<&LabelRule>,
-) -> Result<(), String> {
+/// Checks samples against the length, the place of `[CLS]`, the vocabulary, and the rule that should
+/// have labelled them.
+fn check(dataset: &Dataset, config: &DatasetConfig) -> Result<(), String> {
+    let &DatasetConfig {
+        vocab_size,
+        seq_len,
+        cls,
+        ..
+    } = config;
     if dataset.positions() != seq_len + 1 {
         return Err(format!(
-            "its samples have {} tokens after [CLS], but data.seq_len is {seq_len}",
+            "its samples have {} tokens beside [CLS], but data.seq_len is {seq_len}",
             dataset.positions() - 1
+        ));
+    }
+    if !dataset.is_empty() && dataset.tokens(0)[cls.position(seq_len)] != CLS {
+        let other = match cls {
+            ClsPlace::First => ClsPlace::Last,
+            ClsPlace::Last => ClsPlace::First,
+        };
+        return Err(format!(
+            "its samples have [CLS] {}, but data.cls is \"{}\"",
+            other.name(),
+            cls.name()
         ));
     }
     for sample in 0..dataset.len() {
@@ -129,7 +136,7 @@ fn check(
                 "sample {sample} holds token {token}, but data.vocab_size is {vocab_size}"
             ));
         }
-        if let Some(rule) = rule
+        if let Some(rule) = &config.rule
             && rule.label_for(tokens) != dataset.label(sample)
         {
             return Err(format!(
@@ -210,6 +217,11 @@ fn assemble(rows: Vec<Row>) -> Result<Splits, String> {
             first.place
         ));
     }
+    let cls = match first.tokens.first() {
+        Some(&token) if token == i64::from(CLS) => ClsPlace::First,
+        _ => ClsPlace::Last,
+    };
+    let cls_position = cls.position(positions - 1);
     let mut splits = Splits {
         train: Dataset::empty(positions - 1),
         held_out: Dataset::empty(positions - 1),
@@ -229,9 +241,10 @@ fn assemble(rows: Vec<Row>) -> Result<Splits, String> {
                 u32::try_from(token).map_err(|_| format!("{place}: {token} is no token id"))
             })
             .collect::<Result<_, _>>()?;
-        if tokens[0] != CLS || tokens[1..].contains(&CLS) {
+        let cls_count = tokens.iter().filter(|&&token| token == CLS).count();
+        if tokens[cls_position] != CLS || cls_count != 1 {
             return Err(format!(
-                "{place}: a sample starts with [CLS] = 0 and holds no other 0"
+                "{place}: a sample starts with [CLS] = 0, or all end with it, and holds no other 0"
             ));
         }
         if !matches!(row.label, 0 | 1) {

@@ -81,7 +81,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let value_weight = &self.parameters[self.layout.range(Parameter::ValueWeight)];
         let key_weight = &self.parameters[self.layout.range(Parameter::KeyWeight)];
         let query_weight = &self.parameters[self.layout.range(Parameter::QueryWeight)];
-        let scale = self.scale();
+        let scale = self.constants.scale;
         let d_head = self.size.d_model() / n_heads;
         let all_columns = if n_heads == 1 { 0..width } else { 0..d_head };
         let scratch = &mut *self.scratch;
@@ -263,7 +263,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
     #[inline(always)]
     pub(crate) fn finish(&mut self, gradient: &mut [f32]) {
         let width = self.size.width();
-        let scale = self.scale();
+        let scale = self.constants.scale;
         let d_head = self.size.d_model() / self.size.n_heads();
         let n_heads = self.size.n_heads();
         let key_weight = &self.parameter(Parameter::KeyWeight)[..width * width];

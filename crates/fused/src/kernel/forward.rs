@@ -162,7 +162,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             *r = zip(*r, mean, |r, mean| r - mean);
             variance = zip(variance, *r, |variance, r| variance + r * r);
         }
-        let epsilon = self.layer_norm_eps;
+        let epsilon = self.constants.layer_norm_eps;
         *rstd = map(variance, |variance| {
             1.0 / sqrt(variance * per_row + epsilon)
         });

@@ -11,7 +11,7 @@ mod products;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::lanes::{LANES, Lanes, ZERO, sqrt};
+use crate::lanes::{LANES, Lanes, ZERO};
 use crate::shape::{Layout, Parameter};
 
 /// The sizes of rows, known to the compiler where they are common.
@@ -205,12 +205,20 @@ impl Block<'_> {
     }
 }
 
+/// The numbers of a model that are not learned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constants {
+    pub(crate) layer_norm_eps: f32,
+    /// What products of queries and keys are multiplied by.
+    pub(crate) scale: f32,
+}
+
 /// A kernel for one size of rows, on one set of weights.
 #[derive(Debug)]
 pub(crate) struct Kernel<'a, S, const TILE: usize> {
     size: S,
     layout: Layout,
-    layer_norm_eps: f32,
+    constants: Constants,
     parameters: &'a [f32],
     pub(crate) scratch: &'a mut Scratch,
 }
@@ -220,7 +228,7 @@ impl<'a, S: Size, const TILE: usize> Kernel<'a, S, TILE> {
     pub(crate) fn new(
         size: S,
         layout: Layout,
-        layer_norm_eps: f32,
+        constants: Constants,
         parameters: &'a [f32],
         scratch: &'a mut Scratch,
     ) -> Self {
@@ -230,7 +238,7 @@ impl<'a, S: Size, const TILE: usize> Kernel<'a, S, TILE> {
                 width: size.width(),
                 ..layout
             },
-            layer_norm_eps,
+            constants,
             parameters,
             scratch,
         };
@@ -244,13 +252,6 @@ impl<'a, S: Size, const TILE: usize> Kernel<'a, S, TILE> {
     #[inline(always)]
     fn parameter(&self, parameter: Parameter) -> &[f32] {
         &self.parameters[self.layout.range(parameter)]
-    }
-
-    /// `1 / sqrt(d_head)`.
-    #[inline(always)]
-    fn scale(&self) -> f32 {
-        let d_head = self.size.d_model() / self.size.n_heads();
-        1.0 / sqrt(d_head as f32)
     }
 
     /// Columns of a head.
@@ -284,7 +285,7 @@ impl<'a, S: Size, const TILE: usize> Kernel<'a, S, TILE> {
             }
         }
         // u_h = W_k q_h / sqrt(d_head)
-        let scale = self.scale();
+        let scale = self.constants.scale;
         let weight = of(Parameter::KeyWeight);
         for head in 0..self.size.n_heads() {
             let columns = self.columns(head);

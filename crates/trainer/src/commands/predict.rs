@@ -73,6 +73,7 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>
         let _ = writeln!(text, "rule: {}: {}", rule.describe(), class(label));
     }
     let positions = dump.dims.positions;
+    let cls = config.data.cls.position(config.data.seq_len);
     let names: Vec<String> = dump
         .tokens(0)
         .iter()
@@ -82,7 +83,7 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>
     for layer in 0..dump.dims.layers {
         for head in 0..dump.dims.heads {
             let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
-            let row = &dump.weights(0, layer, head)[..positions];
+            let row = &dump.weights(0, layer, head)[cls * positions..][..positions];
             for (position, (&weight, name)) in row.iter().zip(&names).enumerate() {
                 let star = if dump.meta.label_positions[0].contains(&position) {
                     '*'

@@ -191,10 +191,13 @@ impl ExperimentConfig {
             key: format!("data.{}", error.key),
             message: error.message,
         })?;
-        self.model.validate().map_err(|error| InvalidValue {
+        let of_model = |error: headlight_model::InvalidValue| InvalidValue {
             key: format!("model.{}", error.key),
             message: error.message,
-        })?;
+        };
+        self.model.validate().map_err(of_model)?;
+        let inputs = crate::experiment::inputs(self);
+        self.model.validate_for(inputs).map_err(of_model)?;
         self.training.validate()?;
         if self.dump.formats.is_empty() {
             return Err(invalid(

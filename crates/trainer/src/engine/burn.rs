@@ -48,7 +48,7 @@ impl BurnEngine {
             .token_rows(tokens.clone())
             .detach()
             .require_grad(); // [batch, position, d_model]
-        let logits = self.model.forward_rows(rows.clone()).logits; // [batch]
+        let logits = self.model.forward_rows(tokens.clone(), rows.clone()).logits; // [batch]
         let loss = binary_cross_entropy(logits, label_tensor(&batch, &device)); // [1]
         (loss, Lookup { tokens, rows })
     }
@@ -80,7 +80,8 @@ impl Engine for BurnEngine {
         }
         if let Some(last) = output.layers.last() {
             let weights = last.attention.weights.clone();
-            let cls_rows = weights.slice(s![.., .., 0..1, ..]).mean_dim(1); // [batch, 1, 1, position]
+            let cls = self.model.inputs.cls_position;
+            let cls_rows = weights.slice(s![.., .., cls..cls + 1, ..]).mean_dim(1); // [batch, 1, 1, position]
             answers.attention.extend(cls_rows.into_data().iter::<f64>());
         }
     }

@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_fused::{Adam, Model, Samples, Shape};
-use headlight_model::{Parameter, TransformerClassifier};
+use headlight_model::{Parameter, Scale, TransformerClassifier};
 
 use super::{Answers, Engine};
 use crate::Failure;
@@ -46,8 +46,12 @@ impl<'a> FusedEngine<'a> {
             .iter()
             .flat_map(|parameter| parameter.values.iter().copied())
             .collect();
-        let model = Model::new(shape, config.model.layer_norm_eps as f32, adam, &start)
+        let mut model = Model::new(shape, config.model.layer_norm_eps as f32, adam, &start)
             .map_err(|error| Failure::Input(error.to_string()))?;
+        let attention = &config.model.attention;
+        if (attention.scale, attention.temperature) != (Scale::Root, 1.0) {
+            model = model.with_scale(attention.factor(config.model.d_head()) as f32);
+        }
         Ok(Self {
             experiment,
             model,

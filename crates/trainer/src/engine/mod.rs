@@ -10,8 +10,8 @@ mod fused;
 use std::fmt;
 
 use clap::ValueEnum;
-use headlight_data::Dataset;
-use headlight_model::{Parameter, TransformerClassifier};
+use headlight_data::{ClsPlace, Dataset};
+use headlight_model::{Mask, Parameter, ProjectionKind, TransformerClassifier};
 use serde::{Deserialize, Serialize};
 
 pub use burn::BurnEngine;
@@ -116,18 +116,47 @@ impl fmt::Display for EngineName {
 
 /// Why the fused engine cannot run a config; `None` if it can.
 pub fn beyond_fused(config: &ExperimentConfig) -> Option<String> {
-    let layers = config.model.n_layers;
-    if layers != 1 {
-        return Some(format!(
-            "it computes one block, and model.n_layers is {layers}"
-        ));
-    }
-    match config.compute.device {
-        DeviceName::Flex | DeviceName::Ndarray => None,
-        device => Some(format!(
-            "it computes on the CPU, and the device is `{device}`"
-        )),
-    }
+    let model = &config.model;
+    let attention = &model.attention;
+    let beyond = [
+        (
+            model.n_layers != 1,
+            format!("one block, and model.n_layers is {}", model.n_layers),
+        ),
+        (
+            model.d_ff != 0,
+            format!("no feed-forward layer, and model.d_ff is {}", model.d_ff),
+        ),
+        (
+            !model.positions,
+            "position embeddings, and model.positions is false".to_owned(),
+        ),
+        (
+            attention.projections != ProjectionKind::Separate,
+            "separate projections, and model.attention.projections says otherwise".to_owned(),
+        ),
+        (
+            attention.mask != Mask::None,
+            "no mask, and model.attention.mask is set".to_owned(),
+        ),
+        (
+            attention.padding_token.is_some(),
+            "no padding, and model.attention.padding_token is set".to_owned(),
+        ),
+        (
+            config.data.cls != ClsPlace::First,
+            "[CLS] at position 0, and data.cls is \"last\"".to_owned(),
+        ),
+        (
+            !matches!(
+                config.compute.device,
+                DeviceName::Flex | DeviceName::Ndarray
+            ),
+            format!("on the CPU, and the device is `{}`", config.compute.device),
+        ),
+    ];
+    let reason = beyond.into_iter().find(|(is_beyond, _)| *is_beyond)?.1;
+    Some(format!("it computes {reason}"))
 }
 
 impl Experiment {

@@ -1,0 +1,319 @@
+//! Masks, padding, projections, feed-forward layers and cross-attention.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
+use headlight_model::{
+    Attention, Inputs, Mask, ModelConfig, ProjectionKind, Scale, TransformerClassifier,
+    attention_weights,
+};
+use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+/// A model whose parameters are all drawn from -1 to 1.
+fn model(config: &ModelConfig, inputs: Inputs, seed: u64) -> TransformerClassifier {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    config.validate().unwrap();
+    config.validate_for(inputs).unwrap();
+    let model = config.init(inputs, &mut rng, &Device::flex());
+    let mut parameters = model.parameters();
+    for value in parameters
+        .iter_mut()
+        .flat_map(|parameter| &mut parameter.values)
+    {
+        *value = rng.next_u32() as f32 / u32::MAX as f32 * 2.0 - 1.0;
+    }
+    model.with_parameters(parameters).unwrap()
+}
+
+fn tokens(rows: &[Vec<i32>]) -> Tensor<2, Int> {
+    let shape = [rows.len(), rows[0].len()];
+    Tensor::from_data(TensorData::new(rows.concat(), shape), &Device::flex())
+}
+
+fn inputs(positions: usize) -> Inputs {
+    Inputs {
+        vocab_size: 20,
+        positions,
+        cls_position: 0,
+    }
+}
+
+#[test]
+fn rows_without_a_key_are_zero_and_gradients_stay_finite() {
+    let device = Device::flex().autodiff();
+    let scores =
+        Tensor::<4>::from_data([[[[1.0, 2.0, 3.0], [0.5, -7.0, 2.0]]]], &device).require_grad();
+    let mask =
+        Tensor::<4, Bool>::from_data([[[[false, false, false], [true, false, true]]]], &device);
+    let weights = attention_weights(scores.clone(), Some(mask));
+    let row = values(weights.clone());
+    // exp(0.5) / (exp(0.5) + exp(2)), by hand.
+    let share = 0.182_425_52;
+    for (ours, expected) in row.iter().zip([0.0, 0.0, 0.0, share, 0.0, 1.0 - share]) {
+        assert!((ours - expected).abs() < 1e-6, "{row:?}");
+    }
+    let gradients = (weights * Tensor::from_data([[[[1.0, 2.0, 3.0]]]], &device))
+        .sum()
+        .backward();
+    let gradient = values(scores.grad(&gradients).unwrap());
+    // d/ds of w_1 * 1 + w_3 * 3 = -+ 2 w_1 w_3
+    let slope = 2.0 * share * (1.0 - share);
+    for (ours, expected) in gradient.iter().zip([0.0, 0.0, 0.0, -slope, 0.0, slope]) {
+        assert!((ours - expected).abs() < 1e-6, "{gradient:?}");
+    }
+}
+
+#[test]
+fn parameters_are_named_after_their_place() {
+    let config = ModelConfig {
+        d_ff: 12,
+        positions: false,
+        ..ModelConfig::new(4, 2, 1)
+    };
+    let with = |projections| {
+        let mut config = config.clone();
+        config.attention.projections = projections;
+        let model = model(&config, inputs(5), 0);
+        let listed = model.parameters();
+        // What is drawn and what the module tree holds are the same list.
+        let drawn = config.initial_parameters(inputs(5), &mut ChaCha8Rng::seed_from_u64(0));
+        let shapes = |parameters: &[headlight_model::Parameter]| -> Vec<(String, Vec<usize>)> {
+            let pair = |parameter: &headlight_model::Parameter| {
+                (parameter.name.clone(), parameter.shape.clone())
+            };
+            parameters.iter().map(pair).collect()
+        };
+        assert_eq!(shapes(&drawn), shapes(&listed));
+        let names = listed.into_iter().map(|parameter| parameter.name);
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let rest = "blocks.0.attention.output.weight blocks.0.attention.output.bias \
+        blocks.0.norm.gamma blocks.0.norm.beta \
+        blocks.0.feed_forward.hidden.weight blocks.0.feed_forward.hidden.bias \
+        blocks.0.feed_forward.output.weight blocks.0.feed_forward.output.bias \
+        blocks.0.feed_forward.norm.gamma blocks.0.feed_forward.norm.beta \
+        classifier.weight classifier.bias";
+    assert_eq!(
+        with(ProjectionKind::Shared),
+        format!(
+            "token_embedding blocks.0.attention.shared.weight blocks.0.attention.shared.bias {rest}"
+        )
+    );
+    assert_eq!(
+        with(ProjectionKind::None),
+        format!("token_embedding {rest}")
+    );
+    assert!(with(ProjectionKind::Separate).contains("blocks.0.attention.key.bias"));
+}
+
+#[test]
+fn without_projections_queries_keys_and_values_are_the_input() {
+    let mut config = ModelConfig::new(6, 2, 1);
+    config.attention.projections = ProjectionKind::None;
+    config.attention.scale = Scale::Off;
+    let output = model(&config, inputs(4), 3).forward(tokens(&[vec![0, 3, 9, 1]]));
+    let attention = &output.layers[0].attention;
+    assert_eq!(
+        values(attention.query.clone()),
+        values(attention.key.clone())
+    );
+    assert_eq!(
+        values(attention.query.clone()),
+        values(attention.value.clone())
+    );
+    let heads_first = output.embeddings.reshape([1, 4, 2, 3]).swap_dims(1, 2);
+    assert_eq!(values(attention.query.clone()), values(heads_first));
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let mut config = ModelConfig::new(4, 1, 1);
+    config.attention.mask = Mask::Matrix(vec![vec![true; 3]; 2]);
+    let error = config.validate_for(inputs(3)).unwrap_err();
+    assert_eq!(error.key, "attention.mask");
+    assert!(error.message.contains("2 rows; there are 3 queries"));
+    config.attention.mask = Mask::Matrix(vec![vec![true; 3], vec![true; 2], vec![true; 3]]);
+    let error = config.validate_for(inputs(3)).unwrap_err();
+    assert!(error.message.contains("row 1 of the mask has 2 columns"));
+    config.attention.mask = Mask::None;
+    config.attention.padding_token = Some(20);
+    let error = config.validate_for(inputs(3)).unwrap_err();
+    assert_eq!(error.key, "attention.padding_token");
+    for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        config.attention.temperature = temperature;
+        let error = config.validate().unwrap_err();
+        assert_eq!(error.key, "attention.temperature");
+    }
+    config.attention.temperature = 1.0;
+    config.attention.scale = Scale::Factor(1e300);
+    assert_eq!(config.validate().unwrap_err().key, "attention.scale");
+}
+
+fn any_projections() -> impl Strategy<Value = ProjectionKind> {
+    prop_oneof![
+        Just(ProjectionKind::Separate),
+        Just(ProjectionKind::Shared),
+        Just(ProjectionKind::None),
+    ]
+}
+
+fn any_config() -> impl Strategy<Value = ModelConfig> {
+    let sizes = (3_usize..6, 1_usize..4, 1_usize..4, 0_usize..9);
+    (sizes, any::<bool>(), any_projections(), 0.2_f64..5.0).prop_map(
+        |((d_head, n_heads, n_layers, d_ff), positions, projections, temperature)| {
+            let mut config = ModelConfig {
+                d_ff,
+                positions,
+                ..ModelConfig::new(d_head * n_heads, n_heads, n_layers)
+            };
+            config.attention.projections = projections;
+            config.attention.temperature = temperature;
+            config
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_mask_gives_rows_that_sum_to_one_or_are_empty(
+        config in any_config(),
+        mask in prop::collection::vec(prop::collection::vec(any::<bool>(), 5), 5),
+        seed in any::<u64>(),
+    ) {
+        let mut config = config;
+        config.attention.mask = Mask::Matrix(mask.clone());
+        let output = model(&config, inputs(5), seed).forward(tokens(&[vec![0, 1, 2, 3, 4]]));
+        prop_assert!(values(output.logits)[0].is_finite());
+        for layer in output.layers {
+            let weights = values(layer.attention.weights);
+            for (index, row) in weights.chunks(5).enumerate() {
+                let may_look = &mask[index % 5];
+                let expected = if may_look.contains(&true) { 1.0 } else { 0.0 };
+                prop_assert!((row.iter().sum::<f32>() - expected).abs() < 1e-6);
+                for (&weight, &may) in row.iter().zip(may_look) {
+                    prop_assert!(may || weight == 0.0);
+                }
+            }
+        }
+    }
+
+    /// Under a causal mask nothing depends on what comes later.
+    #[test]
+    fn the_future_changes_nothing(
+        config in any_config(),
+        first in 1_i32..20,
+        others in prop::collection::vec(1_i32..20, 8),
+        seed in any::<u64>(),
+    ) {
+        let mut config = config;
+        config.attention.mask = Mask::Causal;
+        let model = model(&config, inputs(6), seed);
+        let sample = |rest: &[i32]| [&[0, first], rest].concat();
+        let output = model.forward(tokens(&[sample(&others[..4]), sample(&others[4..])]));
+        let logits = values(output.logits);
+        prop_assert_eq!(logits[0].to_bits(), logits[1].to_bits());
+        for layer in output.layers {
+            let residual = layer.output();
+            let early = residual.slice([0..2, 0..2]);
+            let rows = values(early);
+            let (one, other) = rows.split_at(rows.len() / 2);
+            prop_assert_eq!(one, other);
+        }
+    }
+
+    /// A sample gives the same logit whatever padding stands behind it.
+    #[test]
+    fn padding_changes_nothing(
+        config in any_config(),
+        sample in prop::collection::vec(1_i32..19, 1..5),
+        seed in any::<u64>(),
+    ) {
+        let mut config = config;
+        config.attention.padding_token = Some(19);
+        let length = 1 + sample.len();
+        let long = model(&config, inputs(8), seed);
+        let mut padded = [&[0], &sample[..]].concat();
+        padded.resize(8, 19);
+        let output = long.forward(tokens(&[padded]));
+        let weights = values(output.layers[0].attention.weights.clone());
+        for row in weights.chunks(8) {
+            prop_assert!(row[length..].iter().all(|&weight| weight == 0.0));
+        }
+        // The same model for the shorter length: fewer positions, all else alike.
+        let mut parameters = long.parameters();
+        for parameter in &mut parameters {
+            if parameter.name == "position_embedding" {
+                parameter.shape[0] = length;
+                parameter.values.truncate(length * config.d_model);
+            }
+        }
+        let short = config
+            .init(inputs(length), &mut ChaCha8Rng::seed_from_u64(0), &Device::flex())
+            .with_parameters(parameters)
+            .unwrap();
+        let alone = short.forward(tokens(&[[&[0], &sample[..]].concat()]));
+        let (padded, alone) = (values(output.logits)[0], values(alone.logits)[0]);
+        prop_assert!((padded - alone).abs() <= 1e-4 * alone.abs().max(1.0), "{} {}", padded, alone);
+    }
+
+    /// Where `[CLS]` stands last, under a causal mask, it sees everything: the logit is that of no mask
+    /// in a single block.
+    #[test]
+    fn cls_at_the_end_sees_all(
+        n_heads in 1_usize..4,
+        sample in prop::collection::vec(1_i32..20, 5),
+        seed in any::<u64>(),
+    ) {
+        let mut config = ModelConfig::new(4 * n_heads, n_heads, 1);
+        let last = Inputs { cls_position: 5, ..inputs(6) };
+        let sample = [&sample[..], &[0]].concat();
+        let free = model(&config, last, seed).forward(tokens(std::slice::from_ref(&sample)));
+        config.attention.mask = Mask::Causal;
+        let causal = model(&config, last, seed).forward(tokens(&[sample]));
+        let (free, causal) = (values(free.logits)[0], values(causal.logits)[0]);
+        prop_assert!((free - causal).abs() < 1e-5 * free.abs().max(1.0), "{} {}", free, causal);
+    }
+
+    /// Cross-attention to the same sequence is self-attention; to another, each query's row and
+    /// output depend on that query alone.
+    #[test]
+    fn cross_attention_reads_another_sequence(
+        n_heads in 1_usize..4,
+        queries in 1_usize..6,
+        keys in 1_usize..6,
+        projections in any_projections(),
+        seed in any::<u64>(),
+    ) {
+        let device = Device::flex();
+        let mut config = ModelConfig::new(4 * n_heads, n_heads, 1);
+        config.attention.projections = projections;
+        let attention: Attention = model(&config, inputs(3), seed).blocks[0].attention.clone();
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut random = |rows: usize| {
+            let numbers = (0..2 * rows * 4 * n_heads).map(|_| rng.next_u32() as f32 / u32::MAX as f32);
+            let data = TensorData::new(numbers.collect::<Vec<f32>>(), [2, rows, 4 * n_heads]);
+            Tensor::<3>::from_data(data, &device)
+        };
+        let (input, memory) = (random(queries), random(keys));
+        let all = attention.forward_cross(input.clone(), memory.clone(), None);
+        prop_assert_eq!(all.weights.dims(), [2, n_heads, queries, keys]);
+        prop_assert_eq!(all.output.dims(), [2, queries, 4 * n_heads]);
+        let first = attention.forward_cross(input.clone().slice([0..2, 0..1]), memory, None);
+        let of_all = values(all.output.slice([0..2, 0..1]));
+        for (alone, among) in values(first.output).iter().zip(of_all) {
+            prop_assert!((alone - among).abs() < 1e-5);
+        }
+        let (own, same) = (
+            attention.forward(input.clone(), None),
+            attention.forward_cross(input.clone(), input, None),
+        );
+        prop_assert_eq!(values(own.output), values(same.output));
+    }
+}
