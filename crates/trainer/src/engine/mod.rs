@@ -121,42 +121,52 @@ pub fn beyond_fused(config: &ExperimentConfig) -> Option<String> {
     let beyond = [
         (
             model.n_layers != 1,
-            format!("one block, and model.n_layers is {}", model.n_layers),
+            format!(
+                "it computes one block, and model.n_layers is {}",
+                model.n_layers
+            ),
         ),
         (
             model.d_ff != 0,
-            format!("no feed-forward layer, and model.d_ff is {}", model.d_ff),
+            format!(
+                "it has no feed-forward layer, and model.d_ff is {}",
+                model.d_ff
+            ),
         ),
         (
             !model.positions,
-            "position embeddings, and model.positions is false".to_owned(),
+            "it adds position embeddings, and model.positions is false".to_owned(),
         ),
         (
             attention.projections != ProjectionKind::Separate,
-            "separate projections, and model.attention.projections says otherwise".to_owned(),
+            "it has separate projections, and model.attention.projections says otherwise"
+                .to_owned(),
         ),
         (
             attention.mask != Mask::None,
-            "no mask, and model.attention.mask is set".to_owned(),
+            "it has no mask, and model.attention.mask is set".to_owned(),
         ),
         (
             attention.padding_token.is_some(),
-            "no padding, and model.attention.padding_token is set".to_owned(),
+            "it knows no padding, and model.attention.padding_token is set".to_owned(),
         ),
         (
             config.data.cls != ClsPlace::First,
-            "[CLS] at position 0, and data.cls is \"last\"".to_owned(),
+            "it reads position 0, and data.cls is \"last\"".to_owned(),
         ),
         (
             !matches!(
                 config.compute.device,
                 DeviceName::Flex | DeviceName::Ndarray
             ),
-            format!("on the CPU, and the device is `{}`", config.compute.device),
+            format!(
+                "it computes on the CPU, and the device is `{}`",
+                config.compute.device
+            ),
         ),
     ];
-    let reason = beyond.into_iter().find(|(is_beyond, _)| *is_beyond)?.1;
-    Some(format!("it computes {reason}"))
+    let reason = beyond.into_iter().find(|(is_beyond, _)| *is_beyond)?;
+    Some(reason.1)
 }
 
 impl Experiment {

@@ -1,0 +1,293 @@
+//! The switches of `[model]` and `[model.attention]`, through the binary: what they do to a run, to
+//! its dumps, and what is refused.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use common::{folder, metrics, run, text};
+use headlight_dump::AttentionDump;
+
+/// Trains the quick config with settings; returns its last dump.
+fn trained(path: &Path, sets: &[&str]) -> AttentionDump {
+    let sets = sets.iter().flat_map(|&set| ["--set", set]);
+    let start = ["train", "configs/quick.toml", "--run", text(path)];
+    run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
+    last_dump(path)
+}
+
+fn last_dump(path: &Path) -> AttentionDump {
+    let mut dumps: Vec<_> = fs::read_dir(path.join("attention"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    dumps.sort();
+    let bytes = fs::read(dumps.last().unwrap()).unwrap();
+    AttentionDump::read_npz(Cursor::new(bytes)).unwrap()
+}
+
+/// The row of one position, for each sample of a dump's first layer and head.
+fn rows(dump: &AttentionDump, query: usize) -> Vec<Vec<f32>> {
+    let positions = dump.dims.positions;
+    (0..dump.dims.samples)
+        .map(|sample| dump.weights(sample, 0, 0)[query * positions..][..positions].to_vec())
+        .collect()
+}
+
+#[test]
+fn every_switch_trains_and_is_in_the_dump() {
+    let folder = folder("switches");
+    let path = folder.join("run");
+    let dump = trained(
+        &path,
+        &[
+            "model.n_layers=2",
+            "model.n_heads=2",
+            "model.d_ff=12",
+            "model.attention.mask=causal",
+            "model.attention.padding_token=50",
+            "model.attention.projections=shared",
+            "model.attention.scale=0.5",
+            "model.attention.temperature=1.5",
+            "model.positions=false",
+            "data.cls=last",
+            "data.rule={ kind = \"token-anywhere\", token = 42 }",
+            "training.epochs=1",
+        ],
+    );
+    let positions = dump.dims.positions;
+    let mask = dump.attention_mask.as_ref().unwrap();
+    for sample in 0..dump.dims.samples {
+        let tokens = dump.tokens(sample);
+        assert_eq!(tokens.last(), Some(&0), "[CLS] stands last");
+        for query in 0..positions {
+            for (key, &token) in tokens.iter().enumerate() {
+                let cell = (sample * positions + query) * positions + key;
+                assert_eq!(mask[cell], key <= query && token != 50);
+                for layer in 0..2 {
+                    for head in 0..2 {
+                        let weight = dump.weights(sample, layer, head)[query * positions + key];
+                        assert!(mask[cell] || weight == 0.0);
+                    }
+                }
+            }
+        }
+    }
+    assert!(dump.worst_row_sum() < 1e-6);
+    let feed_forward = dump.feed_forward.as_ref().unwrap();
+    let rows = dump.dims.samples * 2 * positions;
+    assert_eq!(feed_forward.hidden.len(), rows * 12);
+    assert_eq!(feed_forward.residual.len(), rows * dump.dims.d_model);
+    assert!(feed_forward.hidden.iter().all(|&value| value >= 0.0));
+    // One projection for all three.
+    assert_eq!(dump.query, dump.key);
+    assert_eq!(dump.query, dump.value);
+    // Scores are before the mask: products times 0.5 / 1.5, and all of them numbers.
+    let d_head = dump.dims.d_head;
+    let product: f32 = (0..d_head)
+        .map(|i| dump.query[i] * dump.key[d_head + i])
+        .sum();
+    assert!((dump.scores(0, 0, 0)[1] - product / 3.0).abs() < 1e-6);
+
+    // The resolved config repeats the run.
+    let again = folder.join("again");
+    let config = path.join("config.toml");
+    run(&["train", text(&config), "--run", text(&again)]).done();
+    let weights = |run: &Path| fs::read(run.join("model.safetensors")).unwrap();
+    assert!(weights(&path) == weights(&again));
+    assert_eq!(metrics(&path), metrics(&again));
+
+    // Its samples, and what it makes of one of them.
+    let data = folder.join("data.csv");
+    run(&["data", text(&config), "--out", text(&data)]).done();
+    let from_file = folder.join("from-file.npz");
+    let weights = path.join("model.safetensors");
+    let given = [
+        "--weights",
+        text(&weights),
+        "--tokens",
+        text(&data),
+        "--out",
+        text(&from_file),
+    ];
+    run(&[&["dump", text(&config)][..], &given].concat()).done();
+    let tokens: Vec<String> = dump.tokens(0).iter().map(ToString::to_string).collect();
+    let told = run(&["predict", text(&path), "--tokens", &tokens.join(" ")]).done();
+    assert!(
+        told.stdout
+            .contains(&format!("probability {:.6}", dump.probabilities[0])),
+        "{}",
+        told.stdout
+    );
+}
+
+/// `[CLS]` at position 0 sees itself alone; behind the tokens it sees them all, and learns.
+#[test]
+fn a_causal_mask_blinds_cls_unless_it_stands_last() {
+    let folder = folder("causal");
+    let first = trained(&folder.join("first"), &["model.attention.mask=causal"]);
+    for row in rows(&first, 0) {
+        assert_eq!(row[0], 1.0);
+        assert!(row[1..].iter().all(|&weight| weight == 0.0));
+    }
+    let probabilities = &first.probabilities;
+    assert!(
+        probabilities.iter().all(|p| p == &probabilities[0]),
+        "it answers all samples alike"
+    );
+    trained(
+        &folder.join("last"),
+        &[
+            "model.attention.mask=causal",
+            "data.cls=last",
+            "data.rule.position=2",
+        ],
+    );
+    let lines = metrics(&folder.join("last"));
+    assert_eq!(lines.last().unwrap()["held_out_f1"], 1.0);
+}
+
+#[test]
+fn switches_that_do_not_fit_are_refused() {
+    let folder = folder("refused");
+    let path = folder.join("run");
+    for (set, part) in [
+        (
+            "model.attention.mask=causl",
+            "`model.attention.mask`: invalid value: string \"causl\", expected \"none\", \"causal\" or a matrix",
+        ),
+        (
+            "model.attention.mask=[[1,0],[1]]",
+            "the mask has 2 rows; there are 7 queries",
+        ),
+        (
+            "model.attention.mask=[[2]]",
+            "expected 0 or 1, true or false",
+        ),
+        (
+            "model.attention.scale=big",
+            "expected true, false or a number",
+        ),
+        (
+            "model.attention.scale=nan",
+            "both must be numbers that float32 holds",
+        ),
+        (
+            "model.attention.temperature=0",
+            "temperature is 0; it must be a positive number",
+        ),
+        (
+            "model.attention.padding_token=51",
+            "padding token 51 is outside the vocabulary",
+        ),
+        (
+            "model.attention.padding_token=0",
+            "padding token 0 is outside the vocabulary",
+        ),
+        ("model.attention.projections=two", "unknown variant `two`"),
+        (
+            "model.attention.projection=none",
+            "did you mean `projections`?",
+        ),
+        (
+            "model.d_ff=20000",
+            "d_ff is 20000; it can be 0, for none, to 16384",
+        ),
+        ("data.cls=middle", "unknown variant `middle`"),
+    ] {
+        let refused = run(&[
+            "train",
+            "configs/quick.toml",
+            "--run",
+            text(&path),
+            "--set",
+            set,
+        ]);
+        assert_eq!(refused.code, Some(2), "{set}: {}", refused.stderr);
+        assert!(refused.stderr.contains(part), "{set}: {}", refused.stderr);
+        assert!(
+            refused.stderr.starts_with(&format!("error: --set {set}")),
+            "{}",
+            refused.stderr
+        );
+        assert!(!path.exists());
+    }
+    // A position that [CLS] takes, and a file whose [CLS] stands elsewhere.
+    let refused = run(&[
+        "train",
+        "configs/quick.toml",
+        "--run",
+        text(&path),
+        "--set",
+        "data.cls=last",
+        "--set",
+        "data.rule.position=6",
+    ]);
+    assert!(
+        refused
+            .stderr
+            .contains("tokens stand at 0 to 5 (6 is [CLS])"),
+        "{}",
+        refused.stderr
+    );
+    let data = folder.join("data.csv");
+    run(&["data", "configs/quick.toml", "--out", text(&data)]).done();
+    let config = folder.join("file.toml");
+    let toml = format!(
+        "[data]\nfile = {:?}\nvocab_size = 51\nseq_len = 6\ncls = \"last\"\n[model]\nd_model = 8\n[training]\nepochs = 1\n",
+        text(&data)
+    );
+    fs::write(&config, toml).unwrap();
+    let refused = run(&["train", text(&config), "--run", text(&path)]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused
+            .stderr
+            .contains("its samples have [CLS] first, but data.cls is \"last\""),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn the_fused_engine_says_what_is_beyond_it() {
+    let folder = folder("beyond-fused");
+    let path = folder.join("run");
+    for (sets, reason) in [
+        (
+            &["model.n_layers=2"][..],
+            "it computes one block, and model.n_layers is 2",
+        ),
+        (
+            &["model.d_ff=8"],
+            "it has no feed-forward layer, and model.d_ff is 8",
+        ),
+        (&["model.positions=false"], "it adds position embeddings"),
+        (
+            &["model.attention.projections=shared"],
+            "it has separate projections",
+        ),
+        (&["model.attention.mask=causal"], "it has no mask"),
+        (&["model.attention.padding_token=3"], "it knows no padding"),
+        (
+            &["data.cls=last"],
+            "it reads position 0, and data.cls is \"last\"",
+        ),
+    ] {
+        let sets = sets.iter().flat_map(|&set| ["--set", set]);
+        let start = [
+            "train",
+            "configs/quick.toml",
+            "--run",
+            text(&path),
+            "--engine",
+            "fused",
+        ];
+        let refused = run(&start.into_iter().chain(sets).collect::<Vec<_>>());
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(refused.stderr.contains(reason), "{}", refused.stderr);
+    }
+}
