@@ -1,0 +1,31 @@
+//! How the cost of attention grows with the length: all pairs of positions, so its square.
+#![allow(missing_docs)]
+
+use burn::tensor::{Device, Int, Tensor};
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use headlight_model::{Inputs, ModelConfig};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+fn length(criterion: &mut Criterion) {
+    let device = Device::flex();
+    let mut group = criterion.benchmark_group("forward pass by positions");
+    group.sample_size(20);
+    for positions in [64, 128, 256, 512, 1024, 2048, 4096] {
+        let inputs = Inputs {
+            vocab_size: 51,
+            positions,
+            cls_position: 0,
+        };
+        let model =
+            ModelConfig::new(8, 1, 1).init(inputs, &mut ChaCha8Rng::seed_from_u64(0), &device);
+        let tokens = Tensor::<2, Int>::zeros([1, positions], &device);
+        group.bench_function(BenchmarkId::from_parameter(positions), |bencher| {
+            bencher.iter(|| model.forward(tokens.clone()).logits.into_data());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, length);
+criterion_main!(benches);
