@@ -14,8 +14,14 @@ impl Walkthrough {
         Page {
             title: self.title.clone(),
             paragraphs,
-            sections: self.cases.iter().map(section).collect(),
+            sections: self.sections(),
         }
+    }
+
+    fn sections(&self) -> Vec<Section> {
+        let before = std::iter::once(None).chain(self.cases.iter().map(Some));
+        let cases = self.cases.iter().zip(before);
+        cases.map(|(case, before)| section(case, before)).collect()
     }
 
     fn count(&self) -> String {
@@ -23,22 +29,38 @@ impl Walkthrough {
         match (published, self.errata()) {
             (0, _) => "It prints no numbers of these.".to_owned(),
             (_, 0) => "The numbers that it prints agree.".to_owned(),
-            (_, 1) => "One of the rows that it prints differs.".to_owned(),
-            (rows, errata) => format!("Of {rows} rows that it prints, {errata} differ."),
+            (_, errata) => format!("Of {published} comparisons with its numbers, {errata} differ."),
         }
     }
 }
 
-fn section(case: &WorkedCase) -> Section {
+/// A case, without the inputs that are those of the case before.
+fn section(case: &WorkedCase, before: Option<&WorkedCase>) -> Section {
+    let is_repeated = |stage: &&Computed| {
+        stage.stage.is_input()
+            && before.is_some_and(|before| before.stages.contains(stage))
+            && case
+                .published
+                .iter()
+                .all(|entry| entry.stage != stage.stage)
+    };
+    let repeated = case.stages.iter().filter(is_repeated);
+    let names: Vec<String> = repeated.map(|stage| title(stage.stage)).collect();
+    let mut paragraphs: Vec<String> = case.about.iter().cloned().collect();
+    if !names.is_empty() {
+        paragraphs.push(format!("As before: {}.", names.join(", ")));
+    }
+    let shown = case.stages.iter().filter(|stage| !is_repeated(stage));
     Section {
         title: case.title.clone().unwrap_or_default(),
-        paragraphs: case.about.iter().cloned().collect(),
-        tables: case
-            .stages
-            .iter()
-            .map(|stage| table(stage, &case.published))
-            .collect(),
+        paragraphs,
+        tables: shown.map(|stage| table(stage, &case.published)).collect(),
     }
+}
+
+/// How a stage is called above its table.
+fn title(stage: Stage) -> String {
+    stage.name().replace('_', " ")
 }
 
 fn table(computed: &Computed, published: &[Published]) -> Table {
@@ -61,7 +83,7 @@ fn table(computed: &Computed, published: &[Published]) -> Table {
         Some(format!("{}: {note}", computed.rows[entry.row]))
     });
     Table {
-        title: computed.stage.name().replace('_', " "),
+        title: title(computed.stage),
         how: computed.how.clone(),
         rows: computed.rows.clone(),
         columns: computed.columns.clone(),

@@ -66,6 +66,21 @@ impl Stage {
         }
     }
 
+    /// Whether it stands before all scores.
+    pub(crate) fn is_input(self) -> bool {
+        matches!(
+            self,
+            Self::X
+                | Self::Memory
+                | Self::WQuery
+                | Self::WKey
+                | Self::WValue
+                | Self::Query
+                | Self::Key
+                | Self::Value
+        )
+    }
+
     /// Whether it appears only where a document prints numbers of it.
     pub(crate) fn is_on_demand(self) -> bool {
         matches!(

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::cells::{Cells, mark};
-use super::{LEGEND, MOST_COLUMNS, Page, Table};
+use super::{LEGEND, Page, Table};
 use crate::markup::escape;
 
 /// The page's whole style. A cell's shade is one of twenty classes, since the page allows no style
@@ -11,7 +11,7 @@ use crate::markup::escape;
 const STYLE: &str = include_str!("style.css");
 
 /// The SHA-256 of [`STYLE`], in base64: the one style that the page allows.
-const STYLE_HASH: &str = "nMHoycJaHiXrZfJhgXtuBU0GuJwz1EfczBwzKGddbRI=";
+const STYLE_HASH: &str = "a5q1R22EU52bMzPKn87KhDyhIdAqzTMsN0Ck4IVH5EM=";
 
 impl Page {
     /// The page as HTML, for any browser, without a network.
@@ -41,10 +41,11 @@ impl Page {
                 let _ = writeln!(text, "<h2>{}</h2>", escape(&section.title));
             }
             paragraphs(&mut text, &section.paragraphs);
+            text.push_str("<div class=\"tables\">\n");
             for table in &section.tables {
                 draw(&mut text, table);
             }
-            text.push_str("</section>\n");
+            text.push_str("</div>\n</section>\n");
         }
         text.push_str("</body>\n</html>\n");
         text
@@ -59,16 +60,27 @@ fn paragraphs(text: &mut String, paragraphs: &[String]) {
 
 fn draw(text: &mut String, table: &Table) {
     let cells = Cells::of(table);
-    let (shown, rest) = table.fitting(MOST_COLUMNS);
+    let (shown, rest) = table.fitting();
+    let title = escape(&table.title);
     let _ = writeln!(
         text,
-        "<div class=\"scroll\">\n<table>\n<caption><b>{}</b> <span class=\"how\">{}</span></caption>",
-        escape(&table.title),
+        "<figure>\n<figcaption><b>{title}</b> <span class=\"how\">{}</span></figcaption>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\n<table>",
         escape(&table.how)
     );
-    text.push_str("<tr><td></td>");
-    for name in &table.columns[..shown] {
-        let _ = write!(text, "<th scope=\"col\"><bdi>{}</bdi></th>", escape(name));
+    let is_marked = |column: usize| table.printed.iter().any(|printed| printed.column == column);
+    text.push_str("<tr><td class=\"corner\"></td>");
+    for (column, name) in table.columns[..shown].iter().enumerate() {
+        let span = if is_marked(column) {
+            " colspan=\"2\""
+        } else {
+            ""
+        };
+        let _ = write!(
+            text,
+            "<th scope=\"col\"{span}><bdi>{}</bdi></th>",
+            escape(name)
+        );
     }
     text.push_str("</tr>\n");
     for (row, name) in table.rows.iter().enumerate() {
@@ -78,22 +90,25 @@ fn draw(text: &mut String, table: &Table) {
             escape(name)
         );
         for column in 0..shown {
-            match cells.share(row, column) {
-                Some(share) => {
-                    let _ = write!(text, "<td class=\"s{}\">", (share * 20.0).round());
-                }
-                None => text.push_str("<td>"),
+            let mut classes = Vec::new();
+            if let Some(share) = cells.share(row, column) {
+                classes.push(format!("s{}", (share * 20.0).round()));
             }
-            text.push_str(&cells.number(row, column));
-            for printed in cells.printed(row, column) {
-                let class = if printed.differs { "differs" } else { "same" };
-                let _ = write!(text, "<span class=\"{class}\">{}</span>", mark(printed));
+            if is_marked(column) {
+                classes.push("beside".to_owned());
             }
-            text.push_str("</td>");
+            let class = match classes.as_slice() {
+                [] => String::new(),
+                classes => format!(" class=\"{}\"", classes.join(" ")),
+            };
+            let _ = write!(text, "<td{class}>{}</td>", cells.number(row, column));
+            if is_marked(column) {
+                marks(text, &cells, row, column);
+            }
         }
         text.push_str("</tr>\n");
     }
-    text.push_str("</table>\n");
+    text.push_str("</table>\n</div>\n");
     let notes: Vec<&String> = rest.iter().chain(&table.notes).collect();
     if !notes.is_empty() {
         text.push_str("<ul>\n");
@@ -102,5 +117,15 @@ fn draw(text: &mut String, table: &Table) {
         }
         text.push_str("</ul>\n");
     }
-    text.push_str("</div>\n");
+    text.push_str("</figure>\n");
+}
+
+/// The cell for what a document prints, beside the number's.
+fn marks(text: &mut String, cells: &Cells<'_>, row: usize, column: usize) {
+    text.push_str("<td class=\"marks\">");
+    for printed in cells.printed(row, column) {
+        let class = if printed.differs { "differs" } else { "same" };
+        let _ = write!(text, "<span class=\"{class}\">{}</span>", mark(printed));
+    }
+    text.push_str("</td>");
 }

@@ -80,12 +80,12 @@ impl Page {
 
 impl Table {
     /// How many columns a picture shows, and a sentence on the others.
-    fn fitting(&self, most: usize) -> (usize, Option<String>) {
+    fn fitting(&self) -> (usize, Option<String>) {
         let count = self.columns.len();
-        let shown = count.min(most.max(1));
+        let shown = count.min(MOST_COLUMNS);
         let rest = (shown < count).then(|| {
             format!(
-                "columns {shown} to {} do not fit; JSON holds them",
+                "columns {shown} to {} are left out; JSON holds them",
                 count - 1
             )
         });

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::cells::{Cells, mark, width, wrap};
-use super::{LEGEND, MOST_COLUMNS, Page, Table};
+use super::{LEGEND, Page, Table};
 use crate::markup::escape;
 
 /// Height of a line, width of a character of the monospaced type, and of a terminal's column of the
@@ -102,7 +102,7 @@ impl Sheet {
 
     fn table(&mut self, table: &Table) {
         let cells = Cells::of(table);
-        let (shown, rest) = table.fitting(MOST_COLUMNS);
+        let (shown, rest) = table.fitting();
         let y = self.y + 14.0;
         let _ = writeln!(
             self.text,

@@ -44,25 +44,53 @@ fn paragraphs(text: &mut String, paragraphs: &[String], columns: usize) {
     }
 }
 
+/// Columns that do not fit beside one another stand below, with the rows' names again.
 fn draw(text: &mut String, table: &Table, options: Options) {
     let cells = Cells::of(table);
     let side = table.rows.iter().map(|name| width(name)).max().unwrap_or(0);
-    let widths: Vec<Column> = (0..table.columns.len())
+    let (shown, rest) = table.fitting();
+    let columns: Vec<Column> = (0..shown)
         .map(|column| Column::of(table, &cells, column))
         .collect();
-    let mut used = side;
-    let fit = widths
-        .iter()
-        .take_while(|column| {
+    let _ = writeln!(text, "{}: {}", table.title, table.how);
+    let mut from = 0;
+    while from < shown {
+        let mut used = side;
+        let fit = columns[from..].iter().take_while(|column| {
             used += 2 + column.width();
             used <= options.width
-        })
-        .count();
-    let (shown, rest) = table.fitting(fit);
+        });
+        let to = from + fit.count().max(1);
+        block(
+            text,
+            table,
+            &cells,
+            side,
+            (from, &columns[from..to]),
+            options,
+        );
+        from = to;
+    }
+    for note in rest.iter().chain(&table.notes) {
+        let lines = wrap(note, options.width.min(MOST_TEXT).saturating_sub(4));
+        for (index, line) in lines.iter().enumerate() {
+            let bullet = if index == 0 { "  · " } else { "    " };
+            let _ = writeln!(text, "{bullet}{line}");
+        }
+    }
+}
 
-    let _ = writeln!(text, "{}: {}", table.title, table.how);
+/// Draws all rows of some columns, which begin at the column `first`.
+fn block(
+    text: &mut String,
+    table: &Table,
+    cells: &Cells<'_>,
+    side: usize,
+    (first, columns): (usize, &[Column]),
+    options: Options,
+) {
     let mut header = " ".repeat(side);
-    for (name, column) in table.columns.iter().zip(&widths).take(shown) {
+    for (name, column) in table.columns[first..].iter().zip(columns) {
         // Over the numbers, not over the marks after them.
         let name = left(&right(name, column.number), column.width());
         let _ = write!(header, "  {name}");
@@ -70,30 +98,20 @@ fn draw(text: &mut String, table: &Table, options: Options) {
     let _ = writeln!(text, "{}", header.trim_end());
     for (row, name) in table.rows.iter().enumerate() {
         let mut line = right(name, side);
-        for (index, column) in widths.iter().enumerate().take(shown) {
+        for (index, column) in (first..).zip(columns) {
             let number = right(&cells.number(row, index), column.number);
-            let shade = cells.share(row, index);
-            let (on, off) = match shade {
+            let (on, off) = match cells.share(row, index) {
                 Some(share) => (start(share, options.colour), end(options.colour)),
                 None => (String::new(), ""),
             };
             let _ = write!(line, "  {on}{number}{off}");
-            if column.marks > 0 {
-                let _ = write!(line, " {}", left(&cells.marks(row, index), column.marks));
-            }
-            let beyond = column.width() - column.inner();
-            line.push_str(&" ".repeat(beyond));
+            let marks = match column.marks {
+                0 => String::new(),
+                _ => format!(" {}", cells.marks(row, index)),
+            };
+            line.push_str(&left(&marks, column.width() - column.number));
         }
         let _ = writeln!(text, "{}", line.trim_end());
-    }
-    for note in rest.iter().chain(&table.notes) {
-        for (index, line) in wrap(note, options.width.min(MOST_TEXT).saturating_sub(4))
-            .iter()
-            .enumerate()
-        {
-            let bullet = if index == 0 { "  · " } else { "    " };
-            let _ = writeln!(text, "{bullet}{line}");
-        }
     }
 }
 
@@ -115,15 +133,8 @@ impl Column {
         }
     }
 
-    /// Of number and marks.
-    fn inner(&self) -> usize {
-        match self.marks {
-            0 => self.number,
-            marks => self.number + 1 + marks,
-        }
-    }
-
     fn width(&self) -> usize {
-        self.inner().max(self.name)
+        let gap = usize::from(self.marks > 0);
+        (self.number + gap + self.marks).max(self.name)
     }
 }
