@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::format::{Keys, Rows};
 use crate::matrix::Matrix;
-use crate::mistake::At;
+use crate::mistake::{At, count};
 
 /// Where a computation begins.
 pub(crate) enum Beginning {
@@ -64,10 +64,10 @@ impl Beginning {
             "query" => {
                 let query = Named::needed("query", given.query.as_ref(), span)?;
                 let key = Named::needed("key", given.key.as_ref(), span)?;
-                query.needs_rows(queries, format!("there are {queries} tokens"))?;
-                key.needs_rows(keys, format!("there are {keys} tokens on the key side"))?;
+                query.needs_rows(queries, on_side(queries, ""))?;
+                key.needs_rows(keys, on_side(keys, " on the key side"))?;
                 let width = query.matrix.columns;
-                key.needs_columns(width, format!("`query` has {width} columns"))?;
+                key.needs_columns(width, format!("`query` has {}", count(width, "column")))?;
                 Ok(Self::Vectors {
                     query: query.matrix,
                     key: key.matrix,
@@ -76,8 +76,8 @@ impl Beginning {
             _ => {
                 let rows = given.scores.as_ref().or(given.weights.as_ref());
                 let matrix = Named::needed(name_of(given), rows, span)?;
-                matrix.needs_rows(queries, format!("there are {queries} tokens"))?;
-                matrix.needs_columns(keys, format!("there are {keys} tokens on the key side"))?;
+                matrix.needs_rows(queries, on_side(queries, ""))?;
+                matrix.needs_columns(keys, on_side(keys, " on the key side"))?;
                 let d_k = given.d_k.as_ref().map(|d_k| *d_k.get_ref());
                 Ok(match given.scores {
                     Some(_) => Self::Scores {
@@ -120,15 +120,18 @@ impl Embeddings {
 
     fn check(given: &Keys, span: &Range<usize>, [queries, keys]: [usize; 2]) -> Result<Self, At> {
         let x = Named::needed("x", given.x.as_ref(), span)?;
-        x.needs_rows(queries, format!("there are {queries} tokens"))?;
+        x.needs_rows(queries, on_side(queries, ""))?;
         let memory = Named::read("memory", given.memory.as_ref())?;
         let source = memory.as_ref().unwrap_or(&x);
-        source.needs_rows(keys, format!("there are {keys} tokens on the key side"))?;
+        source.needs_rows(keys, on_side(keys, " on the key side"))?;
         let projection = |name, rows: Option<&Rows>, from: &Named| {
             let projection = Named::read(name, rows)?;
             if let Some(projection) = &projection {
                 let width = from.matrix.columns;
-                projection.needs_rows(width, format!("`{}` has {width} columns", from.name))?;
+                projection.needs_rows(
+                    width,
+                    format!("`{}` has {}", from.name, count(width, "column")),
+                )?;
             }
             Ok::<_, At>(projection)
         };
@@ -140,7 +143,11 @@ impl Embeddings {
         let width = query.matrix.columns;
         key.needs_columns(
             width,
-            format!("queries have {width} numbers by `{}`", query.name),
+            format!(
+                "queries have {} by `{}`",
+                count(width, "number"),
+                query.name
+            ),
         )?;
         let matrix = |named: Option<Named>| named.map(|named| named.matrix);
         Ok(Self {
@@ -151,6 +158,12 @@ impl Embeddings {
             x: x.matrix,
         })
     }
+}
+
+/// How many tokens there are, for messages.
+pub(crate) fn on_side(tokens: usize, side: &str) -> String {
+    let are = if tokens == 1 { "is" } else { "are" };
+    format!("there {are} {}{side}", count(tokens, "token"))
 }
 
 /// A matrix with its name and place, for messages.
@@ -188,13 +201,13 @@ impl Named {
         if has == needed {
             return Ok(());
         }
-        let plural = if needed == 1 { "" } else { "s" };
         Err(At::new(
             self.span.clone(),
             format!(
-                "`{}` is {}; {why}, so it needs {needed} {what}{plural}",
+                "`{}` is {}; {why}, so it needs {}",
                 self.name,
-                self.matrix.shape()
+                self.matrix.shape(),
+                count(needed, what)
             ),
         ))
     }

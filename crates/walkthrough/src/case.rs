@@ -5,7 +5,7 @@ use std::ops::Range;
 use headlight_model::Scale;
 use toml::Spanned;
 
-use crate::beginning::{Beginning, Named};
+use crate::beginning::{Beginning, Named, on_side};
 use crate::format::{Keys, Label, PublishedKeys};
 use crate::matrix::{MOST_TOKENS, Matrix};
 use crate::mistake::At;
@@ -45,8 +45,7 @@ impl Case {
         let beginning = Beginning::check(given, &span, [queries.len(), keys.len()])?;
         let value = Named::read("value", given.value.as_ref())?;
         if let Some(value) = &value {
-            let count = keys.len();
-            value.needs_rows(count, format!("there are {count} tokens on the key side"))?;
+            value.needs_rows(keys.len(), on_side(keys.len(), " on the key side"))?;
         }
         let mask = match &given.mask {
             None => None,

@@ -1,7 +1,7 @@
 //! Matrices of numbers that were checked.
 
 use crate::format::Rows;
-use crate::mistake::At;
+use crate::mistake::{At, count};
 
 /// The most tokens of a walkthrough.
 pub(crate) const MOST_TOKENS: usize = 256;
@@ -35,8 +35,8 @@ impl Matrix {
             .find(|(_, row)| row.len() != columns)
         {
             return Err(wrong(format!(
-                "row {index} of `{name}` has {} columns; row 0 has {columns}",
-                row.len()
+                "row {index} of `{name}` has {}; row 0 has {columns}",
+                count(row.len(), "column")
             )));
         }
         if columns > MOST_WIDTH || rows.len() > MOST_WIDTH {

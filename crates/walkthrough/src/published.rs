@@ -5,7 +5,7 @@ use toml::Spanned;
 use crate::Stage;
 use crate::compute::Computed;
 use crate::format::PublishedKeys;
-use crate::mistake::At;
+use crate::mistake::{At, count};
 
 /// The most decimals that float32 lets one compare.
 const MOST_DECIMALS: usize = 6;
@@ -76,9 +76,9 @@ impl Published {
         };
         if columns.len() != given.values.len() {
             return Err(wrong(format!(
-                "{} values are given for {} columns of `{name}`",
-                given.values.len(),
-                columns.len()
+                "{} given for {} of `{name}`",
+                count(given.values.len(), "value"),
+                count(columns.len(), "column")
             )));
         }
         if given.values.iter().any(|value| value.is_nan()) {

@@ -58,12 +58,12 @@ fn mistakes_are_pointed_at() {
         (
             "[\"a\", \"b\"]",
             "[\"a\"]",
-            "3:9: `query` is 2 × 2; there are 1 tokens, so it needs 1 row",
+            "3:9: `query` is 2 × 2; there is 1 token, so it needs 1 row",
         ),
         (
             "key = [[1, 0], [0, 1]]",
             "key = [[1, 0], [1]]",
-            "4:7: row 1 of `key` has 1 columns; row 0 has 2",
+            "4:7: row 1 of `key` has 1 column; row 0 has 2",
         ),
         (
             "key = [[1, 0], [0, 1]]",
@@ -177,7 +177,7 @@ fn mistakes_are_pointed_at() {
         (
             "0.33]",
             "0.33, 0]",
-            "6:1: 3 values are given for 2 columns of `weights`",
+            "6:1: 3 values given for 2 columns of `weights`",
         ),
         ("0.33]", "nan]", "6:1: a value is NaN"),
         ("decimals = 2", "decimals = 9", "`decimals` is 9"),
@@ -266,7 +266,7 @@ fn projections_fit() {
         ),
         (
             "memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1], [2]]",
-            "`w_value` is 2 × 1; `memory` has 1 columns, so it needs 1 row",
+            "`w_value` is 2 × 1; `memory` has 1 column, so it needs 1 row",
         ),
     ];
     for (more, message) in cases {

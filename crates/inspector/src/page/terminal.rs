@@ -109,7 +109,7 @@ fn block(
                 0 => String::new(),
                 _ => format!(" {}", cells.marks(row, index)),
             };
-            line.push_str(&left(&marks, column.width() - column.number));
+            line.push_str(&left(&marks, column.marks));
         }
         let _ = writeln!(text, "{}", line.trim_end());
     }
@@ -118,23 +118,28 @@ fn block(
 /// How wide the parts of a column are.
 struct Column {
     number: usize,
+    /// What is printed, with the blank before it.
     marks: usize,
-    name: usize,
 }
 
 impl Column {
     fn of(table: &Table, cells: &Cells<'_>, column: usize) -> Self {
         let rows = || 0..table.rows.len();
-        let widest = |text: &dyn Fn(usize) -> String| rows().map(|row| width(&text(row))).max();
+        let numbers = rows().map(|row| width(&cells.number(row, column)));
+        let marks = rows().map(|row| width(&cells.marks(row, column)));
+        let marks = match marks.max().unwrap_or(0) {
+            0 => 0,
+            marks => marks + 1,
+        };
+        // The name stands over both.
+        let name = width(&table.columns[column]).saturating_sub(marks);
         Self {
-            number: widest(&|row| cells.number(row, column)).unwrap_or(0),
-            marks: widest(&|row| cells.marks(row, column)).unwrap_or(0),
-            name: width(&table.columns[column]),
+            number: numbers.max().unwrap_or(0).max(name),
+            marks,
         }
     }
 
     fn width(&self) -> usize {
-        let gap = usize::from(self.marks > 0);
-        (self.number + gap + self.marks).max(self.name)
+        self.number + self.marks
     }
 }

@@ -1,8 +1,9 @@
 //! `headlight walkthrough`: worked examples of attention beside what documents print.
 
 use std::fmt::Write;
+use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use headlight_walkthrough::{BUILT_IN, Mistake, Walkthrough, built_in};
 
@@ -20,23 +21,49 @@ pub fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
         return print(&list()?);
     };
     let walkthrough = find(name)?;
-    let written = [
-        (&arguments.html, walkthrough.page().html()),
-        (&arguments.svg, walkthrough.page().svg()),
-        (&arguments.json, json(&walkthrough)?),
-    ];
+    let paths = [&arguments.html, &arguments.svg, &arguments.json];
+    let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
+    if paths.is_empty() {
+        return print(&walkthrough.page().text(terminal::options()));
+    }
+    check_outputs(Path::new(name), &paths)?;
+    if let Some(path) = &arguments.html {
+        write(path, &walkthrough.page().html())?;
+    }
+    if let Some(path) = &arguments.svg {
+        write(path, &walkthrough.page().svg())?;
+    }
+    if let Some(path) = &arguments.json {
+        write(path, &json(&walkthrough)?)?;
+    }
     let mut report = String::new();
-    for (path, text) in written {
-        let Some(path) = path else {
-            continue;
-        };
-        write_whole(path, |file| file.write_all(text.as_bytes()))?;
+    for path in paths {
         let _ = writeln!(report, "{}: {}", path.display(), describe(&walkthrough));
     }
-    if report.is_empty() {
-        report = walkthrough.page().text(terminal::options());
-    }
     print(&report)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(path, |file| file.write_all(text.as_bytes()))
+}
+
+/// Refuses to write over the walkthrough, or over what was written just before.
+fn check_outputs(input: &Path, outputs: &[&Path]) -> Result<(), Failure> {
+    for (index, path) in outputs.iter().enumerate() {
+        if outputs[..index].contains(path) {
+            let message = format!("{} is named twice", path.display());
+            return Err(Failure::Input(message));
+        }
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        if real(path).is_some_and(|path| Some(path) == real(input)) {
+            let message = format!(
+                "{} is the walkthrough itself; name another file",
+                path.display()
+            );
+            return Err(Failure::Input(message));
+        }
+    }
+    Ok(())
 }
 
 /// A built-in walkthrough, or that of a file.
