@@ -84,9 +84,9 @@ def stages(case: dict) -> dict[str, np.ndarray]:
         weights = given["weights"]
     else:
         result["scores"] = scores[shown]
-        factor = scale(case.get("scale", True), d_k) / case.get("temperature", 1.0)
-        if factor != 1:
-            scores = scores * factor
+        factor, temperature = scale(case.get("scale", True), d_k), case.get("temperature", 1.0)
+        if factor != 1 or temperature != 1:
+            scores = scores * (factor / temperature)
             result["scaled"] = scores[shown]
         mask = allowed(case.get("mask", "none"), scores.shape)
         if mask is not None:

@@ -95,6 +95,17 @@ fn columns_line_up_by_what_is_seen() {
     assert_eq!(lines, ["   x  4", "cafe\u{301}  3", "  👩‍💻  2", "猫が  1"]);
 }
 
+/// A long name does not push the table apart; the page in a browser has all of it.
+#[test]
+fn long_names_are_cut_short_and_say_so() {
+    let mut table = weights();
+    table.rows[0] = "a".repeat(40);
+    let page = page(table);
+    let cut = format!("\n{}…  0.6698 ", "a".repeat(23));
+    assert!(text(&page, 80).contains(&cut), "{}", text(&page, 80));
+    assert!(page.html().contains(&"a".repeat(40)));
+}
+
 #[test]
 fn what_does_not_fit_beside_stands_below() {
     let table = Table {

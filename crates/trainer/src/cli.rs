@@ -57,7 +57,7 @@ pub enum Command {
     Merge(MergeArguments),
     /// Compute worked examples of attention and check them against what documents print
     #[command(
-        after_help = "Example: headlight walkthrough she-did-not\nWithout a name: the walkthroughs there are. A file's format: configs/walkthroughs."
+        after_help = "Example: headlight walkthrough she-did-not\nWithout a name it lists those there are. configs/walkthroughs has their files, to start one's own from."
     )]
     Walkthrough(WalkthroughArguments),
     /// List the devices of this build and this machine

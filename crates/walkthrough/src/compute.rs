@@ -34,19 +34,19 @@ pub(crate) fn compute(case: &Case) -> Result<Vec<Computed>, At> {
         done: Vec::new(),
     };
     let (weights, value) = match &case.beginning {
-        Beginning::Embeddings(embeddings) => stages.from_embeddings(embeddings)?,
+        Beginning::Embeddings(embeddings) => stages.embeddings(embeddings)?,
         Beginning::Vectors { query, key } => {
             stages.push(Stage::Query, "given", query)?;
             stages.push(Stage::Key, "given", key)?;
             stages.given_value()?;
-            let weights = stages.from_vectors(query, key, "query · keyᵀ")?;
+            let weights = stages.vectors(query, key, "query · keyᵀ")?;
             (weights, case.value.clone())
         }
         Beginning::Scores { scores, .. } => {
             stages.given_value()?;
             stages.push(Stage::Scores, "given", scores)?;
             let scaled = tensor(scores) * stages.factor();
-            (stages.from_scaled(scaled)?, case.value.clone())
+            (stages.scaled(scaled)?, case.value.clone())
         }
         Beginning::Weights(weights) => {
             stages.given_value()?;
@@ -68,7 +68,7 @@ struct Stages<'a> {
 
 impl Stages<'_> {
     /// Returns the weights and the values.
-    fn from_embeddings(&mut self, given: &Embeddings) -> Result<(Matrix, Option<Matrix>), At> {
+    fn embeddings(&mut self, given: &Embeddings) -> Result<(Matrix, Option<Matrix>), At> {
         self.push(Stage::X, "embeddings, a row a token", &given.x)?;
         let from = match &given.memory {
             None => "x",
@@ -113,7 +113,7 @@ impl Stages<'_> {
             projected.push(product);
         }
         let how = format!("{} · {}ᵀ", names[0], names[1]);
-        let weights = self.from_vectors(&projected[0], &projected[1], &how)?;
+        let weights = self.vectors(&projected[0], &projected[1], &how)?;
         Ok((weights, projected.pop()))
     }
 
@@ -124,11 +124,11 @@ impl Stages<'_> {
         }
     }
 
-    fn from_vectors(&mut self, query: &Matrix, key: &Matrix, how: &str) -> Result<Matrix, At> {
+    fn vectors(&mut self, query: &Matrix, key: &Matrix, how: &str) -> Result<Matrix, At> {
         let scores = attention_scores(tensor(query), tensor(key), 1.0);
         self.push(Stage::Scores, how, &matrix(scores))?;
         let scaled = attention_scores(tensor(query), tensor(key), self.factor());
-        self.from_scaled(scaled)
+        self.scaled(scaled)
     }
 
     /// What products of queries and keys are multiplied by in all.
@@ -137,7 +137,7 @@ impl Stages<'_> {
     }
 
     /// From scaled scores to weights.
-    fn from_scaled(&mut self, scaled: Tensor<4>) -> Result<Matrix, At> {
+    fn scaled(&mut self, scaled: Tensor<4>) -> Result<Matrix, At> {
         let [_, _, queries, keys] = scaled.dims();
         let mut last = matrix(scaled.clone());
         let mut name = "scores";
@@ -240,7 +240,8 @@ impl Stages<'_> {
             return Ok(());
         }
         let overflown = |value: &f32| {
-            !value.is_finite() && !(stage == Stage::Masked && *value == f32::NEG_INFINITY)
+            let blocked = stage == Stage::Masked && *value == f32::NEG_INFINITY;
+            !value.is_finite() && !blocked
         };
         if all.values.iter().any(overflown) {
             return Err(At::new(

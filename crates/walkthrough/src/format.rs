@@ -105,6 +105,9 @@ impl Keys {
             }
             top.forget_beginning();
         }
+        if self.weights.is_some() {
+            (top.scale, top.temperature, top.mask) = (None, None, None);
+        }
         macro_rules! inherit {
             ($($key:ident)*) => { $( self.$key = self.$key.take().or(top.$key); )* };
         }
@@ -134,7 +137,7 @@ impl Keys {
 
     /// A key that has no use where the computation begins at `beginning`, and its place.
     pub(crate) fn strays(&self, beginning: &str) -> Option<(&'static str, Range<usize>)> {
-        let (at_x, at_scores) = (beginning == "x", beginning == "scores");
+        let (at_x, at_weights) = (beginning == "x", beginning == "weights");
         let span = |rows: &Option<Rows>| rows.as_ref().map(Spanned::span);
         let keys = [
             ("memory", at_x, span(&self.memory)),
@@ -142,7 +145,18 @@ impl Keys {
             ("w_key", at_x, span(&self.w_key)),
             ("w_value", at_x, span(&self.w_value)),
             ("value", !at_x, span(&self.value)),
-            ("d_k", at_scores, self.d_k.as_ref().map(Spanned::span)),
+            (
+                "d_k",
+                beginning == "scores",
+                self.d_k.as_ref().map(Spanned::span),
+            ),
+            ("scale", !at_weights, self.scale.as_ref().map(Spanned::span)),
+            (
+                "temperature",
+                !at_weights,
+                self.temperature.as_ref().map(Spanned::span),
+            ),
+            ("mask", !at_weights, self.mask.as_ref().map(Spanned::span)),
         ];
         keys.into_iter()
             .find_map(|(name, useful, span)| Some((name, span.filter(|_| !useful)?)))

@@ -5,6 +5,21 @@
 //! that it says come out. [`Walkthrough::read`] computes every stage in between and marks what
 //! differs by more than rounding. [`BUILT_IN`] holds those of `configs/walkthroughs`.
 //!
+//! | key | what it is |
+//! |---|---|
+//! | `title`, `source`, `about` | what is computed, the document that it is from, what there is to see |
+//! | `tokens`, `key_tokens` | the tokens that ask, and those that are looked at where they are others |
+//! | `x` | embeddings, a row a token; with `memory`, keys and values come from other embeddings |
+//! | `w_query`, `w_key`, `w_value` | what embeddings are multiplied by; where one is missing they are taken as they are |
+//! | `query`, `key`, `value` | vectors instead of embeddings |
+//! | `scores`, `d_k` | products instead of vectors, and how wide the vectors were |
+//! | `weights` | weights instead of scores |
+//! | `scale`, `mask` | as a model's config has them ([`Scale`](headlight_model::Scale), [`Mask`](headlight_model::Mask)) |
+//! | `temperature` | what scaled scores are divided by |
+//! | `query_rows` | the queries to show, by token or index |
+//! | `[[published]]` | `stage`, `row`, `columns`, `values`, `decimals` that the document prints; a `note` on why they differ |
+//! | `[[case]]` | a variant: a `title`, and any other key anew; its numbers are in `[[case.published]]` |
+//!
 //! ```
 //! use headlight_walkthrough::{Stage, Walkthrough};
 //!

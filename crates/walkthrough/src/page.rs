@@ -29,6 +29,8 @@ impl Walkthrough {
         match (published, self.errata()) {
             (0, _) => "It prints no numbers of these.".to_owned(),
             (_, 0) => "The numbers that it prints agree.".to_owned(),
+            (1, _) => "What it prints of them differs.".to_owned(),
+            (_, 1) => format!("Of {published} comparisons with its numbers, one differs."),
             (_, errata) => format!("Of {published} comparisons with its numbers, {errata} differ."),
         }
     }

@@ -112,7 +112,7 @@ fn differs(printed: f64, computed: f64, decimals: usize) -> bool {
     if printed.is_infinite() || computed.is_infinite() {
         return printed.to_bits() != computed.to_bits();
     }
-    let unit = 10_f64.powi(-(decimals as i32));
+    let unit = 10_f64.powf(-(decimals as f64));
     (printed - computed).abs() > unit / 2.0 + 1e-6 * computed.abs().max(1.0)
 }
 

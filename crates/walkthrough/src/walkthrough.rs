@@ -10,7 +10,7 @@ use crate::published::{Published, one_line};
 const MOST_BYTES: usize = 32 << 20;
 
 /// The most cases of a file.
-const MOST_CASES: usize = 64;
+const MOST_CASES: usize = 16;
 
 /// A document's examples, computed, and checked against what it prints.
 #[derive(Clone, Debug, PartialEq)]

@@ -210,6 +210,8 @@ fn what_is_no_walkthrough_is_refused() {
     assert_eq!(large.to_string(), "the file is larger than 32 MiB");
     let nothing = refused("title = \"t\"\ntokens = [\"a\"]");
     assert!(nothing.contains("nothing to compute from"), "{nothing}");
+    let weights = refused("title = \"t\"\ntokens = [\"a\"]\nweights = [[1]]\nmask = \"causal\"");
+    assert!(weights.contains("4:8: `mask` has no use where the computation begins at `weights`"));
     let scores = refused("title = \"t\"\ntokens = [\"a\"]\nscores = [[1]]");
     assert!(
         scores.contains("give `d_k`, or `scale = false`"),
@@ -227,9 +229,9 @@ fn sizes_are_bounded() {
         vec!["0"; 4097].join(",")
     );
     assert!(refused(&wide).contains("`x` is 1 × 4097; at most"));
-    let cases = "[[case]]\ntitle = \"c\"\n".repeat(65);
+    let cases = "[[case]]\ntitle = \"c\"\n".repeat(17);
     let cases = format!("title = \"t\"\ntokens = [\"a\"]\nx = [[1]]\n{cases}");
-    assert!(refused(&cases).contains("there are 65 cases; at most 64"));
+    assert!(refused(&cases).contains("there are 17 cases; at most 16"));
     let largest = format!(
         "title = \"t\"\ntokens = [{}]\nx = [{}]",
         names(256),

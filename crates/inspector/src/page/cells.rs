@@ -12,12 +12,16 @@ const DECIMALS: usize = 4;
 pub(super) struct Cells<'a> {
     table: &'a Table,
     decimals: usize,
+    /// The names of rows, short enough to stand beside numbers.
+    pub(super) rows: Vec<String>,
+    /// The names of columns, short enough to stand above numbers.
+    pub(super) columns: Vec<String>,
 }
 
 impl<'a> Cells<'a> {
     pub(super) fn of(table: &'a Table) -> Self {
         let exact = (0..DECIMALS).find(|&decimals| {
-            let unit = 10_f64.powi(decimals as i32);
+            let unit = 10_f64.powf(decimals as f64);
             let finite = table.values.iter().filter(|value| value.is_finite());
             finite.map(|&value| f64::from(value) * unit).all(|scaled| {
                 // A number of float32 is as near to a decimal as this where it stands for one.
@@ -30,7 +34,25 @@ impl<'a> Cells<'a> {
             Some(exact) => exact,
             None => needed.unwrap_or(0).max(DECIMALS),
         };
-        Self { table, decimals }
+        Self {
+            table,
+            decimals,
+            rows: short(&table.rows),
+            columns: short(&table.columns),
+        }
+    }
+
+    /// Columns of a terminal that the names of rows take.
+    pub(super) fn side(&self) -> usize {
+        self.rows.iter().map(|name| width(name)).max().unwrap_or(0)
+    }
+
+    /// The columns of a terminal that a column's widest number takes, and its widest marks.
+    pub(super) fn widths(&self, column: usize) -> [usize; 2] {
+        let rows = || 0..self.rows.len();
+        let numbers = rows().map(|row| width(&self.number(row, column)));
+        let marks = rows().map(|row| width(&self.marks(row, column)));
+        [numbers.max().unwrap_or(0), marks.max().unwrap_or(0)]
     }
 
     /// The number of a cell.
@@ -39,7 +61,7 @@ impl<'a> Cells<'a> {
         if value == f32::NEG_INFINITY {
             "−∞".to_owned()
         } else if value.abs() >= 1e7 {
-            format!("{value:.*e}", DECIMALS)
+            format!("{value:.DECIMALS$e}")
         } else {
             minus(&format!("{value:.*}", self.decimals))
         }
@@ -81,6 +103,28 @@ fn minus(number: &str) -> String {
         return digits.to_owned();
     }
     number.replace('-', "−")
+}
+
+/// The widest name of a row or column, in columns of a terminal.
+const MOST_NAME: usize = 24;
+
+/// Names, with those that would push a table apart cut short.
+fn short(names: &[String]) -> Vec<String> {
+    let short = |name: &String| {
+        if width(name) <= MOST_NAME {
+            return name.clone();
+        }
+        let mut start = String::new();
+        for character in name.chars() {
+            start.push(character);
+            if width(&start) >= MOST_NAME {
+                start.pop();
+                break;
+            }
+        }
+        start + "…"
+    };
+    names.iter().map(short).collect()
 }
 
 /// Columns that text takes in a terminal.

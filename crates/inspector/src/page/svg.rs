@@ -111,15 +111,14 @@ impl Sheet {
             escape(&table.how)
         );
         self.y += LINE;
-        let side = table.rows.iter().map(|name| width(name)).max().unwrap_or(0);
-        let mut x = MARGIN + side as f64 * CHARACTER + PADDING;
+        let mut x = MARGIN + cells.side() as f64 * CHARACTER + PADDING;
         self.text.push_str("<g class=\"cells\">\n");
-        for (row, name) in table.rows.iter().enumerate() {
+        for (row, name) in cells.rows.iter().enumerate() {
             let baseline = self.baseline(row + 1);
             self.end("name", x - PADDING, baseline, name);
         }
         for column in 0..shown {
-            x += self.column(table, &cells, column, x);
+            x += self.column(&cells, column, x);
         }
         self.text.push_str("</g>\n");
         self.width = self.width.max(x - MARGIN);
@@ -130,22 +129,18 @@ impl Sheet {
     }
 
     /// Draws a column whose left edge is at `x`; returns its width.
-    fn column(&mut self, table: &Table, cells: &Cells<'_>, column: usize, x: f64) -> f64 {
-        let rows = || 0..table.rows.len();
-        let numbers = rows().map(|row| width(&cells.number(row, column)));
-        let marks = rows().map(|row| width(&cells.marks(row, column)));
-        let (number, marks) = (numbers.max().unwrap_or(0), marks.max().unwrap_or(0));
-        let gap = usize::from(marks > 0);
-        let columns = (number + gap + marks).max(width(&table.columns[column]));
-        let wide = columns as f64 * CHARACTER + 2.0 * PADDING;
-        // Names stand over the numbers where there is room.
-        let right = x + PADDING + (columns - gap - marks).max(number) as f64 * CHARACTER;
-        let over = x
-            + PADDING
-            + width(&table.columns[column]).max(columns - gap - marks) as f64 * CHARACTER;
+    fn column(&mut self, cells: &Cells<'_>, column: usize, x: f64) -> f64 {
+        let name = &cells.columns[column];
+        let [number, marks] = cells.widths(column);
+        let marks = if marks == 0 { 0 } else { marks + 1 };
+        // The name stands over both, ending where numbers do if it can.
+        let number = number.max(width(name).saturating_sub(marks));
+        let wide = (number + marks) as f64 * CHARACTER + 2.0 * PADDING;
+        let right = x + PADDING + number as f64 * CHARACTER;
+        let over = x + PADDING + number.max(width(name)) as f64 * CHARACTER;
         let header = self.baseline(0);
-        self.end("name", over, header, &table.columns[column]);
-        for row in rows() {
+        self.end("name", over, header, name);
+        for row in 0..cells.rows.len() {
             let (top, baseline) = (self.y + (row + 1) as f64 * LINE, self.baseline(row + 1));
             if let Some(share) = cells.share(row, column) {
                 let _ = writeln!(

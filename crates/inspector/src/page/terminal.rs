@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::cells::{Cells, left, right, width, wrap};
 use super::{LEGEND, Page, Table};
+use crate::ColourMode;
 use crate::colour::{end, start};
 use crate::terminal::Options;
 
@@ -47,29 +48,19 @@ fn paragraphs(text: &mut String, paragraphs: &[String], columns: usize) {
 /// Columns that do not fit beside one another stand below, with the rows' names again.
 fn draw(text: &mut String, table: &Table, options: Options) {
     let cells = Cells::of(table);
-    let side = table.rows.iter().map(|name| width(name)).max().unwrap_or(0);
     let (shown, rest) = table.fitting();
-    let columns: Vec<Column> = (0..shown)
-        .map(|column| Column::of(table, &cells, column))
-        .collect();
+    let columns: Vec<Column> = (0..shown).map(|index| Column::of(&cells, index)).collect();
     let _ = writeln!(text, "{}: {}", table.title, table.how);
-    let mut from = 0;
-    while from < shown {
-        let mut used = side;
-        let fit = columns[from..].iter().take_while(|column| {
+    let mut remaining = columns.as_slice();
+    while !remaining.is_empty() {
+        let mut used = cells.side();
+        let fit = remaining.iter().take_while(|column| {
             used += 2 + column.width();
             used <= options.width
         });
-        let to = from + fit.count().max(1);
-        block(
-            text,
-            table,
-            &cells,
-            side,
-            (from, &columns[from..to]),
-            options,
-        );
-        from = to;
+        let (block, below) = remaining.split_at(fit.count().max(1));
+        draw_block(text, &cells, block, options.colour);
+        remaining = below;
     }
     for note in rest.iter().chain(&table.notes) {
         let lines = wrap(note, options.width.min(MOST_TEXT).saturating_sub(4));
@@ -80,61 +71,51 @@ fn draw(text: &mut String, table: &Table, options: Options) {
     }
 }
 
-/// Draws all rows of some columns, which begin at the column `first`.
-fn block(
-    text: &mut String,
-    table: &Table,
-    cells: &Cells<'_>,
-    side: usize,
-    (first, columns): (usize, &[Column]),
-    options: Options,
-) {
+/// Draws all rows of some columns.
+fn draw_block(text: &mut String, cells: &Cells<'_>, columns: &[Column], colour: ColourMode) {
+    let side = cells.side();
     let mut header = " ".repeat(side);
-    for (name, column) in table.columns[first..].iter().zip(columns) {
+    for column in columns {
         // Over the numbers, not over the marks after them.
-        let name = left(&right(name, column.number), column.width());
-        let _ = write!(header, "  {name}");
+        let name = right(&cells.columns[column.index], column.number);
+        let _ = write!(header, "  {}", left(&name, column.width()));
     }
     let _ = writeln!(text, "{}", header.trim_end());
-    for (row, name) in table.rows.iter().enumerate() {
+    for (row, name) in cells.rows.iter().enumerate() {
         let mut line = right(name, side);
-        for (index, column) in (first..).zip(columns) {
-            let number = right(&cells.number(row, index), column.number);
-            let (on, off) = match cells.share(row, index) {
-                Some(share) => (start(share, options.colour), end(options.colour)),
+        for column in columns {
+            let number = right(&cells.number(row, column.index), column.number);
+            let (on, off) = match cells.share(row, column.index) {
+                Some(share) => (start(share, colour), end(colour)),
                 None => (String::new(), ""),
             };
             let _ = write!(line, "  {on}{number}{off}");
-            let marks = match column.marks {
-                0 => String::new(),
-                _ => format!(" {}", cells.marks(row, index)),
-            };
-            line.push_str(&left(&marks, column.marks));
+            if column.marks > 0 {
+                let marks = cells.marks(row, column.index);
+                let _ = write!(line, " {}", left(&marks, column.marks - 1));
+            }
         }
         let _ = writeln!(text, "{}", line.trim_end());
     }
 }
 
-/// How wide the parts of a column are.
+/// A column and how wide its parts are.
 struct Column {
+    index: usize,
     number: usize,
     /// What is printed, with the blank before it.
     marks: usize,
 }
 
 impl Column {
-    fn of(table: &Table, cells: &Cells<'_>, column: usize) -> Self {
-        let rows = || 0..table.rows.len();
-        let numbers = rows().map(|row| width(&cells.number(row, column)));
-        let marks = rows().map(|row| width(&cells.marks(row, column)));
-        let marks = match marks.max().unwrap_or(0) {
-            0 => 0,
-            marks => marks + 1,
-        };
+    fn of(cells: &Cells<'_>, index: usize) -> Self {
+        let [number, marks] = cells.widths(index);
+        let marks = if marks == 0 { 0 } else { marks + 1 };
         // The name stands over both.
-        let name = width(&table.columns[column]).saturating_sub(marks);
+        let name = width(&cells.columns[index]).saturating_sub(marks);
         Self {
-            number: numbers.max().unwrap_or(0).max(name),
+            index,
+            number: number.max(name),
             marks,
         }
     }
