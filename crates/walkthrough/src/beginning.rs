@@ -35,7 +35,7 @@ impl Beginning {
         span: &Range<usize>,
         [queries, keys]: [usize; 2],
     ) -> Result<Self, At> {
-        let names: Vec<&str> = given.beginnings().collect();
+        let names: Vec<&'static str> = given.beginnings().collect();
         let name = match names.as_slice() {
             [name] => *name,
             [] => {
@@ -75,7 +75,7 @@ impl Beginning {
             }
             _ => {
                 let rows = given.scores.as_ref().or(given.weights.as_ref());
-                let matrix = Named::needed(name_of(given), rows, span)?;
+                let matrix = Named::needed(name, rows, span)?;
                 matrix.needs_rows(queries, on_side(queries, ""))?;
                 matrix.needs_columns(keys, on_side(keys, " on the key side"))?;
                 let d_k = given.d_k.as_ref().map(|d_k| *d_k.get_ref());
@@ -101,14 +101,6 @@ impl Beginning {
             Self::Scores { d_k, .. } => *d_k,
             Self::Weights(_) => None,
         }
-    }
-}
-
-fn name_of(given: &Keys) -> &'static str {
-    if given.scores.is_some() {
-        "scores"
-    } else {
-        "weights"
     }
 }
 

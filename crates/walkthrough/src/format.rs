@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::Stage;
 
-/// Rows of numbers, each with its place in the file.
+/// Rows of numbers, with their place in the file.
 pub(crate) type Rows = Spanned<Vec<Vec<f64>>>;
 
 /// All keys of a walkthrough. A `[[case]]` has the same ones, and takes from the top what it lacks.
