@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::Histogram;
 use crate::histogram::{decimals, round_up};
+use crate::markup::escape;
 
 /// Width of a panel, its height, and the room around its axes.
 const WIDTH: f64 = 320.0;
@@ -225,11 +226,4 @@ fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<String> {
     };
     frame(&mut text, (&x, &labels[0]), (&y, &thinned));
     Some(text)
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

@@ -55,6 +55,11 @@ pub enum Command {
     /// Make one file of the results of shards
     #[command(after_help = "Example: headlight merge shard-*.jsonl --out all.csv")]
     Merge(MergeArguments),
+    /// Compute worked examples of attention and check them against what documents print
+    #[command(
+        after_help = "Example: headlight walkthrough she-did-not\nWithout a name it lists those there are. configs/walkthroughs has their files, to start one's own from."
+    )]
+    Walkthrough(WalkthroughArguments),
     /// List the devices of this build and this machine
     #[command(after_help = "Example: headlight devices")]
     Devices,
@@ -200,6 +205,23 @@ pub struct MergeArguments {
     /// The file to write: .jsonl, or .csv with a column for each epoch and position
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+}
+
+/// What `walkthrough` takes.
+#[derive(Args, Debug)]
+pub struct WalkthroughArguments {
+    /// A walkthrough's name, or a TOML file of one's own
+    #[arg(value_name = "NAME|FILE")]
+    pub walkthrough: Option<String>,
+    /// Write it as an HTML page instead of printing it
+    #[arg(long, value_name = "FILE", requires = "walkthrough")]
+    pub html: Option<PathBuf>,
+    /// Write it as an SVG picture instead of printing it
+    #[arg(long, value_name = "FILE", requires = "walkthrough")]
+    pub svg: Option<PathBuf>,
+    /// Write its numbers as JSON instead of printing them
+    #[arg(long, value_name = "FILE", requires = "walkthrough")]
+    pub json: Option<PathBuf>,
 }
 
 /// What `compare` takes.

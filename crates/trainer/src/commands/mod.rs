@@ -9,3 +9,4 @@ pub mod merge;
 pub mod predict;
 pub mod sweep;
 pub mod train;
+pub mod walkthrough;

@@ -1,0 +1,143 @@
+//! `headlight walkthrough`: worked examples of attention beside what documents print.
+
+use std::fmt::Write;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use headlight_walkthrough::{BUILT_IN, Mistake, Walkthrough, built_in};
+
+use crate::Failure;
+use crate::cli::WalkthroughArguments;
+use crate::files::{print, read_bounded, write_whole};
+use crate::terminal;
+
+/// Lists the walkthroughs, prints one, or writes it to files.
+///
+/// # Errors
+/// When there is no such walkthrough, its file is wrong, or a file cannot be written.
+pub fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
+    let Some(name) = &arguments.walkthrough else {
+        return print(&list()?);
+    };
+    let walkthrough = find(name)?;
+    let paths = [&arguments.html, &arguments.svg, &arguments.json];
+    let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
+    if paths.is_empty() {
+        return print(&walkthrough.page().text(terminal::options()));
+    }
+    check_outputs(Path::new(name), &paths)?;
+    if let Some(path) = &arguments.html {
+        write(path, &walkthrough.page().html())?;
+    }
+    if let Some(path) = &arguments.svg {
+        write(path, &walkthrough.page().svg())?;
+    }
+    if let Some(path) = &arguments.json {
+        write(path, &json(&walkthrough)?)?;
+    }
+    let mut report = String::new();
+    for path in paths {
+        let _ = writeln!(report, "{}: {}", path.display(), describe(&walkthrough));
+    }
+    print(&report)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    write_whole(path, |file| file.write_all(text.as_bytes()))
+}
+
+/// Refuses to write over the walkthrough, or over what was written just before.
+fn check_outputs(input: &Path, outputs: &[&Path]) -> Result<(), Failure> {
+    for (index, path) in outputs.iter().enumerate() {
+        if outputs[..index].contains(path) {
+            let message = format!("{} is named twice", path.display());
+            return Err(Failure::Input(message));
+        }
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        if real(path).is_some_and(|path| Some(path) == real(input)) {
+            let message = format!(
+                "{} is the walkthrough itself; name another file",
+                path.display()
+            );
+            return Err(Failure::Input(message));
+        }
+    }
+    Ok(())
+}
+
+/// A built-in walkthrough, or that of a file.
+fn find(name: &str) -> Result<Walkthrough, Failure> {
+    let path = Path::new(name);
+    match built_in(name) {
+        Ok(built_in) => built_in.read().map_err(|mistake| wrong(path, &mistake)),
+        // Whatever looks like a path is read as one, so that the message is about the file.
+        Err(_) if path.exists() || path.components().count() > 1 || path.extension().is_some() => {
+            Walkthrough::read(&read_bounded(path)?).map_err(|mistake| wrong(path, &mistake))
+        }
+        Err(nearest) => Err(Failure::Input(match nearest {
+            Some(nearest) => {
+                format!("there is no walkthrough and no file `{name}`; did you mean `{nearest}`?")
+            }
+            None => format!(
+                "there is no walkthrough and no file `{name}`; `headlight walkthrough` lists those there are"
+            ),
+        })),
+    }
+}
+
+fn wrong(path: &Path, mistake: &Mistake) -> Failure {
+    let space = if mistake.place.is_some() { "" } else { " " };
+    Failure::Input(format!("{}:{space}{mistake}", path.display()))
+}
+
+fn json(walkthrough: &Walkthrough) -> Result<String, Failure> {
+    walkthrough
+        .json()
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::System(format!("the JSON cannot be made: {error}")))
+}
+
+/// How much there is of a walkthrough.
+fn describe(walkthrough: &Walkthrough) -> String {
+    let cases = walkthrough.cases.len();
+    let cases = if cases == 1 {
+        "1 case".to_owned()
+    } else {
+        format!("{cases} cases")
+    };
+    format!("{cases}, {}", errata(walkthrough))
+}
+
+fn errata(walkthrough: &Walkthrough) -> String {
+    match walkthrough.errata() {
+        0 => "no errata".to_owned(),
+        1 => "1 erratum".to_owned(),
+        more => format!("{more} errata"),
+    }
+}
+
+/// The built-in walkthroughs, under the documents that they are from.
+fn list() -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut document = None;
+    let widest = BUILT_IN.iter().map(|built_in| built_in.name.len()).max();
+    let side = widest.unwrap_or(0);
+    for built_in in BUILT_IN {
+        let walkthrough = find(built_in.name)?;
+        if document != walkthrough.source {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let source = walkthrough.source.as_deref().unwrap_or("No document");
+            let _ = writeln!(text, "{gap}{source}");
+            document.clone_from(&walkthrough.source);
+        }
+        let _ = writeln!(
+            text,
+            "  {:side$}  {:9}  {}",
+            built_in.name,
+            errata(&walkthrough),
+            walkthrough.title
+        );
+    }
+    Ok(text)
+}

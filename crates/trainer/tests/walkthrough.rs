@@ -1,0 +1,281 @@
+//! Worked examples of attention: listed, printed, written, and refused where a file is wrong.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+
+use common::{Finished, folder, headlight, run, text};
+use serde_json::Value;
+
+const OWN: &str = r#"title = "Two tokens"
+tokens = ["<script>alert(1)</script>", "👩‍💻 שלום"]
+x = [[1, 0], [0, 1]]
+"#;
+
+/// Asserts exit code 2 and a message that holds all parts.
+fn refused(finished: &Finished, parts: &[&str]) {
+    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+    for part in parts {
+        assert!(
+            finished.stderr.contains(part),
+            "`{part}` is not in:\n{}",
+            finished.stderr
+        );
+    }
+    assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
+    assert!(finished.stdout.is_empty(), "{}", finished.stdout);
+}
+
+#[test]
+fn the_list_groups_walkthroughs_by_document() {
+    let list = run(&["walkthrough"]).done().stdout;
+    let place = |part: &str| list.find(part).unwrap_or_else(|| panic!("{part}:\n{list}"));
+    let order = [
+        "A First Look at Self-Attention\n",
+        "  she-did-not           4 errata   “She did not”\n",
+        "\nSelf Attention\n",
+        "  it-weighted-sum       3 errata ",
+        "\nL03 - Self-Attention: The Search Engine of Language\n",
+        "\nWhat Problem Does Self-Attention Solve?\n",
+        "  plain-similarity      no errata  ",
+        "\nSelf-Attention\n",
+        "  scaling               1 erratum  ",
+    ];
+    let places = order.map(place);
+    assert!(places.is_sorted(), "{list}");
+}
+
+/// The weights of “She did not”, as computed and as printed.
+#[test]
+fn an_example_is_printed_stage_by_stage_with_its_errata() {
+    let shown = run(&["walkthrough", "she-did-not"]).done().stdout;
+    let weights = "\
+weights: softmax of each row of scaled
+        She           did           not
+She  0.4011 ≠0.42  0.1978 ≠0.16  0.4011 ≠0.42
+did  0.1978 ≠0.16  0.4011 ≠0.42  0.4011 ≠0.42
+not  0.2483 ≠0.26  0.2483 ≠0.26  0.5035 ≠0.48
+  · She: this is the softmax of the unscaled scores: the division by √2 was left out
+";
+    assert!(shown.contains(weights), "{shown}");
+    assert!(
+        shown.contains("She  1.2033 ≠1.26  1.1978 ≠1.26\n"),
+        "{shown}"
+    );
+    // Unscaled, the printed weights are right.
+    assert!(
+        shown.contains("She  0.4223 =0.42  0.1554 =0.16  0.4223 =0.42\n"),
+        "{shown}"
+    );
+    assert!(!shown.contains('\x1b'), "no colour without a terminal");
+}
+
+#[test]
+fn every_walkthrough_can_be_printed_in_any_folder() {
+    let folder = folder("walkthrough_anywhere");
+    let list = run(&["walkthrough"]).done().stdout;
+    let names: Vec<&str> = list
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .collect();
+    assert!(names.len() >= 14, "{list}");
+    for name in names {
+        let finished: Finished = headlight()
+            .current_dir(&folder)
+            .args(["walkthrough", name])
+            .output()
+            .unwrap()
+            .into();
+        assert!(finished.done().stdout.contains("weights"), "{name}");
+    }
+}
+
+#[test]
+fn a_file_of_ones_own_works_like_a_built_in_one() {
+    let built_in = run(&["walkthrough", "she-did-not"]).done().stdout;
+    let file = run(&["walkthrough", "configs/walkthroughs/she-did-not.toml"]);
+    assert_eq!(file.done().stdout, built_in);
+    // A file needs no ending.
+    let path = folder("walkthrough_own").join("mine");
+    fs::write(&path, OWN).unwrap();
+    let shown = run(&["walkthrough", text(&path)]).done().stdout;
+    assert!(shown.contains("0.6698"), "{shown}");
+}
+
+#[test]
+fn page_picture_and_numbers_are_written() {
+    let folder = folder("walkthrough_files");
+    let [html, svg, json] = ["out.html", "out.svg", "out.json"].map(|name| folder.join(name));
+    fs::write(&html, "an older page").unwrap();
+    let source = folder.join("own.toml");
+    fs::write(&source, OWN).unwrap();
+    let said = run(&[
+        "walkthrough",
+        text(&source),
+        "--html",
+        text(&html),
+        "--svg",
+        text(&svg),
+        "--json",
+        text(&json),
+    ])
+    .done()
+    .stdout;
+    assert_eq!(said.lines().count(), 3, "{said}");
+    assert!(said.contains("out.svg: 1 case, no errata"), "{said}");
+
+    let html = fs::read_to_string(html).unwrap();
+    assert!(html.starts_with("<!doctype html>") && html.contains("Content-Security-Policy"));
+    assert!(
+        html.contains("👩‍💻 שלום") && !html.contains("<script>"),
+        "{html}"
+    );
+    assert!(html.contains(">0.6698</td>"), "{html}");
+    let svg = fs::read_to_string(svg).unwrap();
+    assert!(
+        svg.contains(">0.6698</text>") && !svg.contains("<script>"),
+        "{svg}"
+    );
+
+    let json: Value = serde_json::from_slice(&fs::read(json).unwrap()).unwrap();
+    let stages = json["cases"][0]["stages"].as_array().unwrap();
+    let weights = stages
+        .iter()
+        .find(|stage| stage["stage"] == "weights")
+        .unwrap();
+    assert_eq!(weights["rows"][1], "👩‍💻 שלום");
+    let weight = weights["values"][0][0].as_f64().unwrap();
+    // softmax([1 / sqrt 2, 0])
+    assert!((weight - 0.669_761_5).abs() < 1e-6, "{weight}");
+    assert_eq!(
+        fs::read_dir(&folder).unwrap().count(),
+        4,
+        "nothing else is left"
+    );
+}
+
+#[test]
+fn json_has_each_erratum_with_its_reason() {
+    let path = folder("walkthrough_json").join("out.json");
+    run(&["walkthrough", "scaling", "--json", text(&path)]).done();
+    let json: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    assert_eq!(json["errata"], 1);
+    let published = json["cases"][1]["published"].as_array().unwrap();
+    let erratum = published
+        .iter()
+        .find(|entry| entry["erratum"] == true)
+        .unwrap();
+    assert_eq!(
+        erratum["values"],
+        serde_json::json!([0.42, 0.32, 0.04, 0.22])
+    );
+    assert_eq!(
+        erratum["differs"],
+        serde_json::json!([true, true, true, true])
+    );
+    assert!(
+        erratum["note"]
+            .as_str()
+            .unwrap()
+            .contains("not the softmax")
+    );
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused_with_the_nearest() {
+    refused(
+        &run(&["walkthrough", "she-did-nt"]),
+        &["no walkthrough and no file `she-did-nt`; did you mean `she-did-not`?"],
+    );
+    refused(
+        &run(&["walkthrough", "xyzzy"]),
+        &["`xyzzy`; `headlight walkthrough` lists those there are"],
+    );
+    refused(
+        &run(&["walkthrough", "nowhere.toml"]),
+        &["cannot read nowhere.toml"],
+    );
+    refused(&run(&["walkthrough", "configs"]), &["cannot read configs"]);
+}
+
+/// The message begins with file, line and column; nothing is written.
+#[test]
+fn mistakes_in_a_file_are_pointed_at() {
+    let folder = folder("walkthrough_mistakes");
+    let path = folder.join("own.toml");
+    let out = folder.join("out.html");
+    let cases = [
+        (String::new(), "own.toml: the file is empty"),
+        (
+            OWN.replace("tokens", "tokns"),
+            "own.toml:2:1: unknown key `tokns`; did you mean `tokens`?",
+        ),
+        (
+            OWN.replace("[0, 1]", "[0]"),
+            "own.toml:3:5: row 1 of `x` has 1 column;",
+        ),
+        (
+            OWN.replace("[0, 1]", "[0, nan]"),
+            "own.toml:3:5: row 1, column 1 of `x` is NaN",
+        ),
+        (
+            OWN.replace("[0, 1]", "[1e38, 1e38]"),
+            "own.toml:1:1: `scores` overflows float32",
+        ),
+        (
+            format!(
+                "{OWN}[[published]]\nstage = \"scores\"\nrow = \"dog\"\nvalues = [1]\ndecimals = 0"
+            ),
+            "own.toml:4:1: `row` of `scores`: there is no \"dog\"",
+        ),
+    ];
+    for (content, message) in cases {
+        fs::write(&path, content).unwrap();
+        refused(
+            &run(&["walkthrough", text(&path), "--html", text(&out)]),
+            &[message],
+        );
+        assert!(!out.exists(), "{message}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_written_are_named() {
+    let folder = folder("walkthrough_unwritable");
+    let out = folder.join("nowhere/out.svg");
+    refused(
+        &run(&["walkthrough", "scaling", "--svg", text(&out)]),
+        &["nowhere/out.svg", "does not exist"],
+    );
+    let lonely = run(&["walkthrough", "--svg", "out.svg"]);
+    assert_eq!(lonely.code, Some(2), "{}", lonely.stderr);
+    // A walkthrough is not overwritten by its own picture.
+    let own = folder.join("own.toml");
+    fs::write(&own, OWN).unwrap();
+    refused(
+        &run(&["walkthrough", text(&own), "--json", text(&own)]),
+        &["own.toml", "is the walkthrough itself"],
+    );
+    refused(
+        &run(&[
+            "walkthrough",
+            text(&own),
+            "--json",
+            text(&out),
+            "--svg",
+            text(&out),
+        ]),
+        &["out.svg", "is named twice"],
+    );
+    assert_eq!(fs::read_to_string(&own).unwrap(), OWN);
+}
+
+#[test]
+fn help_has_an_example() {
+    let help = run(&["walkthrough", "--help"]).done().stdout;
+    assert!(
+        help.contains("Example: headlight walkthrough she-did-not"),
+        "{help}"
+    );
+}

@@ -1,0 +1,432 @@
+//! Walkthrough files: what is refused, and with which words.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use headlight_walkthrough::{BUILT_IN, Stage, Walkthrough, built_in};
+use proptest::prelude::*;
+
+const GOOD: &str = r#"title = "t"
+tokens = ["a", "b"]
+query = [[1, 0], [0, 1]]
+key = [[1, 0], [0, 1]]
+value = [[1], [2]]
+[[published]]
+stage = "weights"
+row = "a"
+values = [0.67, 0.33]
+decimals = 2
+"#;
+
+fn refused(text: &str) -> String {
+    Walkthrough::read(text.as_bytes()).unwrap_err().to_string()
+}
+
+#[test]
+fn the_example_is_good() {
+    assert_eq!(Walkthrough::read(GOOD.as_bytes()).unwrap().errata(), 0);
+}
+
+/// Each case edits the example; the message begins with line and column.
+#[test]
+#[allow(clippy::too_many_lines)] // A table.
+fn mistakes_are_pointed_at() {
+    let cases = [
+        ("title = \"t\"", "", "1:1: `title` is missing"),
+        ("tokens = [\"a\", \"b\"]", "", "1:1: `tokens` is missing"),
+        (
+            "tokens =",
+            "tokns =",
+            "2:1: unknown key `tokns`; did you mean `tokens`?",
+        ),
+        (
+            "value = [[1], [2]]",
+            "zzz = 1",
+            "5:1: unknown key `zzz`; it can be title, source",
+        ),
+        (
+            "title = \"t\"",
+            "title = 1",
+            "1:9: invalid type: integer `1`, expected a string",
+        ),
+        ("title = \"t\"", "title = \"t\"\n[[", "2:3: "),
+        ("\"b\"]", "\"\"]", "2:10: token 1 of `tokens` is empty"),
+        (
+            "\"b\"]",
+            "\"\\u001b[0m\"]",
+            "2:10: token 1 of `tokens` holds a control character",
+        ),
+        ("[\"a\", \"b\"]", "[]", "2:10: `tokens` is empty"),
+        (
+            "[\"a\", \"b\"]",
+            "[\"a\"]",
+            "3:9: `query` is 2 × 2; there is 1 token, so it needs 1 row",
+        ),
+        (
+            "key = [[1, 0], [0, 1]]",
+            "key = [[1, 0], [1]]",
+            "4:7: row 1 of `key` has 1 column; row 0 has 2",
+        ),
+        (
+            "key = [[1, 0], [0, 1]]",
+            "key = [[1], [0]]",
+            "4:7: `key` is 2 × 1; `query` has 2 columns, so it needs 2 columns",
+        ),
+        ("key = [[1, 0], [0, 1]]", "", "1:1: `key` is missing"),
+        ("key = [[1, 0], [0, 1]]", "key = []", "4:7: `key` is empty"),
+        (
+            "key = [[1, 0], [0, 1]]",
+            "key = [[], []]",
+            "4:7: `key` is empty",
+        ),
+        (
+            "key = [[1, 0], [0, 1]]",
+            "key = [[1, nan], [0, 1]]",
+            "4:7: row 0, column 1 of `key` is NaN; it must be a finite number",
+        ),
+        (
+            "key = [[1, 0], [0, 1]]",
+            "key = [[1, 0], [1e39, 1]]",
+            "row 1, column 0 of `key` is 1000",
+        ),
+        (
+            "key = [[1, 0], [0, 1]]",
+            "key = [[1, 0], [\"x\", 1]]",
+            "4:17: invalid type: string \"x\", expected a number",
+        ),
+        (
+            "value = [[1], [2]]",
+            "value = [[1], [2], [3]]",
+            "5:9: `value` is 3 × 1; there are 2 tokens on the key side, so it needs 2 rows",
+        ),
+        (
+            "value = [[1], [2]]",
+            "scores = [[1, 2], [3, 4]]",
+            "1:1: both `query` and `scores` are given; the computation begins at one of them",
+        ),
+        (
+            "value = [[1], [2]]",
+            "memory = [[1, 2], [3, 4]]",
+            "5:10: `memory` has no use where the computation begins at `query`",
+        ),
+        ("value = [[1], [2]]", "d_k = 4", "5:7: `d_k` has no use"),
+        (
+            "value = [[1], [2]]",
+            "mask = [[1, 0]]",
+            "5:8: the mask has 1 rows; there are 2 queries",
+        ),
+        (
+            "value = [[1], [2]]",
+            "mask = [[1, 0, 1], [1, 1, 1]]",
+            "5:8: row 0 of the mask has 3 columns; there are 2 keys",
+        ),
+        ("value = [[1], [2]]", "mask = \"casual\"", "\"causal\""),
+        (
+            "value = [[1], [2]]",
+            "scale = inf",
+            "5:9: the scale must be a finite number",
+        ),
+        (
+            "value = [[1], [2]]",
+            "temperature = 0",
+            "5:15: `temperature` is 0; it must be a positive number",
+        ),
+        (
+            "value = [[1], [2]]",
+            "temperature = nan",
+            "5:15: `temperature` is NaN; it must be a positive number",
+        ),
+        (
+            "value = [[1], [2]]",
+            "temperature = 1e-60",
+            "1:1: `scaled` overflows float32; give smaller numbers",
+        ),
+        (
+            "value = [[1], [2]]",
+            "query_rows = []",
+            "5:14: `query_rows` is empty",
+        ),
+        (
+            "value = [[1], [2]]",
+            "query_rows = [2]",
+            "5:14: there is no 2; there are 2, counted from 0",
+        ),
+        (
+            "value = [[1], [2]]",
+            "query_rows = [-1]",
+            "5:15: invalid value: integer `-1`",
+        ),
+        (
+            "\"weights\"",
+            "\"wieghts\"",
+            "7:9: unknown stage `wieghts`; did you mean `weights`?",
+        ),
+        (
+            "\"weights\"",
+            "\"masked\"",
+            "6:1: there is no stage `masked` here; there are query, key, value, scores, scaled, weights, output",
+        ),
+        (
+            "row = \"a\"",
+            "row = \"c\"",
+            "6:1: `row` of `weights`: there is no \"c\"; there are \"a\", \"b\"",
+        ),
+        (
+            "row = \"a\"",
+            "row = \"a\"\ncolumns = [\"x\"]",
+            "`columns` of `weights`: there is no \"x\"",
+        ),
+        (
+            "0.33]",
+            "0.33, 0]",
+            "6:1: 3 values given for 2 columns of `weights`",
+        ),
+        ("0.33]", "nan]", "6:1: a value is NaN"),
+        ("decimals = 2", "decimals = 9", "`decimals` is 9"),
+        ("decimals = 2", "", "missing field `decimals`"),
+        (
+            "decimals = 2\n",
+            "decimals = 2\n[[case]]\ntitle = \"c\"\n",
+            "6:1: with cases, `published` belongs into a case",
+        ),
+    ];
+    for (from, to, message) in cases {
+        assert!(GOOD.contains(from), "{from}");
+        let said = refused(&GOOD.replacen(from, to, 1));
+        assert!(
+            said.contains(message),
+            "`{to}`: `{message}` is not in `{said}`"
+        );
+        assert!(!said.contains('\n'), "one line: {said}");
+    }
+}
+
+#[test]
+fn what_is_no_walkthrough_is_refused() {
+    assert_eq!(refused(""), "the file is empty");
+    assert_eq!(refused(" \n"), "the file is empty");
+    let latin = Walkthrough::read(b"title = \"\xe9\"").unwrap_err();
+    assert_eq!(latin.to_string(), "the file is not UTF-8 text");
+    let large = vec![b' '; (32 << 20) + 1];
+    let large = Walkthrough::read(&large).unwrap_err();
+    assert_eq!(large.to_string(), "the file is larger than 32 MiB");
+    let nothing = refused("title = \"t\"\ntokens = [\"a\"]");
+    assert!(nothing.contains("nothing to compute from"), "{nothing}");
+    let weights = refused("title = \"t\"\ntokens = [\"a\"]\nweights = [[1]]\nmask = \"causal\"");
+    assert!(weights.contains("4:8: `mask` has no use where the computation begins at `weights`"));
+    let scores = refused("title = \"t\"\ntokens = [\"a\"]\nscores = [[1]]");
+    assert!(
+        scores.contains("give `d_k`, or `scale = false`"),
+        "{scores}"
+    );
+}
+
+#[test]
+fn sizes_are_bounded() {
+    let names = |count: usize| vec!["\"a\""; count].join(",");
+    let many = format!("title = \"t\"\ntokens = [{}]\nscale = false\n", names(257));
+    assert!(refused(&many).contains("`tokens` has 257 tokens; at most 256"));
+    let wide = format!(
+        "title = \"t\"\ntokens = [\"a\"]\nx = [[{}]]",
+        vec!["0"; 4097].join(",")
+    );
+    assert!(refused(&wide).contains("`x` is 1 × 4097; at most"));
+    let cases = "[[case]]\ntitle = \"c\"\n".repeat(17);
+    let cases = format!("title = \"t\"\ntokens = [\"a\"]\nx = [[1]]\n{cases}");
+    assert!(refused(&cases).contains("there are 17 cases; at most 16"));
+    let largest = format!(
+        "title = \"t\"\ntokens = [{}]\nx = [{}]",
+        names(256),
+        vec![format!("[{}]", vec!["0.5"; 64].join(",")); 256].join(",")
+    );
+    let worked = Walkthrough::read(largest.as_bytes()).unwrap();
+    assert_eq!(worked.cases[0].stages[1].matrix.values.len(), 256 * 256);
+}
+
+/// Every projection must fit what it projects, and keys must fit queries.
+#[test]
+fn projections_fit() {
+    let head = "title = \"t\"\ntokens = [\"a\"]\nkey_tokens = [\"b\", \"c\"]\nx = [[1, 2]]\n";
+    let cases = [
+        (
+            "",
+            "4:5: `x` is 1 × 2; there are 2 tokens on the key side, so it needs 2 rows",
+        ),
+        (
+            "memory = [[1, 2]]",
+            "`memory` is 1 × 2; there are 2 tokens on the key side",
+        ),
+        (
+            "memory = [[1], [2]]",
+            "`memory` is 2 × 1; queries have 2 numbers by `x`",
+        ),
+        (
+            "memory = [[1], [2]]\nw_query = [[1]]",
+            "`w_query` is 1 × 1; `x` has 2 columns, so it needs 2 rows",
+        ),
+        (
+            "memory = [[1], [2]]\nw_key = [[1, 2, 3]]",
+            "`w_key` is 1 × 3; queries have 2 numbers by `x`, so it needs 2 columns",
+        ),
+        (
+            "memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1], [2]]",
+            "`w_value` is 2 × 1; `memory` has 1 column, so it needs 1 row",
+        ),
+    ];
+    for (more, message) in cases {
+        let said = refused(&format!("{head}{more}"));
+        assert!(said.contains(message), "`{message}` is not in `{said}`");
+    }
+    let good = format!("{head}memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1, 2, 3]]");
+    let worked = Walkthrough::read(good.as_bytes()).unwrap();
+    let output = worked.cases[0].stages.last().unwrap();
+    assert_eq!((output.stage, output.matrix.columns), (Stage::Output, 3));
+}
+
+/// A case takes from the top what it lacks, but not another beginning.
+#[test]
+fn cases_complete_themselves_from_the_top() {
+    let text = r#"
+        title = "t"
+        tokens = ["a", "b"]
+        x = [[1, 0], [0, 1]]
+        mask = "causal"
+        [[case]]
+        title = "as at the top"
+        [[case]]
+        title = "from scores"
+        scores = [[1, 2], [3, 4]]
+        scale = false
+        mask = "none"
+        [[case]]
+        title = "one token"
+        tokens = ["c"]
+        x = [[2]]
+    "#;
+    let worked = Walkthrough::read(text.as_bytes()).unwrap();
+    let stages = |case: usize| -> Vec<&str> {
+        let stages = worked.cases[case].stages.iter();
+        stages.map(|computed| computed.stage.name()).collect()
+    };
+    assert_eq!(
+        stages(0),
+        ["x", "scores", "scaled", "masked", "weights", "output"]
+    );
+    assert_eq!(stages(1), ["scores", "weights"]);
+    assert_eq!(
+        stages(2),
+        [
+            "x",
+            "scores",
+            "masked",
+            "weights",
+            "contributions",
+            "output"
+        ]
+    );
+}
+
+#[test]
+fn a_token_that_stands_twice_is_named_by_its_place() {
+    let twice = GOOD.replace("[\"a\", \"b\"]", "[\"a\", \"a\"]");
+    assert!(refused(&twice).contains("\"a\" stands at 0 and at 1; give the index instead"));
+    let by_index = twice
+        .replace("row = \"a\"", "row = 1")
+        .replace("0.67, 0.33", "0.33, 0.67");
+    assert_eq!(Walkthrough::read(by_index.as_bytes()).unwrap().errata(), 0);
+}
+
+/// A number differs where no rounding of the computed one gives it; 0.6698 and 0.3302 are computed.
+#[test]
+fn rounding_is_no_erratum() {
+    let errata = |values: &str, decimals: usize| {
+        let text = GOOD
+            .replace("0.67, 0.33", values)
+            .replace("decimals = 2", &format!("decimals = {decimals}"));
+        Walkthrough::read(text.as_bytes()).unwrap().errata()
+    };
+    assert_eq!(errata("0.67, 0.33", 2), 0);
+    assert_eq!(errata("0.66, 0.33", 2), 1);
+    assert_eq!(errata("0.670, 0.330", 3), 0);
+    assert_eq!(errata("0.67, 0.33", 4), 1);
+    assert_eq!(errata("1, 0", 0), 0);
+    assert_eq!(errata("-inf, 0", 0), 1);
+}
+
+#[test]
+fn a_query_that_may_look_nowhere_gathers_nothing() {
+    let text = GOOD.replace("value =", "mask = [[0, 0], [1, 1]]\nvalue =");
+    let text = text.replace("0.67, 0.33", "0, 0");
+    let worked = Walkthrough::read(text.as_bytes()).unwrap();
+    assert_eq!(worked.errata(), 0);
+    let output = worked.cases[0].stages.last().unwrap();
+    assert!(output.matrix.row(0)[0].abs() < f32::EPSILON);
+    assert!(worked.json().unwrap().contains("null"));
+}
+
+#[test]
+fn names_that_are_nearly_right_are_suggested() {
+    assert_eq!(built_in("she-did-not").unwrap().name, "she-did-not");
+    assert_eq!(built_in("she_did_not").unwrap_err(), Some("she-did-not"));
+    assert_eq!(built_in("xyzzy").unwrap_err(), None);
+}
+
+proptest! {
+    /// Text that is nearly a walkthrough is read or refused, never worse, and what is read can be
+    /// drawn.
+    #[test]
+    fn damaged_files_are_read_or_refused(
+        file in 0..BUILT_IN.len(),
+        at in any::<prop::sample::Index>(),
+        length in 0_usize..40,
+        put in "[\\[\\]0-9a-z\"=,.\\-\n ]{0,12}",
+    ) {
+        let text: Vec<char> = BUILT_IN[file].text.chars().collect();
+        let start = at.index(text.len());
+        let end = (start + length).min(text.len());
+        let damaged: String = text[..start].iter().copied().chain(put.chars()).chain(text[end..].iter().copied()).collect();
+        match Walkthrough::read(damaged.as_bytes()) {
+            Ok(worked) => {
+                let page = worked.page();
+                prop_assert!(page.html().ends_with("</html>\n"));
+                prop_assert!(page.svg().ends_with("</svg>\n"));
+                prop_assert!(worked.json().is_ok());
+            }
+            Err(mistake) => prop_assert!(!mistake.message.contains('\n')),
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
+        let _ = Walkthrough::read(text.as_bytes());
+    }
+
+    /// Weights of a row sum to 1 wherever there is a key to look at.
+    #[test]
+    fn weights_sum_to_one(
+        (queries, keys, width) in (1_usize..5, 1_usize..5, 1_usize..5),
+        numbers in prop::collection::vec(-9.0_f32..9.0, 40),
+        causal in any::<bool>(),
+    ) {
+        let matrix = |rows: usize, skip: usize| {
+            let row = |row: usize| {
+                let numbers = (0..width).map(|column| numbers[skip + row * width + column].to_string());
+                format!("[{}]", numbers.collect::<Vec<_>>().join(","))
+            };
+            format!("[{}]", (0..rows).map(row).collect::<Vec<_>>().join(","))
+        };
+        let names = |count: usize| format!("[{}]", vec!["\"a\""; count].join(","));
+        let text = format!(
+            "title = \"t\"\ntokens = {}\nkey_tokens = {}\nquery = {}\nkey = {}\nmask = \"{}\"",
+            names(queries),
+            names(keys),
+            matrix(queries, 0),
+            matrix(keys, 20),
+            if causal { "causal" } else { "none" }
+        );
+        let worked = Walkthrough::read(text.as_bytes()).unwrap();
+        let weights = worked.cases[0].stages.iter().find(|computed| computed.stage == Stage::Weights).unwrap();
+        for row in 0..queries {
+            let sum: f32 = weights.matrix.row(row).iter().sum();
+            prop_assert!((sum - 1.0).abs() < 1e-5, "{}", sum);
+        }
+    }
+}
