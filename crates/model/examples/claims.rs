@@ -20,34 +20,23 @@ const SETS: usize = 500;
 fn main() {
     let mut normal = Normal(ChaCha8Rng::seed_from_u64(0), None);
     println!(
-        "Scores, scaled by 1 / sqrt(d_k) and not: variance; entropy of a softmax over {KEYS} keys, as a share of"
+        "Scores as they are, and scaled by 1 / sqrt(d_k). Entropy of the softmax over {KEYS} keys: as a"
     );
     println!(
-        "ln {KEYS}; largest weight; norm of the gradient that reaches the scores, for a gradient of norm 1 at the weights.\n"
+        "share of ln {KEYS}. Gradient: what reaches the scores of one of norm 1 at the weights. Faint: the"
     );
-    println!(
-        "| d_k | variance | scaled | entropy | scaled | largest | scaled | gradient | scaled |"
-    );
-    println!("|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
+    println!("share of rows where that is below 0.01.\n");
+    println!("| d_k | | variance | entropy | largest weight | gradient | faint |");
+    println!("|---:|---|---:|---:|---:|---:|---:|");
     for d_k in [2, 4, 8, 16, 32, 64, 128, 256, 512] {
         let (query, key) = (normal.tensor(d_k), normal.tensor(d_k));
-        let [plain, scaled] = [1.0, 1.0 / (d_k as f64).sqrt()].map(|factor| {
-            Saturation::of(
-                attention_scores(query.clone(), key.clone(), factor),
-                &mut normal,
-            )
-        });
-        println!(
-            "| {d_k} | {} | {} | {} | {} | {} | {} | {} | {} |",
-            plain.variance,
-            scaled.variance,
-            plain.entropy,
-            scaled.entropy,
-            plain.largest,
-            scaled.largest,
-            plain.gradient,
-            scaled.gradient
-        );
+        for (name, factor) in [("as they are", 1.0), ("scaled", 1.0 / (d_k as f64).sqrt())] {
+            let scores = attention_scores(query.clone(), key.clone(), factor);
+            println!(
+                "| {d_k} | {name} | {} |",
+                Saturation::of(scores, &mut normal)
+            );
+        }
     }
 
     println!(
@@ -84,6 +73,23 @@ struct Saturation {
     entropy: Estimate,
     largest: Estimate,
     gradient: Estimate,
+    faint: Estimate,
+}
+
+impl std::fmt::Display for Saturation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            variance,
+            entropy,
+            largest,
+            gradient,
+            faint,
+        } = self;
+        write!(
+            f,
+            "{variance} | {entropy} | {largest} | {gradient} | {faint}"
+        )
+    }
 }
 
 impl Saturation {
@@ -112,11 +118,14 @@ impl Saturation {
                 nats / (KEYS as f64).ln()
             }),
             largest: of_rows(&rows, |row| row.iter().copied().fold(0.0, f64::max)),
-            gradient: of_rows(&gradient, |row| {
-                row.iter().map(|g| g * g).sum::<f64>().sqrt()
-            }),
+            gradient: of_rows(&gradient, norm),
+            faint: of_rows(&gradient, |row| f64::from(u8::from(norm(row) < 0.01))),
         }
     }
+}
+
+fn norm(row: &[f64]) -> f64 {
+    row.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
 fn on_itself(weights: Tensor<4>) -> Estimate {

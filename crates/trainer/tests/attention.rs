@@ -150,6 +150,33 @@ fn a_causal_mask_blinds_cls_unless_it_stands_last() {
     assert_eq!(lines.last().unwrap()["held_out_f1"], 1.0);
 }
 
+/// Without positions the best there is is to say yes wherever 42 occurs; the model gets there.
+#[test]
+fn without_positions_the_best_possible_is_reached() {
+    let path = folder("positions").join("run");
+    let config = "configs/claims/without_positions.toml";
+    let short = [
+        "training.epochs=1",
+        "training.learning_rate=1e-2",
+        "data.held_out=2000",
+    ];
+    let sets = short.iter().flat_map(|&set| ["--set", set]);
+    let start = ["train", config, "--run", text(&path)];
+    run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
+    let config = headlight_trainer::config::load(&path.join("config.toml"), &[]).unwrap();
+    let held_out = config.data.splits().unwrap().held_out;
+    let occurs = |sample: &usize| held_out.tokens(*sample).contains(&42);
+    let found = held_out.positives().filter(occurs).count();
+    let false_alarms = held_out.negatives().filter(occurs).count();
+    assert_eq!(found, 1000, "42 occurs in every positive");
+    let best = 2.0 * found as f64 / (2 * found + false_alarms) as f64;
+    assert!(false_alarms > 50);
+    let reached = metrics(&path).last().unwrap()["held_out_f1"]
+        .as_f64()
+        .unwrap();
+    assert!((reached - best).abs() < 1e-12, "{reached} {best}");
+}
+
 #[test]
 fn switches_that_do_not_fit_are_refused() {
     let folder = folder("refused");
