@@ -268,7 +268,7 @@ fn tokens_that_are_no_sample_are_refused() {
         ("0 45 48", "3 tokens; this model takes 7"),
         (
             "0 45 48 1 4 4 51",
-            "token 51 is outside the vocabulary; after [CLS] = 0 tokens are 1 to 50",
+            "token 51 is outside the vocabulary; beside [CLS] = 0 tokens are 1 to 50",
         ),
         ("0 45 48 0 4 4 40", "token 0 is outside"),
         (
