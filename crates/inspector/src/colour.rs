@@ -35,12 +35,18 @@ pub(crate) fn viridis(share: f32) -> [u8; 3] {
     })
 }
 
-/// Starts text on a cell of this colour, black or white, whichever can be read.
-pub(crate) fn start(share: f32, mode: ColourMode) -> String {
+/// Whether black can be read better than white on the colour of `share`.
+pub(crate) fn is_light(share: f32) -> bool {
     let [r, g, b] = viridis(share);
     // Relative luminance, ITU-R BT.709.
     let luminance = 0.2126 * f32::from(r) + 0.7152 * f32::from(g) + 0.0722 * f32::from(b);
-    let light = luminance > 110.0;
+    luminance > 110.0
+}
+
+/// Starts text on a cell of this colour, black or white, whichever can be read.
+pub(crate) fn start(share: f32, mode: ColourMode) -> String {
+    let [r, g, b] = viridis(share);
+    let light = is_light(share);
     match mode {
         ColourMode::Plain => String::new(),
         ColourMode::TrueColour => {

@@ -23,7 +23,7 @@ const STYLE: &str = "
   svg { background: #fff; font: 12px system-ui, 'DejaVu Sans', sans-serif; fill: #1d1d1f }
   .title { font-size: 15px; font-weight: 600 } .quiet { fill: #5c5c63 } .marked { font-weight: 700 }
   .middle { text-anchor: middle } .end { text-anchor: end } .frame { fill: none; stroke: #8a8a92 }
-  .dark { fill: #fff } .light { fill: #000 }
+  rect { shape-rendering: crispEdges } .dark { fill: #fff } .light { fill: #000 }
   @media (prefers-color-scheme: dark) {
     svg { background: #151517; fill: #ececf0 } .quiet { fill: #a9a9b2 }
   }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-/// DejaVu Sans, so that a picture looks the same on every machine.
+/// A font of our own, so that a picture looks the same on every machine.
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans.ttf");
 
 /// The widest and highest that a picture gets, in pixels.

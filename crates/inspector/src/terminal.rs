@@ -50,11 +50,7 @@ pub fn draw(heatmap: &Heatmap, options: Options) -> String {
         let _ = write!(text, "{name:>side$} ");
         for key in 0..shown {
             let value = heatmap.cells[query * count + key];
-            let share = if max > min {
-                (value - min) / (max - min)
-            } else {
-                0.5
-            };
+            let share = heatmap.share(value);
             let number = format!("{value:.*}", sheet.decimals);
             let _ = write!(
                 text,

@@ -96,7 +96,7 @@ impl TransformerClassifier {
         };
         let by_token = self.padding_token.map(|token| {
             tokens
-                .not_equal_elem(token as i32)
+                .not_equal_elem(token)
                 .unsqueeze_dim::<3>(1)
                 .expand([batch, positions, positions])
         });

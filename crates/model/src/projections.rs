@@ -6,6 +6,7 @@ use burn::tensor::Tensor;
 
 /// What makes queries, keys and values.
 #[derive(Module, Debug)]
+#[allow(clippy::large_enum_variant)] // A model has a handful of them.
 pub enum Projections {
     /// A projection for each.
     Separate(SeparateProjections),

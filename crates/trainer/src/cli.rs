@@ -41,7 +41,7 @@ pub enum Command {
         after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
     )]
     Dump(DumpArguments),
-    /// Draw attention in the terminal
+    /// Draw attention in the terminal, or as a picture
     #[command(after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500")]
     Inspect(InspectArguments),
     /// Put runs side by side
@@ -168,6 +168,12 @@ pub struct InspectArguments {
     /// Show scores, before the softmax, instead of weights
     #[arg(long)]
     pub scores: bool,
+    /// Write the heatmap as an SVG picture instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the heatmap as a PNG picture instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub png: Option<PathBuf>,
 }
 
 /// What `sweep` takes.

@@ -1,6 +1,6 @@
 //! Files that appear whole or not at all.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,25 @@ pub fn write_whole(
         temporary.persist(path).map_err(|failed| failed.error)
     };
     attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// Refuses to write over what is read, or over what was written just before.
+///
+/// # Errors
+/// Names the file.
+pub fn check_outputs(input: &Path, outputs: &[&Path]) -> Result<(), Failure> {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    for (index, path) in outputs.iter().enumerate() {
+        if outputs[..index].contains(path) {
+            let message = format!("{} is named twice", path.display());
+            return Err(Failure::Input(message));
+        }
+        if real(path).is_some_and(|path| Some(path) == real(input)) {
+            let message = format!("{} is what is read; name another file", path.display());
+            return Err(Failure::Input(message));
+        }
+    }
+    Ok(())
 }
 
 /// A file that grows by whole lines.

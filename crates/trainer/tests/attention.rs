@@ -1,6 +1,6 @@
 //! The switches of `[model]` and `[model.attention]`, through the binary: what they do to a run, to
 //! its dumps, and what is refused.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
 mod common;
 

@@ -115,6 +115,55 @@ fn inspect_draws_a_run_and_a_dump() {
 }
 
 #[test]
+fn inspect_writes_pictures() {
+    let folder = folder("pictures");
+    let path = folder.join("run");
+    quick_run(&path, &[]);
+    let [svg, png] = ["a.svg", "a.png"].map(|name| folder.join(name));
+    let both = ["--svg", text(&svg), "--png", text(&png)];
+    let told = run(&[&["inspect", text(&path), "--sample", "0"][..], &both].concat()).done();
+    assert!(told.stdout.contains("a.svg: attention weights · sample 0"));
+    let drawn = run(&["inspect", text(&path), "--sample", "0"])
+        .done()
+        .stdout;
+    let picture = fs::read_to_string(&svg).unwrap();
+    // The numbers of the terminal's first row are in the picture.
+    let row = drawn.lines().find(|line| line.contains("0 [CLS]")).unwrap();
+    let numbers: Vec<&str> = row
+        .split_whitespace()
+        .filter(|part| part.contains('.'))
+        .collect();
+    assert_eq!(numbers.len(), 7);
+    assert!(numbers.iter().all(|number| picture.contains(number)));
+    assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
+
+    // What is read is not written over, and one file does not become two.
+    let dump = path.join("attention/step-000000.npz");
+    let before = fs::read(&dump).unwrap();
+    let refused = run(&["inspect", text(&dump), "--svg", text(&dump)]);
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.contains("is what is read"),
+        "{}",
+        refused.stderr
+    );
+    assert!(fs::read(&dump).unwrap() == before);
+    let refused = run(&[
+        "inspect",
+        text(&dump),
+        "--svg",
+        text(&svg),
+        "--png",
+        text(&svg),
+    ]);
+    assert!(
+        refused.stderr.contains("is named twice"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn compare_shows_where_runs_differ() {
     let folder = folder("compare");
     let (first, second) = (folder.join("a"), folder.join("b"));

@@ -255,7 +255,7 @@ fn files_that_cannot_be_written_are_named() {
     fs::write(&own, OWN).unwrap();
     refused(
         &run(&["walkthrough", text(&own), "--json", text(&own)]),
-        &["own.toml", "is the walkthrough itself"],
+        &["own.toml", "is what is read"],
     );
     refused(
         &run(&[

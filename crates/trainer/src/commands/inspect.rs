@@ -1,23 +1,23 @@
-//! `headlight inspect`: attention in the terminal.
+//! `headlight inspect`: attention in the terminal, or as a picture.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
 use headlight_inspector::terminal::draw;
-use headlight_inspector::{Heatmap, Quantity};
+use headlight_inspector::{Heatmap, Quantity, png};
 
 use crate::Failure;
 use crate::cli::InspectArguments;
-use crate::files::print;
+use crate::files::{check_outputs, print, write_whole};
 use crate::run_dir::{RunDir, step_of};
 use crate::terminal;
 
-/// Draws one head's attention for one sample.
+/// Draws one head's attention for one sample, or writes its picture.
 ///
 /// # Errors
-/// When the dump cannot be read or does not hold what is asked for.
+/// When the dump cannot be read or does not hold what is asked for, or a picture cannot be written.
 pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     let path = dump_path(arguments)?;
     let dump = read(&path)?;
@@ -30,7 +30,25 @@ pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
         Quantity::Weights
     };
     let heatmap = Heatmap::of(&dump, sample, arguments.layer, arguments.head, quantity);
-    print(&draw(&heatmap, terminal::options()))
+    let paths = [&arguments.svg, &arguments.png];
+    let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
+    if paths.is_empty() {
+        return print(&draw(&heatmap, terminal::options()));
+    }
+    check_outputs(&path, &paths)?;
+    if let Some(path) = &arguments.svg {
+        write_whole(path, |file| file.write_all(heatmap.svg().as_bytes()))?;
+    }
+    if let Some(path) = &arguments.png {
+        let picture = png(&heatmap.svg()).map_err(|error| {
+            Failure::System(format!("cannot write {}: {error}", path.display()))
+        })?;
+        write_whole(path, |file| file.write_all(&picture))?;
+    }
+    let written = paths
+        .iter()
+        .map(|path| format!("{}: {}\n", path.display(), heatmap.title));
+    print(&written.collect::<String>())
 }
 
 fn read(path: &Path) -> Result<AttentionDump, Failure> {

@@ -1,7 +1,6 @@
 //! `headlight walkthrough`: worked examples of attention beside what documents print.
 
 use std::fmt::Write;
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +8,7 @@ use headlight_walkthrough::{BUILT_IN, Mistake, Walkthrough, built_in};
 
 use crate::Failure;
 use crate::cli::WalkthroughArguments;
-use crate::files::{print, read_bounded, write_whole};
+use crate::files::{check_outputs, print, read_bounded, write_whole};
 use crate::terminal;
 
 /// Lists the walkthroughs, prints one, or writes it to files.
@@ -45,25 +44,6 @@ pub fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, |file| file.write_all(text.as_bytes()))
-}
-
-/// Refuses to write over the walkthrough, or over what was written just before.
-fn check_outputs(input: &Path, outputs: &[&Path]) -> Result<(), Failure> {
-    for (index, path) in outputs.iter().enumerate() {
-        if outputs[..index].contains(path) {
-            let message = format!("{} is named twice", path.display());
-            return Err(Failure::Input(message));
-        }
-        let real = |path: &Path| fs::canonicalize(path).ok();
-        if real(path).is_some_and(|path| Some(path) == real(input)) {
-            let message = format!(
-                "{} is the walkthrough itself; name another file",
-                path.display()
-            );
-            return Err(Failure::Input(message));
-        }
-    }
-    Ok(())
 }
 
 /// A built-in walkthrough, or that of a file.

@@ -1,0 +1,86 @@
+//! Heatmaps as pictures: every number is in them, tokens stay text, and pixels have the cells' colours.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use headlight_inspector::{Heatmap, Quantity, png};
+use resvg::tiny_skia::Pixmap;
+
+fn heatmap(tokens: &[&str], quantity: Quantity) -> Heatmap {
+    let count = tokens.len();
+    Heatmap {
+        title: "attention weights · sample 7".to_owned(),
+        quantity,
+        tokens: tokens.iter().map(|&token| token.to_owned()).collect(),
+        marked: vec![1],
+        cells: (0..count * count)
+            .map(|index| index as f32 / (count * count - 1) as f32)
+            .collect(),
+    }
+}
+
+#[test]
+fn the_svg_holds_every_number_and_name() {
+    let svg = heatmap(&["[CLS]", "42", "7"], Quantity::Weights).svg();
+    for index in 0..9 {
+        assert!(svg.contains(&format!(">{:.4}</text>", index as f32 / 8.0)));
+    }
+    for name in ["0 [CLS]", "1* 42", "2 7", "* decides the label", "sample 7"] {
+        assert!(svg.contains(name), "{name}");
+    }
+    assert!(svg.contains("<title>query 1* 42, key 2 7: 0.625</title>"));
+}
+
+#[test]
+fn tokens_are_text_whatever_they_say() {
+    let svg = heatmap(
+        &["<script>alert(1)</script>", "\u{202e}abc", "\u{1f600}\u{7}"],
+        Quantity::Scores,
+    )
+    .svg();
+    assert!(!svg.contains("<script"));
+    assert!(!svg.contains('\u{7}'));
+    // Still well-formed: it can be drawn.
+    png(&svg).unwrap();
+}
+
+#[test]
+fn many_positions_have_colours_and_no_numbers() {
+    let names: Vec<String> = (0..60).map(|token| token.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let svg = heatmap(&names, Quantity::Weights).svg();
+    assert_eq!(svg.matches("</title></rect>").count(), 3600);
+    assert!(!svg.contains("class=\"middle light\""));
+}
+
+/// The first and the last cell have the ends of viridis, as matplotlib has it.
+#[test]
+fn pixels_have_the_colours_of_their_cells() {
+    let svg = heatmap(&["a", "b"], Quantity::Weights).svg();
+    let pixels = Pixmap::decode_png(&png(&svg).unwrap()).unwrap();
+    let corner = |which: &str| -> (u32, u32) {
+        let cell = svg.lines().find(|line| line.contains(which)).unwrap();
+        let number = |name: &str| -> f32 {
+            let rest = cell.split(&format!(" {name}=\"")).nth(1).unwrap();
+            rest.split('"').next().unwrap().parse().unwrap()
+        };
+        // Two pixels each; a little into the cell, beside its number.
+        (2 * number("x") as u32 + 8, 2 * number("y") as u32 + 8)
+    };
+    for (which, colour) in [
+        ("query 0 a, key 0 a", [68, 1, 84]),
+        ("query 1* b, key 1* b", [253, 231, 37]),
+    ] {
+        let (x, y) = corner(which);
+        let pixel = pixels.pixel(x, y).unwrap();
+        assert_eq!(
+            [pixel.red(), pixel.green(), pixel.blue()],
+            colour,
+            "{which}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_picture_is_an_error() {
+    assert!(png("<svg").is_err());
+    assert!(png("").is_err());
+}
