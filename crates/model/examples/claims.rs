@@ -176,7 +176,7 @@ impl Normal {
         if let Some(second) = self.1.take() {
             return second;
         }
-        let mut unit = || (self.0.next_u32() as f64 + 0.5) / 4_294_967_296.0;
+        let mut unit = || (f64::from(self.0.next_u32()) + 0.5) / 4_294_967_296.0;
         let (radius, angle) = ((-2.0 * unit().ln()).sqrt(), std::f64::consts::TAU * unit());
         self.1 = Some(radius * angle.sin());
         radius * angle.cos()
@@ -197,7 +197,9 @@ impl Normal {
         let mut rows = self.numbers(SETS * KEYS * KEYS);
         for row in rows.chunks_mut(KEYS) {
             let length = row.iter().map(|x| x * x).sum::<f32>().sqrt();
-            row.iter_mut().for_each(|x| *x /= length);
+            for x in row {
+                *x /= length;
+            }
         }
         rows
     }
