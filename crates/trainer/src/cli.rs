@@ -159,6 +159,9 @@ pub struct InspectArguments {
     /// The step, of a run [default: the last]
     #[arg(long)]
     pub step: Option<usize>,
+    /// Follow a run while it trains: draw each new dump, until the run has ended
+    #[arg(long, conflicts_with_all = ["step", "svg", "png"])]
+    pub watch: bool,
     /// The block
     #[arg(long, default_value_t = 0)]
     pub layer: usize,

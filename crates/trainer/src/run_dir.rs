@@ -196,6 +196,19 @@ impl RunDir {
         Ok(())
     }
 
+    /// Whether the run has ended, with its report written.
+    pub fn has_ended(&self) -> bool {
+        self.path.join(REPORT).exists()
+    }
+
+    /// Writes the report, the last file of a run.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_report(&self, text: &str) -> Result<(), Failure> {
+        self.write_text(REPORT, text)
+    }
+
     /// The npz dumps, by step.
     ///
     /// # Errors
@@ -216,6 +229,9 @@ impl RunDir {
         self.path.join("attention")
     }
 }
+
+/// What says that a run has ended.
+const REPORT: &str = "report.md";
 
 /// The step that a dump's file name says.
 pub fn step_of(path: &Path) -> Option<usize> {

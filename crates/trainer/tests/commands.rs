@@ -5,8 +5,11 @@ mod common;
 
 use std::fs;
 use std::io::Cursor;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
 
-use common::{folder, quick_run, run, text};
+use common::{folder, headlight, quick_run, run, text};
 use headlight_dump::AttentionDump;
 use headlight_npz::NpzReader;
 
@@ -112,6 +115,33 @@ fn inspect_draws_a_run_and_a_dump() {
         first.contains("attention scores") && first.contains("step 0"),
         "{first}"
     );
+}
+
+/// Each dump is drawn once, in order, and the command ends when the run has.
+#[test]
+fn inspect_follows_a_run_while_it_trains() {
+    let path = folder("watch").join("run");
+    // Long enough to be under way when the other starts to look.
+    let long = ["--set", "training.epochs=12", "--engine", "burn"];
+    let start = ["train", "configs/quick.toml", "--run", text(&path)];
+    let mut training = headlight();
+    training
+        .args(start.iter().chain(&long))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut training = training.spawn().unwrap();
+    while !path.join("attention/step-000000.npz").exists() {
+        assert!(training.try_wait().unwrap().is_none(), "it trains");
+        sleep(Duration::from_millis(5));
+    }
+    let followed = run(&["inspect", text(&path), "--watch"]).done().stdout;
+    assert!(training.wait().unwrap().success());
+    let steps: Vec<usize> = followed
+        .lines()
+        .filter_map(|line| line.split("step ").nth(1)?.parse().ok())
+        .collect();
+    let expected: Vec<usize> = (0..=1200).step_by(50).collect();
+    assert_eq!(steps, expected);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use headlight_dump::AttentionDump;
 use headlight_inspector::terminal::draw;
 use headlight_inspector::{Heatmap, Quantity, png};
 
+use super::watch;
 use crate::Failure;
 use crate::cli::InspectArguments;
 use crate::files::{check_outputs, print, write_whole};
@@ -19,17 +20,13 @@ use crate::terminal;
 /// # Errors
 /// When the dump cannot be read or does not hold what is asked for, or a picture cannot be written.
 pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
+    if arguments.watch {
+        return watch::follow(&RunDir::open(&arguments.source)?, |path| {
+            Ok(draw(&heatmap(arguments, path)?, terminal::options()))
+        });
+    }
     let path = dump_path(arguments)?;
-    let dump = read(&path)?;
-    let sample = sample_row(&dump, arguments.sample)?;
-    within("--layer", arguments.layer, dump.dims.layers)?;
-    within("--head", arguments.head, dump.dims.heads)?;
-    let quantity = if arguments.scores {
-        Quantity::Scores
-    } else {
-        Quantity::Weights
-    };
-    let heatmap = Heatmap::of(&dump, sample, arguments.layer, arguments.head, quantity);
+    let heatmap = heatmap(arguments, &path)?;
     let paths = [&arguments.svg, &arguments.png];
     let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
     if paths.is_empty() {
@@ -49,6 +46,21 @@ pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
         .iter()
         .map(|path| format!("{}: {}\n", path.display(), heatmap.title));
     print(&written.collect::<String>())
+}
+
+/// What is asked for, of a dump.
+fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure> {
+    let dump = read(path)?;
+    let sample = sample_row(&dump, arguments.sample)?;
+    within("--layer", arguments.layer, dump.dims.layers)?;
+    within("--head", arguments.head, dump.dims.heads)?;
+    let quantity = if arguments.scores {
+        Quantity::Scores
+    } else {
+        Quantity::Weights
+    };
+    let (layer, head) = (arguments.layer, arguments.head);
+    Ok(Heatmap::of(&dump, sample, layer, head, quantity))
 }
 
 fn read(path: &Path) -> Result<AttentionDump, Failure> {

@@ -10,3 +10,4 @@ pub mod predict;
 pub mod sweep;
 pub mod train;
 pub mod walkthrough;
+mod watch;

@@ -111,7 +111,7 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         comparisons: &comparisons,
         note: note.as_deref(),
     };
-    run.write_text("report.md", &report.markdown(true))?;
+    run.write_report(&report.markdown(true))?;
     print(&format!("{}{}", report.markdown(false), pictures(&dump)))?;
     let saved = format!("saved in {}", run.path().display());
     match ending {
