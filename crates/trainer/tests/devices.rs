@@ -62,7 +62,28 @@ fn furthest(ours: &[f32], theirs: &[f32]) -> f32 {
 
 #[test]
 fn every_device_trains_to_the_same_result() {
-    let folder = folder("devices");
+    same_on_every_device("devices", &[]);
+}
+
+/// Two blocks with feed-forward layers, a causal mask, padding, and so rows without any key.
+#[test]
+fn every_device_masks_alike() {
+    same_on_every_device(
+        "devices-masked",
+        &[
+            "model.n_layers=2",
+            "model.d_ff=8",
+            "model.attention.mask=causal",
+            "model.attention.padding_token=1",
+            "data.vocab_size=5",
+            "data.rule={ kind = \"token-anywhere\", token = 3 }",
+            "data.cls=last",
+        ],
+    );
+}
+
+fn same_on_every_device(name: &str, sets: &[&str]) {
+    let folder = folder(name);
     let short = [
         "data.samples=640",
         "data.held_out=0",
@@ -72,7 +93,7 @@ fn every_device_trains_to_the_same_result() {
     let train = |device: DeviceName| {
         let path = folder.join(device.name());
         let mut arguments = vec!["--engine", "burn", "--device", device.name()];
-        arguments.extend(short.iter().flat_map(|set| ["--set", set]));
+        arguments.extend(short.iter().chain(sets).flat_map(|set| ["--set", set]));
         quick_run(&path, &arguments);
         path
     };
