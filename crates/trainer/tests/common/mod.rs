@@ -1,6 +1,8 @@
 //! Runs the real binary, in the repository's root, with outputs in a folder of the test's own.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
+pub mod sweeps;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,0 +1,40 @@
+//! Sweeps, for the tests of their rows and of their files.
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{Finished, run, text};
+
+/// A sweep of the notebook's experiment, one epoch of it.
+pub fn sweep(out: &Path, seeds: &str, more: &[&str]) -> Finished {
+    let arguments = [
+        "sweep",
+        "--seeds",
+        seeds,
+        "--out",
+        text(out),
+        "--set",
+        "training.epochs=1",
+    ];
+    run(&[&arguments, more].concat())
+}
+
+pub fn rows(path: &Path) -> Vec<Value> {
+    let lines = fs::read_to_string(path).unwrap();
+    lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+pub fn refused(finished: &Finished, part: &str) {
+    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+    assert!(
+        finished.stderr.contains(part),
+        "`{part}` is not in: {}",
+        finished.stderr
+    );
+}

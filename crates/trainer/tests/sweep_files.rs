@@ -1,0 +1,300 @@
+//! Files of sweeps: their bytes depend on the plan alone, whatever is killed, shared out or merged.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::sweeps::{refused, rows, sweep};
+use common::{Finished, folder, headlight, run, text};
+
+#[test]
+fn bytes_depend_on_the_plan_alone() {
+    let folder = folder("sweep_bytes");
+    let of = |name: &str, more: &[&str]| {
+        let out = folder.join(name);
+        sweep(&out, "0..60", more).done();
+        fs::read(out).unwrap()
+    };
+    let one = of("1.jsonl", &["--threads", "1"]);
+    assert_eq!(one, of("2.jsonl", &["--threads", "2"]));
+    assert_eq!(one, of("7.jsonl", &["--threads", "7"]));
+    // More seeds later, in the same file, or in one go.
+    let later = folder.join("1.jsonl");
+    let stderr = sweep(&later, "0..80", &[]).done().stderr;
+    assert!(stderr.contains("60 of 80 runs are in"), "{stderr}");
+    let once = folder.join("once.jsonl");
+    sweep(&once, "0..80", &[]).done();
+    assert_eq!(fs::read(&later).unwrap(), fs::read(&once).unwrap());
+    assert!(fs::read(&once).unwrap().starts_with(&one));
+    // Nothing left to do is no failure, and changes nothing.
+    let before = fs::read(&once).unwrap();
+    sweep(&once, "0..80", &[]).done();
+    assert_eq!(before, fs::read(&once).unwrap());
+}
+
+/// Starts a sweep and kills it as soon as its file has so many bytes.
+fn killed(out: &Path, arguments: &[&str], bytes: u64) -> bool {
+    let mut child = headlight()
+        .args(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    loop {
+        if fs::metadata(out).is_ok_and(|file| file.len() >= bytes) {
+            child.kill().unwrap(); // SIGKILL
+            return !child.wait().unwrap().success();
+        }
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// 200 seeds in 7 shards, two of which are killed on the way and started again, merged in any order,
+/// are the bytes of the single run.
+#[test]
+fn shards_killed_and_merged_are_the_single_run() {
+    let folder = folder("sweep_shards");
+    let whole = folder.join("whole.jsonl");
+    sweep(&whole, "0..200", &[]).done();
+    let mut parts: Vec<PathBuf> = Vec::new();
+    let mut kills = 0;
+    for shard in 1..=7 {
+        let out = folder.join(format!("{shard}.jsonl"));
+        let name = format!("{shard}/7");
+        let arguments = [
+            "sweep",
+            "--seeds",
+            "0..200",
+            "--out",
+            text(&out),
+            "--set",
+            "training.epochs=1",
+            "--shard",
+            &name,
+            "--threads",
+            "1",
+        ];
+        if shard == 2 || shard == 5 {
+            kills += u32::from(killed(&out, &arguments, 5000));
+            assert!(
+                fs::read_to_string(&out).unwrap().lines().count() < 29,
+                "it was killed on the way"
+            );
+        }
+        run(&arguments).done();
+        parts.push(out);
+    }
+    assert_eq!(kills, 2);
+    parts.rotate_left(3);
+    let merged = folder.join("merged.jsonl");
+    let mut arguments = vec!["merge", "--out", text(&merged)];
+    arguments.extend(parts.iter().map(|part| text(part)));
+    let stdout = run(&arguments).done().stdout;
+    assert!(stdout.ends_with("merged.jsonl: 200 runs\n"), "{stdout}");
+    assert_eq!(fs::read(&merged).unwrap(), fs::read(&whole).unwrap());
+    // A merge of merges, with rows that come twice, is the same too.
+    let again = folder.join("again.jsonl");
+    let stdout = run(&[
+        "merge",
+        text(&parts[0]),
+        text(&merged),
+        "--out",
+        text(&again),
+    ])
+    .done()
+    .stdout;
+    assert!(
+        stdout.contains("29 of them found twice") || stdout.contains("28 of them found twice"),
+        "{stdout}"
+    );
+    assert_eq!(fs::read(&again).unwrap(), fs::read(&whole).unwrap());
+}
+
+#[test]
+fn a_line_that_was_cut_short_is_computed_again() {
+    let folder = folder("sweep_torn");
+    let out = folder.join("rows.jsonl");
+    sweep(&out, "0..9", &[]).done();
+    let whole = fs::read(&out).unwrap();
+    for cut in [1, 2, 300, whole.len() / 2, whole.len() - 1] {
+        fs::write(&out, &whole[..whole.len() - cut]).unwrap();
+        let stderr = sweep(&out, "0..9", &[]).done().stderr;
+        assert!(stderr.contains("cut short"), "{stderr}");
+        assert_eq!(fs::read(&out).unwrap(), whole, "{cut} bytes less");
+    }
+}
+
+#[test]
+fn a_signal_leaves_whole_rows_and_the_same_command_goes_on() {
+    let folder = folder("sweep_signal");
+    let out = folder.join("rows.jsonl");
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let before = fs::metadata(&out).map_or(0, |file| file.len());
+        let child = headlight()
+            .args([
+                "sweep",
+                "--seeds",
+                "0..5000",
+                "--threads",
+                "2",
+                "--out",
+                text(&out),
+            ])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while fs::metadata(&out).map_or(0, |file| file.len()) < before + 3000 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let kill = Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+        let finished = Finished::from(child.wait_with_output().unwrap());
+        assert_eq!(finished.code, Some(code), "{}", finished.stderr);
+        assert!(
+            finished
+                .stderr
+                .contains("the same command goes on from there"),
+            "{}",
+            finished.stderr
+        );
+        let seeds: Vec<u64> = rows(&out)
+            .iter()
+            .map(|row| row["seed"].as_u64().unwrap())
+            .collect();
+        assert_eq!(seeds, (0..seeds.len() as u64).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_task_of_a_slurm_array_takes_its_share() {
+    let folder = folder("sweep_slurm");
+    let task = |id: &str, more: &[&str]| -> (PathBuf, Finished) {
+        let out = folder.join(format!("{id}.jsonl"));
+        let output = headlight()
+            .args([
+                "sweep",
+                "--seeds",
+                "0..10",
+                "--out",
+                text(&out),
+                "--set",
+                "training.epochs=1",
+            ])
+            .args(more)
+            .envs([
+                ("SLURM_ARRAY_TASK_ID", id),
+                ("SLURM_ARRAY_TASK_MIN", "4"),
+                ("SLURM_ARRAY_TASK_STEP", "2"),
+                ("SLURM_ARRAY_TASK_COUNT", "3"),
+            ])
+            .output();
+        (out, output.unwrap().into())
+    };
+    let mut seeds = Vec::new();
+    for id in ["4", "6", "8"] {
+        let (out, finished) = task(id, &[]);
+        finished.done();
+        seeds.extend(rows(&out).iter().map(|row| row["seed"].as_u64().unwrap()));
+    }
+    assert_eq!(seeds, (0..10).collect::<Vec<_>>());
+    let (_, finished) = task("6", &["--shard", "1/3"]);
+    assert_eq!(finished.code, Some(2));
+    assert!(
+        finished
+            .stderr
+            .contains("--shard 1/3 contradicts SLURM_ARRAY_TASK_ID"),
+        "{}",
+        finished.stderr
+    );
+    let (_, finished) = task("5", &[]);
+    assert!(
+        finished.stderr.contains("no task of an array"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn rows_that_contradict_each_other_are_not_merged() {
+    let folder = folder("merge_refused");
+    let out = folder.join("rows.jsonl");
+    sweep(&out, "0..3", &[]).done();
+    let before = fs::read(&out).unwrap();
+    let words = folder.join("words.jsonl");
+    fs::write(&words, "once upon a time\n").unwrap();
+    let merge = |parts: &[&Path], out: &str| {
+        let out = folder.join(out);
+        let mut arguments = vec!["merge", "--out", text(&out)];
+        arguments.extend(parts.iter().map(|part| text(part)));
+        run(&arguments)
+    };
+    refused(&merge(&[&out], "all.xlsx"), "use .jsonl or .csv");
+    refused(
+        &merge(&[&folder.join("none.jsonl")], "all.jsonl"),
+        "none.jsonl",
+    );
+    refused(
+        &merge(&[&words], "all.jsonl"),
+        "line 1: it is no JSON object",
+    );
+    let other = folder.join("other.jsonl");
+    sweep(&other, "3..5", &["--set", "training.batch_size=32"]).done();
+    refused(
+        &merge(&[&out, &other], "all.jsonl"),
+        "other.jsonl, line 1: the row is of another config",
+    );
+    let forged = folder.join("forged.jsonl");
+    fs::write(
+        &forged,
+        String::from_utf8(before)
+            .unwrap()
+            .replace("\"accuracy\":0", "\"accuracy\":1"),
+    )
+    .unwrap();
+    refused(
+        &merge(&[&out, &forged], "all.jsonl"),
+        "seed 0 has two different rows",
+    );
+    assert!(!folder.join("all.jsonl").exists());
+    let gap = folder.join("gap.jsonl");
+    sweep(&gap, "5..7", &[]).done();
+    let stderr = merge(&[&gap, &out], "all.jsonl").done().stderr;
+    assert!(
+        stderr.contains("2 runs are missing: seed 3, seed 4"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn two_sweeps_do_not_write_one_file() {
+    let folder = folder("sweep_lock");
+    let out = folder.join("rows.jsonl");
+    let mut first = headlight()
+        .args(["sweep", "--seeds", "0..5000", "--out", text(&out)])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while fs::metadata(&out).map_or(0, |file| file.len()) == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let second = run(&["sweep", "--seeds", "0..5000", "--out", text(&out)]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(second.code, Some(2));
+    assert!(
+        second.stderr.contains("another sweep is writing"),
+        "{}",
+        second.stderr
+    );
+}
