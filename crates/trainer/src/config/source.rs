@@ -17,6 +17,17 @@ use crate::files::read_bounded;
 /// # Errors
 /// In one sentence with file, line and column, or the override, and the line itself.
 pub fn load(path: &Path, overrides: &[String]) -> Result<ExperimentConfig, Failure> {
+    load_changed(path, overrides.iter().map(|text| ("--set", text.as_str())))
+}
+
+/// As [`load`], with overrides from other flags than `--set`, which messages then name.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_changed<'a>(
+    path: &Path,
+    overrides: impl Iterator<Item = (&'static str, &'a str)>,
+) -> Result<ExperimentConfig, Failure> {
     let text = String::from_utf8(read_bounded(path)?)
         .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))?;
     Source::parse(path, text, overrides)?.config()
@@ -30,14 +41,19 @@ struct Source {
     merged: Table,
 }
 
-/// One `--set KEY=VALUE`.
+/// One `--set KEY=VALUE`, or another flag that changes a key.
 struct Override {
     key: String,
-    text: String,
+    /// As it was given.
+    flag: String,
 }
 
 impl Source {
-    fn parse(path: &Path, text: String, overrides: &[String]) -> Result<Self, Failure> {
+    fn parse<'a>(
+        path: &Path,
+        text: String,
+        overrides: impl Iterator<Item = (&'static str, &'a str)>,
+    ) -> Result<Self, Failure> {
         let merged = text.parse::<Table>();
         let mut source = Self {
             path: path.to_owned(),
@@ -49,17 +65,17 @@ impl Source {
             let message = error.message().replace('\n', ", ");
             Failure::Input(source.at(error.span().unwrap_or(0..0), &message))
         })?;
-        for text in overrides {
-            source.set(text)?;
+        for (flag, text) in overrides {
+            source.set(flag, text)?;
         }
         Ok(source)
     }
 
     /// Applies `KEY=VALUE`; a value that is no TOML is taken as a string (`compute.device=wgpu`).
-    fn set(&mut self, text: &str) -> Result<(), Failure> {
+    fn set(&mut self, flag: &str, text: &str) -> Result<(), Failure> {
         let Some((key, value)) = text.split_once('=') else {
             return Err(Failure::Input(format!(
-                "--set {text}: write KEY=VALUE, such as --set training.epochs=5"
+                "{flag} {text}: write KEY=VALUE, such as {flag} training.epochs=5"
             )));
         };
         let (key, value) = (key.trim(), value.trim());
@@ -77,7 +93,7 @@ impl Source {
                 .or_insert_with(|| Value::Table(Table::new()));
             let Value::Table(inner) = entry else {
                 return Err(Failure::Input(format!(
-                    "--set {text}: `{step}` is a value, not a section"
+                    "{flag} {text}: `{step}` is a value, not a section"
                 )));
             };
             table = inner;
@@ -85,7 +101,7 @@ impl Source {
         table.insert(last.to_owned(), parsed);
         self.overrides.push(Override {
             key: key.to_owned(),
-            text: text.to_owned(),
+            flag: format!("{flag} {text}"),
         });
         Ok(())
     }
@@ -149,7 +165,7 @@ impl Source {
             is_within(key, &set.key) || is_within(&set.key, key) && self.span(key).is_none()
         });
         if let Some(set) = from_override {
-            return Failure::Input(format!("--set {}: {message}", set.text));
+            return Failure::Input(format!("{}: {message}", set.flag));
         }
         Failure::Input(match self.span(key) {
             Some(span) => self.at(span, message),

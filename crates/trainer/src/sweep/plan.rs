@@ -46,9 +46,13 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let mut points: Vec<Point> = Vec::new();
         for values in product(grids)? {
-            let mut all = overrides.to_vec();
-            all.extend(values.iter().map(|(key, value)| format!("{key}={value}")));
-            let mut config = config::load(path, &all)?;
+            let of_grid: Vec<String> = values
+                .iter()
+                .map(|(key, value)| format!("{key}={value}"))
+                .collect();
+            let set = overrides.iter().map(|text| ("--set", text.as_str()));
+            let grid = of_grid.iter().map(|text| ("--grid", text.as_str()));
+            let mut config = config::load_changed(path, set.chain(grid))?;
             if config.reference.is_some() {
                 return Err(Failure::Input(format!(
                     "{}: a recorded run (`reference`) has its own weights and batches, so there is nothing \
