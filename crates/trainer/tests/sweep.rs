@@ -251,7 +251,7 @@ fn what_makes_no_sense_is_refused() {
     );
     refused(
         &sweep(&out, "0..3", &["--grid", "model.d_model=4,none"]),
-        "error: --grid model.d_model=\"none\": `model.d_model`",
+        "error: --grid model.d_model=\"4\": `model.d_model`",
     );
     refused(
         &sweep(&out, "0..3", &["--grid", "seed=1,2"]),
