@@ -35,7 +35,9 @@ class Dump:
     def token_strings(self, sample: int) -> list[str]:
         """What the tokens of a sample are shown as."""
         strings = self.meta["token_strings"]
-        return [strings.get(str(token), str(token)) for token in self["tokens"][sample].tolist()]
+        tokens = [str(token) for token in self["tokens"][sample].tolist()]
+        # A dump is foreign input: what it says must not end the script that a page keeps it in.
+        return [strings.get(token, token).replace("<", "\u2039") for token in tokens]
 
     def title(self, sample: int) -> str:
         """Which moment of the training and which sample this is."""
@@ -75,7 +77,8 @@ def open_sample(args: argparse.Namespace) -> Dump:
     """The dump, which has the sample; ends the program where it does not."""
     try:
         dump = open_dump(args.dump)
-        dump.check_sample(args.sample)
+        if args.sample is not None:
+            dump.check_sample(args.sample)
     except (OSError, ValueError, KeyError) as error:
         sys.exit(str(error))
     return dump

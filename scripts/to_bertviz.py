@@ -10,19 +10,16 @@ only where the model has these, and what differs is said in the terminal. Weight
 any case. All pages get RequireJS, jQuery and D3 from cdnjs.cloudflare.com.
 """
 
-import importlib.resources
-import json
 import sys
-import uuid
+from unittest import mock
 
 import bertviz
 import numpy as np
 import torch
+from bertviz import neuron_view
 
 import dumps
 from dumps import Dump
-
-REQUIRE = "https://cdnjs.cloudflare.com/ajax/libs/require.js/2.3.6/require.min.js"
 
 
 def attention(dump: Dump, sample: int) -> tuple[torch.Tensor, ...]:
@@ -73,8 +70,12 @@ def is_causal(dump: Dump, sample: int) -> bool:
 def neuron_differences(dump: Dump, sample: int) -> list[str]:
     """Where BertViz computes other scores than the model."""
     result = []
-    if "attention_mask" in dump and not (dump["attention_mask"][sample].all() or is_causal(dump, sample)):
-        result.append("the mask is neither none nor causal: BertViz shows scores of masked keys too")
+    if "attention_mask" in dump and not (
+        dump["attention_mask"][sample].all() or is_causal(dump, sample)
+    ):
+        result.append(
+            "the mask is neither none nor causal: BertViz shows scores of masked keys too"
+        )
     query, key = dump["query"][sample], dump["key"][sample]
     theirs = query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])
     scores = dump["attention_scores"][sample]
@@ -84,34 +85,12 @@ def neuron_differences(dump: Dump, sample: int) -> list[str]:
 
 
 def neuron_html(dump: Dump, sample: int) -> str:
-    """The page of `bertviz.neuron_view.show`, without a model."""
-    identifier = f"bertviz-{uuid.uuid4().hex}"
-    params = {
-        "attention": neuron_data(dump, sample),
-        "default_filter": "all",
-        "root_div_id": identifier,
-        "bidirectional": not is_causal(dump, sample),
-        "display_mode": "light",
-        "layer": None,
-        "head": None,
-    }
-    script = importlib.resources.files(bertviz).joinpath("neuron_view.js").read_text("utf-8")
-    data = json.dumps(params).replace("</", "<\\/")
-    return f"""<script src="{REQUIRE}"></script>
-<div id="{identifier}" style="padding:8px; font-family:Helvetica, Arial, sans-serif;">
-  <span style="user-select:none">
-    <span class="dropdown-label">Layer: </span><select id="layer"></select>
-    <span class="dropdown-label">Head: </span><select id="att_head"></select>
-  </span>
-  <div id="vis"></div>
-</div>
-<script>
-window.bertviz_params = {data}
-</script>
-<script>
-{script}
-</script>
-"""
+    """The page of `bertviz.neuron_view.show`, for a model's data in the place of a model."""
+    model_type = "gpt2" if is_causal(dump, sample) else "bert"  # all that it tells is the mask
+    with mock.patch.object(neuron_view, "get_attention", return_value=neuron_data(dump, sample)):
+        return neuron_view.show(
+            None, model_type, None, "-", display_mode="light", html_action="return"
+        ).data
 
 
 VIEWS = {"head": head_html, "model": model_html, "neuron": neuron_html}

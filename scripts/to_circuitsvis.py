@@ -21,7 +21,9 @@ def html(dump: Dump, sample: int, online: bool = False) -> str:
     rendered = circuitsvis.attention.attention_heads(
         attention=attention.reshape(layers * heads, *attention.shape[2:]),
         tokens=dump.token_strings(sample),
-        attention_head_names=[f"L{layer}H{head}" for layer in range(layers) for head in range(heads)],
+        attention_head_names=[
+            f"L{layer}H{head}" for layer in range(layers) for head in range(heads)
+        ],
         min_value=0.0,
         max_value=1.0,
         mask_upper_tri=False,
