@@ -28,7 +28,7 @@ def html(dump: Dump, sample: int, online: bool = False) -> str:
         max_value=1.0,
         mask_upper_tri=False,
     )
-    # Its `str` asks no network, its notebook form does.
+    # Both without asking: its notebook form first tries whether there is a network.
     return rendered.cdn_src if online else rendered.local_src
 
 

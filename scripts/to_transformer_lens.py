@@ -20,7 +20,9 @@ Only what is the same thing under both names is written:
 Headlight norms after attention and after the feed-forward layer, as BERT does. Its sums before the
 norm (`residual`, `feed_forward_residual`) are left out: TransformerLens has called the first one
 hook_resid_mid for its encoder, and calls the second one so for BERT since version 4. Tokens and
-positions are not apart in a dump, so there is no hook_embed and no hook_pos_embed. Needs NumPy alone.
+positions are not apart in a dump, so there is no hook_embed and no hook_pos_embed. Scores are what
+its documents call attn_scores; where a model of version 4 has separate projections, it puts the
+weights there once more. Needs NumPy alone.
 """
 
 import sys
