@@ -1,0 +1,98 @@
+"""Opens a dump, alone or as the last of a run, for the scripts that hand it to other packages."""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import numpy as np
+
+
+class Dump:
+    """The arrays of a dump by name, and its `meta.json`."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path
+        with np.load(path) as archive:
+            self.meta = json.loads(archive["meta.json"])
+            self.arrays = {name: archive[name] for name in archive.files if name != "meta.json"}
+        if self.meta["version"] != 1:
+            raise ValueError(f"{path}: version {self.meta['version']} of the format, 1 is known")
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.arrays[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.arrays
+
+    def __len__(self) -> int:
+        return len(self["tokens"])
+
+    def check_sample(self, sample: int) -> None:
+        if not 0 <= sample < len(self):
+            raise ValueError(f"sample {sample} is none of the {len(self)} of {self.path}")
+
+    def token_strings(self, sample: int) -> list[str]:
+        """What the tokens of a sample are shown as."""
+        strings = self.meta["token_strings"]
+        tokens = [str(token) for token in self["tokens"][sample].tolist()]
+        # A dump is foreign input: what it says must not end the script that a page keeps it in.
+        return [strings.get(token, token).replace("<", "\u2039") for token in tokens]
+
+    def title(self, sample: int) -> str:
+        """Which moment of the training and which sample this is."""
+        index, step = self.meta["samples"][sample], self.meta["step"]
+        parts = [f"sample {sample}" if index is None else f"training sample {index}"]
+        parts += [] if step is None else [f"step {step}"]
+        parts.append(f"probability {self['probabilities'][sample]:.4f}")
+        return ", ".join(parts)
+
+
+def open_dump(path: str | pathlib.Path) -> Dump:
+    """A dump, or the last one of a run directory."""
+    path = pathlib.Path(path)
+    if path.is_dir():
+        dumps = sorted((path / "attention").glob("step-*.npz"))
+        if not dumps:
+            raise FileNotFoundError(f"{path} holds no attention/step-*.npz")
+        path = dumps[-1]
+    return Dump(path)
+
+
+def parser(documentation: str, out: str) -> argparse.ArgumentParser:
+    """What all adapters are called with."""
+    result = argparse.ArgumentParser(description=documentation.splitlines()[0])
+    result.add_argument("dump", help="a run directory, for its last dump, or a dump")
+    result.add_argument("--out", required=True, type=pathlib.Path, help=out)
+    return result
+
+
+def add_sample(to: argparse.ArgumentParser) -> None:
+    to.add_argument(
+        "--sample", type=int, default=0, help="which of the dump's samples; default: %(default)s"
+    )
+
+
+def open_sample(args: argparse.Namespace) -> Dump:
+    """The dump, which has the sample; ends the program where it does not."""
+    try:
+        dump = open_dump(args.dump)
+        if args.sample is not None:
+            dump.check_sample(args.sample)
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(str(error))
+    return dump
+
+
+def page(title: str, body: str) -> str:
+    """A document around HTML that a package made for a notebook's cell."""
+    title = title.replace("&", "&amp;").replace("<", "&lt;")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{title}</title>\n</head>\n<body>\n<h1>{title}</h1>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def write(path: pathlib.Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    print(f"{path}: {path.stat().st_size:,} bytes")
