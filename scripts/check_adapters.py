@@ -87,7 +87,9 @@ def report(package: str, what: str, path: pathlib.Path) -> None:
 def check_bertviz(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> None:
     weights, tokens = dump["attention_weights"][SAMPLE], dump.token_strings(SAMPLE)
     for view in ["head", "model"]:
-        path = adapter("to_bertviz", run, out, "--sample", SAMPLE, "--view", view)
+        path = adapter(
+            "to_bertviz", run, out, "--sample", dump.meta["samples"][SAMPLE], "--view", view
+        )
         params = value_after(path.read_text("utf-8"), "const params = ")
         (data,) = params["attention"]
         assert data["left_text"] == data["right_text"] == tokens, data
@@ -95,7 +97,9 @@ def check_bertviz(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> None:
         assert params["include_layers"] == list(range(len(weights)))
         report("bertviz", f"{view} view, [layer, head, query, key]", path)
 
-    path = adapter("to_bertviz", run, out, "--sample", SAMPLE, "--view", "neuron")
+    path = adapter(
+        "to_bertviz", run, out, "--sample", dump.meta["samples"][SAMPLE], "--view", "neuron"
+    )
     params = value_after(path.read_text("utf-8"), "window.bertviz_params = ")
     data = params["attention"]["all"]
     assert data["left_text"] == data["right_text"] == tokens, data
@@ -145,7 +149,9 @@ def check_circuitsvis(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> None:
     weights, tokens = dump["attention_weights"][SAMPLE], dump.token_strings(SAMPLE)
     layers, heads, *matrix = weights.shape
     for options in [[], ["--online"]]:
-        path = adapter("to_circuitsvis", run, out, "--sample", SAMPLE, *options)
+        path = adapter(
+            "to_circuitsvis", run, out, "--sample", dump.meta["samples"][SAMPLE], *options
+        )
         page = path.read_text("utf-8")
         # The last call in the page is this one; what stands before it is the package's own code.
         call_at = re.search(r"AttentionHeads,\s+(?=\{)", page[page.rindex("render(") :])
@@ -161,7 +167,7 @@ def check_circuitsvis(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> None:
 
 def check_attnview(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> None:
     weights, tokens = dump["attention_weights"][SAMPLE], dump.token_strings(SAMPLE)
-    path = adapter("to_attnview", run, out, "--sample", SAMPLE)
+    path = adapter("to_attnview", run, out, "--sample", dump.meta["samples"][SAMPLE])
     page = path.read_text("utf-8")
     layers = value_after(page, "const data=")["layers"]
     assert [layer["name"] for layer in layers] == [f"Layer {i}" for i in range(len(weights))]
@@ -297,7 +303,7 @@ def check_refusals(run: pathlib.Path, out: pathlib.Path) -> None:
     for name in ["to_bertviz", "to_circuitsvis", "to_attnview", "to_transformer_lens"]:
         script = SCRIPTS / f"{name}.py"
         result = call(sys.executable, script, run, "--sample", 99, "--out", out, expect=1)
-        assert result.stderr.startswith("sample 99 is none of the "), result.stderr
+        assert "has no sample 99; it holds [" in result.stderr, result.stderr
         result = call(sys.executable, script, run / "none", "--out", out, expect=1)
         assert "Traceback" not in result.stderr, result.stderr
 

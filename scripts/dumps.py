@@ -28,9 +28,15 @@ class Dump:
     def __len__(self) -> int:
         return len(self["tokens"])
 
-    def check_sample(self, sample: int) -> None:
-        if not 0 <= sample < len(self):
-            raise ValueError(f"sample {sample} is none of the {len(self)} of {self.path}")
+    def row(self, sample: int) -> int:
+        """Where a sample stands, given by its index in the training set or, in dumps of other
+        samples, by its row: as `headlight inspect` has it."""
+        numbers = [
+            row if index is None else index for row, index in enumerate(self.meta["samples"])
+        ]
+        if sample not in numbers:
+            raise ValueError(f"{self.path} has no sample {sample}; it holds {numbers}")
+        return numbers.index(sample)
 
     def token_strings(self, sample: int) -> list[str]:
         """What the tokens of a sample are shown as."""
@@ -69,19 +75,20 @@ def parser(documentation: str, out: str) -> argparse.ArgumentParser:
 
 def add_sample(to: argparse.ArgumentParser) -> None:
     to.add_argument(
-        "--sample", type=int, default=0, help="which of the dump's samples; default: %(default)s"
+        "--sample",
+        type=int,
+        help="its index in the training set, or its row where the dump is of other samples; "
+        "default: the dump's first",
     )
 
 
-def open_sample(args: argparse.Namespace) -> Dump:
-    """The dump, which has the sample; ends the program where it does not."""
+def open_sample(args: argparse.Namespace) -> tuple[Dump, int | None]:
+    """The dump and the sample's row in it, if one is asked for; ends the program where it has none."""
     try:
         dump = open_dump(args.dump)
-        if args.sample is not None:
-            dump.check_sample(args.sample)
+        return dump, None if args.sample is None else dump.row(args.sample)
     except (OSError, ValueError, KeyError) as error:
         sys.exit(str(error))
-    return dump
 
 
 def page(title: str, body: str) -> str:

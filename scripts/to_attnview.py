@@ -1,6 +1,6 @@
 """Writes the attention of one sample of a dump, all layers and heads, as attnview's page.
 
-    python scripts/to_attnview.py runs/notebook-1 --sample 1 --out page.html
+    python scripts/to_attnview.py runs/notebook-1 --sample 10 --out page.html
 
 The page needs no network. attnview takes layers as TransformerLens names them
 (`blocks.0.attn.hook_pattern`) and one sample at a time.
@@ -27,8 +27,9 @@ def main() -> None:
     parser = dumps.parser(__doc__, "the page to write")
     dumps.add_sample(parser)
     args = parser.parse_args()
-    dump = dumps.open_sample(args)
-    dumps.write(args.out, html(dump, args.sample))
+    dump, row = dumps.open_sample(args)
+    row = row or 0
+    dumps.write(args.out, html(dump, row))
 
 
 if __name__ == "__main__":

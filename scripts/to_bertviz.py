@@ -1,6 +1,6 @@
 """Writes the attention of one sample of a dump as one of BertViz's pages.
 
-    python scripts/to_bertviz.py runs/notebook-1 --sample 1 --view head --out page.html
+    python scripts/to_bertviz.py runs/notebook-1 --sample 10 --view head --out page.html
 
 `head` draws a line from each query (left) to each key (right), `model` all layers and heads small,
 `neuron` queries times keys, number by number. BertViz can show the last only for models of its own;
@@ -101,12 +101,13 @@ def main() -> None:
     dumps.add_sample(parser)
     parser.add_argument("--view", choices=VIEWS, default="head", help="default: %(default)s")
     args = parser.parse_args()
-    dump = dumps.open_sample(args)
+    dump, row = dumps.open_sample(args)
+    row = row or 0
     if args.view == "neuron":
-        for difference in neuron_differences(dump, args.sample):
+        for difference in neuron_differences(dump, row):
             print(difference, file=sys.stderr)
-    body = VIEWS[args.view](dump, args.sample)
-    dumps.write(args.out, dumps.page(f"Headlight: {dump.title(args.sample)}", body))
+    body = VIEWS[args.view](dump, row)
+    dumps.write(args.out, dumps.page(f"Headlight: {dump.title(row)}", body))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Writes the attention of one sample of a dump, all layers and heads, as CircuitsVis's page.
 
-    python scripts/to_circuitsvis.py runs/notebook-1 --sample 1 --out page.html
-    python scripts/to_circuitsvis.py runs/notebook-1 --sample 1 --online --out page.html
+    python scripts/to_circuitsvis.py runs/notebook-1 --sample 10 --out page.html
+    python scripts/to_circuitsvis.py runs/notebook-1 --sample 10 --online --out page.html
 
 CircuitsVis masks the upper triangle unless it is told not to: all that [CLS] looks at would be
 greyed out. `attention_patterns` cannot be told; this uses `attention_heads`, which can. The page
@@ -37,9 +37,10 @@ def main() -> None:
     dumps.add_sample(parser)
     parser.add_argument("--online", action="store_true", help="get CircuitsVis's code from a CDN")
     args = parser.parse_args()
-    dump = dumps.open_sample(args)
-    body = html(dump, args.sample, args.online)
-    dumps.write(args.out, dumps.page(f"Headlight: {dump.title(args.sample)}", body))
+    dump, row = dumps.open_sample(args)
+    row = row or 0
+    body = html(dump, row, args.online)
+    dumps.write(args.out, dumps.page(f"Headlight: {dump.title(row)}", body))
 
 
 if __name__ == "__main__":

@@ -60,10 +60,10 @@ def cache(dump: Dump, samples: slice = slice(None)) -> dict[str, np.ndarray]:
 
 def main() -> None:
     parser = dumps.parser(__doc__, "the .npz to write")
-    parser.add_argument("--sample", type=int, help="one of the dump's samples; all without")
+    parser.add_argument("--sample", type=int, help="one sample, as the others take it; all without")
     args = parser.parse_args()
-    dump = dumps.open_sample(args)
-    samples = slice(None) if args.sample is None else slice(args.sample, args.sample + 1)
+    dump, row = dumps.open_sample(args)
+    samples = slice(None) if row is None else slice(row, row + 1)
     arrays = cache(dump, samples)
     if args.out.suffix != ".npz":
         sys.exit(f"{args.out}: its name must end in .npz")
