@@ -2,7 +2,7 @@
 //!
 //! [`Heatmap`] is one matrix of one head; [`terminal`] draws it. [`Histogram`] counts values of many
 //! runs; [`distribution`] draws several side by side. [`Page`] is tables of numbers beside those that
-//! a document prints, as text, HTML and SVG.
+//! a document prints, as text, HTML and SVG. [`Viewer`] is a run's dumps as one page to look around in.
 
 mod colour;
 pub mod distribution;
@@ -11,8 +11,10 @@ mod histogram;
 mod markup;
 mod page;
 pub mod terminal;
+mod viewer;
 
 pub use colour::ColourMode;
 pub use heatmap::{Heatmap, Quantity};
 pub use histogram::Histogram;
 pub use page::{Page, Printed, Section, Table};
+pub use viewer::{Evidence, LossPoint, Viewer};
