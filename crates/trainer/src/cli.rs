@@ -168,6 +168,9 @@ pub struct InspectArguments {
     /// Show scores, before the softmax, instead of weights
     #[arg(long)]
     pub scores: bool,
+    /// Write a page of all samples, steps and heads instead of drawing one of them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "scores"])]
+    pub html: Option<PathBuf>,
 }
 
 /// What `sweep` takes.

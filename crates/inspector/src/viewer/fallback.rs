@@ -14,7 +14,10 @@ pub(super) fn table(dump: &AttentionDump) -> String {
         .map(|&token| escape(&dump.token_string(token)))
         .collect();
     let number = dump.meta.samples[0].unwrap_or(0);
-    let step = dump.meta.step.map_or_else(String::new, |step| format!(", step {step}"));
+    let step = dump
+        .meta
+        .step
+        .map_or_else(String::new, |step| format!(", step {step}"));
     let mut text = format!(
         "<table class=\"numbers\">\n<caption>Attention weights, sample {number}{step}, layer 0, head 0: \
          queries down, keys across. Scripts show all the others.</caption>\n<tr><th scope=\"col\">query \\ key</th>"

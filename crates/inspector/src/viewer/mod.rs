@@ -90,7 +90,9 @@ impl Viewer {
                 && first.meta.samples == dump.meta.samples
                 && first.attention_mask == dump.attention_mask;
             if !same {
-                return Err("it is of other samples, or of another model, than the first".to_owned());
+                return Err(
+                    "it is of other samples, or of another model, than the first".to_owned(),
+                );
             }
         }
         self.dumps.push(dump);

@@ -113,15 +113,18 @@ impl Viewer {
     fn notes(&self) -> Vec<String> {
         let [steps, samples] = self.recorded;
         let (kept_steps, kept) = (self.dumps.len(), self.selection.samples.len());
-        let mut notes = vec![
-            "Scores, weights, logits and probabilities are here to four decimals.".to_owned(),
-        ];
+        let mut notes =
+            vec!["Scores, weights, logits and probabilities are here to four decimals.".to_owned()];
         let with: Vec<String> = self
             .dumps
             .iter()
             .enumerate()
             .filter(|&(index, _)| self.selection.has_vectors(index))
-            .map(|(_, dump)| dump.meta.step.map_or("?".to_owned(), |step| step.to_string()))
+            .map(|(_, dump)| {
+                dump.meta
+                    .step
+                    .map_or("?".to_owned(), |step| step.to_string())
+            })
             .collect();
         if with.len() < kept_steps {
             notes.push(format!(
@@ -163,7 +166,11 @@ impl Viewer {
         planes(&mut out, &corrections);
         planes(&mut out, &differences(&over(|dump| &dump.logits)));
         planes(&mut out, &differences(&over(|dump| &dump.probabilities)));
-        if let Some(mask) = self.dumps.first().and_then(|dump| dump.attention_mask.as_ref()) {
+        if let Some(mask) = self
+            .dumps
+            .first()
+            .and_then(|dump| dump.attention_mask.as_ref())
+        {
             out.extend(mask.iter().map(|&may| u8::from(may)));
         }
         for (index, dump) in self.dumps.iter().enumerate() {

@@ -103,7 +103,10 @@ mod tests {
     #[test]
     fn predictions_are_softmax_over_the_allowed() {
         assert_eq!(predicted(&[0, 0, 0], |_| true), [3333, 3333, 3333]);
-        assert_eq!(predicted(&[10_000, 0, 90_000], |key| key < 2), [7311, 2689, 0]);
+        assert_eq!(
+            predicted(&[10_000, 0, 90_000], |key| key < 2),
+            [7311, 2689, 0]
+        );
         assert_eq!(predicted(&[1, 2], |_| false), [0, 0]);
     }
 
