@@ -6,6 +6,9 @@ mod html;
 mod pack;
 mod selection;
 mod series;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 
 use std::ops::Range;
 

@@ -8,6 +8,7 @@ function show() {
   byId("temperature").value = Math.log2(view.temperature);
   setText(byId("temperature-value"), fixed(view.temperature, 2));
   byId("causal").checked = view.causal;
+  if (isWhatIf()) byId("what-if").open = true;
   byId("pin").setAttribute("aria-pressed", String(Boolean(view.pin)));
   setText(byId("pin"), view.pin ? "Unpin" : "Pin for comparison");
   setText(byId("what"), describe());
