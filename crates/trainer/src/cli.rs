@@ -41,7 +41,7 @@ pub enum Command {
         after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
     )]
     Dump(DumpArguments),
-    /// Draw attention in the terminal, or as a picture
+    /// Draw attention in the terminal, as a picture, or as a page
     #[command(after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500")]
     Inspect(InspectArguments),
     /// Put runs side by side
@@ -177,6 +177,9 @@ pub struct InspectArguments {
     /// Write the heatmap as a PNG picture instead of printing it
     #[arg(long, value_name = "FILE")]
     pub png: Option<PathBuf>,
+    /// Write a page of all samples, steps and heads instead of drawing one of them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "scores", "svg", "png", "watch"])]
+    pub html: Option<PathBuf>,
 }
 
 /// What `sweep` takes.

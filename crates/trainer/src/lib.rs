@@ -21,6 +21,7 @@ mod recorder;
 pub mod reference;
 pub mod report;
 pub mod run_dir;
+pub mod run_page;
 pub mod signals;
 pub mod sweep;
 mod terminal;

@@ -1,7 +1,6 @@
-//! `headlight inspect`: attention in the terminal, or as a picture.
+//! `headlight inspect`: attention in the terminal, as a picture, or as a page.
 
-use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
@@ -13,9 +12,10 @@ use crate::Failure;
 use crate::cli::InspectArguments;
 use crate::files::{check_outputs, print, write_whole};
 use crate::run_dir::{RunDir, step_of};
+use crate::run_page::{page, read_dump};
 use crate::terminal;
 
-/// Draws one head's attention for one sample, or writes its picture.
+/// Draws one head's attention for one sample, writes its picture, or a page of all of them.
 ///
 /// # Errors
 /// When the dump cannot be read or does not hold what is asked for, or a picture cannot be written.
@@ -24,6 +24,9 @@ pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {
             Ok(draw(&heatmap(arguments, path)?, terminal::options()))
         });
+    }
+    if let Some(html) = &arguments.html {
+        return write_page(&arguments.source, html);
     }
     let path = dump_path(arguments)?;
     let heatmap = heatmap(arguments, &path)?;
@@ -50,7 +53,7 @@ pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
 
 /// What is asked for, of a dump.
 fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure> {
-    let dump = read(path)?;
+    let dump = read_dump(path)?;
     let sample = sample_row(&dump, arguments.sample)?;
     within("--layer", arguments.layer, dump.dims.layers)?;
     within("--head", arguments.head, dump.dims.heads)?;
@@ -63,9 +66,36 @@ fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure
     Ok(Heatmap::of(&dump, sample, layer, head, quantity))
 }
 
-fn read(path: &Path) -> Result<AttentionDump, Failure> {
-    let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
-    AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
+/// Writes the page of a run, or of a single dump.
+fn write_page(source: &Path, html: &Path) -> Result<(), Failure> {
+    let run = if source.is_dir() {
+        Some(RunDir::open(source)?)
+    } else {
+        None
+    };
+    let dumps = match &run {
+        Some(run) => run.dumps()?,
+        None => vec![source.to_owned()],
+    };
+    let last = dumps.last().ok_or_else(|| no_dumps(source))?;
+    for dump in &dumps {
+        check_outputs(dump, &[html])?;
+    }
+    let viewer = page(&dumps, &read_dump(last)?, run.as_ref())?;
+    let text = viewer
+        .html()
+        .map_err(|error| Failure::System(format!("the page cannot be made: {error}")))?;
+    write_whole(html, |file| file.write_all(text.as_bytes()))?;
+    print(&format!(
+        "{}: {} steps, {:.0} KB\n",
+        html.display(),
+        viewer.wanted().len(),
+        text.len() as f64 / 1000.0
+    ))
+}
+
+fn no_dumps(source: &Path) -> Failure {
+    Failure::reading(source, "it holds no npz dumps; add \"npz\" to dump.formats")
 }
 
 /// The dump itself, or a run's dump of the step that is asked for.
@@ -89,15 +119,13 @@ fn dump_path(arguments: &InspectArguments) -> Result<PathBuf, Failure> {
             .filter_map(|path| step_of(path))
             .map(|step| step.to_string())
             .collect();
-        Failure::reading(
-            &arguments.source,
-            match (arguments.step, steps.as_slice()) {
-                (Some(step), [_, ..]) => {
-                    format!("no dump is of step {step}; there are {}", steps.join(", "))
-                }
-                _ => "it holds no npz dumps; add \"npz\" to dump.formats".to_owned(),
-            },
-        )
+        match (arguments.step, steps.as_slice()) {
+            (Some(step), [_, ..]) => Failure::reading(
+                &arguments.source,
+                format!("no dump is of step {step}; there are {}", steps.join(", ")),
+            ),
+            _ => no_dumps(&arguments.source),
+        }
     })
 }
 

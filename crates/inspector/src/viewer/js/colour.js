@@ -1,0 +1,43 @@
+// Colours that colour-blind people can order.
+
+// Nine stops of viridis (Smith and van der Walt, matplotlib, CC0), dark to light.
+const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37]];
+// Blue below zero, white at zero, orange above.
+const DIVERGING = [[20, 75, 140], [80, 140, 195], [247, 247, 247], [224, 150, 60], [150, 70, 0]];
+
+function between(stops, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const below = Math.min(Math.floor(place), stops.length - 2);
+  return stops[below].map((from, channel) => Math.round(from + (stops[below + 1][channel] - from) * (place - below)));
+}
+
+// The colour of a value, and black or white for text on it, whichever is further from it.
+function colours(value, scale) {
+  const share = (value - scale.from) / (scale.to - scale.from || 1);
+  const rgb = between(scale.diverging ? DIVERGING : VIRIDIS, share);
+  const [r, g, b] = rgb.map((channel) => {
+    const part = channel / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return { fill: `rgb(${rgb.join(",")})`, ink: luminance > 0.179 ? "#000000" : "#ffffff" };
+}
+
+const mostScore = new Map();
+
+// The values that the colours start and end at: fixed, so that pictures can be compared.
+function scaleOf(show) {
+  if (show === "weights") return { from: 0, to: 1, diverging: false };
+  if (show === "uniform" || show === "difference") return { from: -1, to: 1, diverging: true };
+  const key = `${view.layer},${view.head}`;
+  if (!mostScore.has(key)) {
+    let most = 0;
+    for (let sample = 0; sample < head.samples.length; sample++) {
+      const start = matrixAt(sample, view.layer, view.head) * STEPS;
+      for (let index = start; index < start + P * P * STEPS; index++) most = Math.max(most, Math.abs(data.scores[index]));
+    }
+    mostScore.set(key, most / UNITS || 1);
+  }
+  const most = mostScore.get(key);
+  return { from: -most, to: most, diverging: true };
+}

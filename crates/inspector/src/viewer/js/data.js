@@ -1,0 +1,120 @@
+"use strict";
+// The numbers of the page. `pack.rs` and `series.rs` write what this reads.
+
+const head = JSON.parse(document.getElementById("head").textContent);
+const UNITS = 10000;
+const P = head.positions;
+const STEPS = head.steps.length;
+// [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, step] twice
+const data = { scores: null, corrections: null, logits: null, probabilities: null, mask: null, vectors: new Map() };
+
+async function unpack() {
+  const text = atob(document.getElementById("numbers").textContent);
+  const packed = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const buffer = await new Response(stream).arrayBuffer();
+  const bytes = new Uint8Array(buffer);
+  let at = 0;
+
+  const planes = (count) => {
+    const width = bytes[at++];
+    const values = width < 4 ? new Int32Array(count) : new Float64Array(count);
+    for (let plane = 0, unit = 1; plane < width; plane++, unit *= 256) {
+      for (let index = 0; index < count; index++) values[index] += bytes[at++] * unit;
+    }
+    for (let index = 0; index < count; index++) {
+      const folded = values[index];
+      values[index] = folded % 2 ? -(folded + 1) / 2 : folded / 2;
+    }
+    return values;
+  };
+  const overTime = (cells) => {
+    const values = planes(cells * STEPS);
+    for (let index = 0; index < values.length; index++) {
+      if (index % STEPS) values[index] += values[index - 1];
+    }
+    return values;
+  };
+
+  const samples = head.samples.length;
+  const cells = samples * head.layers * head.heads * P * P;
+  data.scores = overTime(cells);
+  data.corrections = planes(cells * STEPS);
+  data.logits = overTime(samples);
+  data.probabilities = overTime(samples);
+  if (head.masked) {
+    data.mask = bytes.subarray(at, at + samples * P * P);
+    at += samples * P * P;
+  }
+  const floats = (count) => {
+    const values = new Float32Array(buffer.slice(at, at + 4 * count));
+    at += 4 * count;
+    return values;
+  };
+  const perHead = samples * head.layers * head.heads * P * head.d_head;
+  for (const step of head.vectors) {
+    data.vectors.set(step, {
+      query: floats(perHead), key: floats(perHead), value: floats(perHead), context: floats(perHead),
+      embeddings: floats(samples * P * head.d_model),
+      residual: floats(samples * head.layers * P * head.d_model),
+    });
+  }
+}
+
+const matrixAt = (sample, layer, headIndex) => ((sample * head.layers + layer) * head.heads + headIndex) * P * P;
+
+const mayLook = (sample, query, key) => !data.mask || data.mask[(sample * P + query) * P + key] === 1;
+
+// exp(x) for x <= 0, to the last bit as `series.rs` has it.
+function exp(x) {
+  const part = Math.max(x, -64) / 256;
+  let value = 1;
+  for (let divisor = 10; divisor > 0; divisor--) value = 1 + value * part / divisor;
+  for (let squared = 0; squared < 8; squared++) value *= value;
+  return value;
+}
+
+// The shares of a row of scores over the keys that may be looked at, not rounded.
+function softmax(scores, may, unit) {
+  let most = -Infinity;
+  for (let key = 0; key < P; key++) if (may(key) && scores[key] > most) most = scores[key];
+  const shares = new Float64Array(P);
+  let sum = 0;
+  for (let key = 0; key < P; key++) {
+    if (may(key)) sum += shares[key] = exp((scores[key] - most) / unit);
+  }
+  for (let key = 0; key < P && sum > 0; key++) shares[key] /= sum;
+  return shares;
+}
+
+// A row of recorded scores, in ten-thousandths.
+function scoreUnits(step, sample, layer, headIndex, query) {
+  const row = matrixAt(sample, layer, headIndex) + query * P;
+  const scores = new Float64Array(P);
+  for (let key = 0; key < P; key++) scores[key] = data.scores[(row + key) * STEPS + step];
+  return scores;
+}
+
+const scoreRow = (...where) => scoreUnits(...where).map((units) => units / UNITS);
+
+// A row of recorded weights, to four decimals.
+function weightRow(step, sample, layer, headIndex, query) {
+  const shares = softmax(scoreUnits(step, sample, layer, headIndex, query), (key) => mayLook(sample, query, key), UNITS);
+  const cells = head.samples.length * head.layers * head.heads * P * P;
+  const row = step * cells + matrixAt(sample, layer, headIndex) + query * P;
+  return shares.map((share, key) => (Math.floor(share * UNITS + 0.5) + data.corrections[row + key]) / UNITS);
+}
+
+const probability = (sample, step) => data.probabilities[sample * STEPS + step] / UNITS;
+const logit = (sample, step) => data.logits[sample * STEPS + step] / UNITS;
+
+function outcome(sample, step) {
+  const label = head.samples[sample].label;
+  if (label === null) return "";
+  const called = logit(sample, step) > 0;
+  if (called === (label === 1)) return "right";
+  return called ? "false" : "missed";
+}
+
+const OUTCOMES = { right: "right", missed: "missed", false: "false alarm", "": "" };
+const tokenText = (sample, position) => head.token_strings[head.samples[sample].tokens[position]];

@@ -1,0 +1,45 @@
+// The list of samples: searched, filtered, by probability.
+
+const MOST_LISTED = 200;
+
+function matches(sample, text) {
+  if (!text) return true;
+  const { number, tokens } = head.samples[sample];
+  if (String(number) === text) return true;
+  const strings = ` ${tokens.map((_, position) => tokenText(sample, position)).join(" ")} `.toLowerCase();
+  const ids = ` ${tokens.join(" ")} `;
+  return ids.includes(` ${text} `) || strings.includes(text);
+}
+
+function showSamples() {
+  const text = byId("search").value.trim().toLowerCase();
+  const [wantedClass, wantedOutcome] = [byId("class").value, byId("outcome").value];
+  const found = head.samples.map((_, index) => index).filter((index) => matches(index, text)
+    && (!wantedClass || String(head.samples[index].label) === wantedClass)
+    && (!wantedOutcome || outcome(index, view.step) === wantedOutcome));
+  found.sort((one, other) => probability(other, view.step) - probability(one, view.step) || one - other);
+  const means = Object.keys(MEANS).filter((name) => members(name).length > 0);
+  const listed = found.slice(0, MOST_LISTED);
+  setText(byId("count"), `${found.length} of ${head.samples.length}, by probability at step ${stepName(view.step)}${listed.length < found.length ? `; the first ${MOST_LISTED} are listed` : ""}`);
+  const focused = document.activeElement?.dataset?.sample;
+  byId("list").replaceChildren(...means.map(meanEntry), ...listed.map(sampleEntry));
+  if (focused) document.querySelector(`#list [data-sample="${CSS.escape(focused)}"]`)?.focus();
+}
+
+const entry = (sample, ...children) => make("li", {}, make("button", {
+  type: "button", "data-sample": sampleKey(sample), "aria-current": view.sample === sample ? "true" : null,
+  onclick: () => change({ sample }, true),
+}, ...children));
+
+const meanEntry = (name) => entry(name, make("span", { class: "number" }, "mean"), make("span", { class: "tokens" }, `over ${members(name).length} ${name}`));
+
+function sampleEntry(sample) {
+  const { number, label, marked: positions, tokens } = head.samples[sample];
+  const shown = tokens.slice(0, 24).map((_, position) => make("span", { class: positions.includes(position) ? "token marked" : "token" }, own((positions.includes(position) ? "◆" : "") + tokenText(sample, position))));
+  const kind = outcome(sample, view.step);
+  return entry(sample,
+    make("span", { class: "number" }, String(number)),
+    make("span", { class: "tokens" }, ...shown.flatMap((token) => [token, " "]), tokens.length > 24 ? "…" : null),
+    make("span", { class: `outcome ${kind}` }, [label === null ? "" : label ? "positive" : "negative", OUTCOMES[kind]].filter(Boolean).join(", ")),
+    make("span", { class: "probability" }, fixed(probability(sample, view.step))));
+}

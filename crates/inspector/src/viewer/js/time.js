@@ -1,0 +1,118 @@
+// Training: the slider, and curves with a cursor at the step in view.
+
+const WIDTH = 640;
+const HEIGHT = 150;
+const EDGE = { left: 44, right: 12, top: 10, bottom: 24 };
+const times = head.steps.map((step, index) => step ?? index);
+const lastTime = Math.max(1, ...times, ...head.loss.map((point) => point.step));
+const xOf = (time) => EDGE.left + (time / lastTime) * (WIDTH - EDGE.left - EDGE.right);
+
+// [CLS]'s attention on what decides the label, summed over these positions.
+function onLabel(sample, step) {
+  const { marked: positions } = head.samples[sample];
+  if (!positions.length) return NaN;
+  const row = weightRow(step, sample, view.layer, view.head, head.cls);
+  return positions.reduce((sum, position) => sum + row[position], 0);
+}
+
+function meanOnLabel(samples, step) {
+  const values = samples.map((sample) => onLabel(sample, step)).filter((value) => !Number.isNaN(value));
+  return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : NaN;
+}
+
+const curves = new Map();
+
+// A curve over the recorded steps, computed once.
+function curve(sample) {
+  const key = `${sample},${view.layer},${view.head}`;
+  if (!curves.has(key)) curves.set(key, times.map((time, step) => [time, meanOnLabel(members(sample), step)]));
+  return curves.get(key);
+}
+
+function chart(name, title, top, lines) {
+  const yOf = (value) => HEIGHT - EDGE.bottom - (value / top) * (HEIGHT - EDGE.top - EDGE.bottom);
+  const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", id: `chart-${name}`, role: "img", "aria-label": title });
+  for (const share of [0, 0.5, 1]) {
+    picture.append(draw("line", { x1: EDGE.left, x2: WIDTH - EDGE.right, y1: yOf(top * share), y2: yOf(top * share), class: "rule" }));
+    picture.append(draw("text", { x: EDGE.left - 6, y: yOf(top * share) + 4, class: "tick end" }, fixed(top * share, 2)));
+    picture.append(draw("text", { x: xOf(lastTime * share), y: HEIGHT - 6, class: share === 1 ? "tick end" : "tick middle" }, String(Math.round(lastTime * share))));
+  }
+  lines.forEach(({ points, style }) => {
+    const known = points.filter((point) => Number.isFinite(point[1]));
+    const place = known.map(([time, value]) => `${xOf(time).toFixed(1)},${yOf(value).toFixed(1)}`);
+    picture.append(draw("polyline", { points: place.join(" "), class: `line ${style}` }));
+    if (known.length < 12) known.forEach(([time, value]) => picture.append(draw("circle", { cx: xOf(time), cy: yOf(value), r: 3, class: `dot ${style}` })));
+  });
+  picture.append(draw("line", { y1: EDGE.top, y2: HEIGHT - EDGE.bottom, class: "cursor" }));
+  picture.addEventListener("click", (event) => {
+    const box = picture.getBoundingClientRect();
+    const time = ((event.clientX - box.left) / box.width * WIDTH - EDGE.left) / (WIDTH - EDGE.left - EDGE.right) * lastTime;
+    change({ step: nearest(time) }, true);
+  });
+  const key = lines.map(({ label, style }) => make("span", { class: "key" }, draw("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, draw("line", { x1: 1, x2: 25, y1: 4, y2: 4, class: `line ${style}` })), own(label), " ", make("output", { class: "value" })));
+  return make("figure", {}, make("figcaption", {}, make("b", {}, title), " ", ...key), picture);
+}
+
+function nearest(time) {
+  let best = 0;
+  times.forEach((at, index) => { if (Math.abs(at - time) < Math.abs(times[best] - time)) best = index; });
+  return best;
+}
+
+let drawn = "";
+let lines = [];
+
+function showTime() {
+  const key = `${view.sample},${view.layer},${view.head}`;
+  if (drawn !== key) {
+    drawn = key;
+    drawCharts();
+  }
+  const x = xOf(times[view.step]);
+  for (const cursor of document.querySelectorAll("#charts .cursor")) {
+    cursor.setAttribute("x1", x);
+    cursor.setAttribute("x2", x);
+  }
+  const values = document.querySelectorAll("#charts .value");
+  lines.forEach(({ points, style }, index) => {
+    const at = style === "loss" ? points.filter(([time]) => time <= times[view.step]).at(-1) : points[view.step];
+    setText(values[index], !at || Number.isNaN(at[1]) ? "–" : fixed(at[1]) + (style === "loss" ? ` (step ${at[0]})` : ""));
+  });
+  byId("slider").value = view.step;
+  byId("slider").setAttribute("aria-valuetext", `step ${stepName(view.step)}`);
+  setText(byId("now"), `step ${stepName(view.step)}`);
+}
+
+function drawCharts() {
+  const loss = { label: "all training samples", style: "loss", points: head.loss.map((point) => [point.step, point.loss]) };
+  const known = (name) => members(name).some((sample) => head.samples[sample].marked.length);
+  const attention = Object.keys(MEANS).filter(known).map((name) => ({ label: `mean over ${name} here`, style: name, points: curve(name) }));
+  if (typeof view.sample === "number" && head.samples[view.sample].marked.length) {
+    attention.push({ label: sampleName(view.sample), style: "sample", points: curve(view.sample) });
+  }
+  const charts = [];
+  lines = [];
+  if (head.loss.length) {
+    charts.push(chart("loss", "Loss", Math.max(...head.loss.map((point) => point.loss)) || 1, [loss]));
+    lines.push(loss);
+  }
+  if (attention.length) {
+    charts.push(chart("attention", `Attention of [CLS] on the label's position, layer ${view.layer}, head ${view.head}`, 1, attention));
+    lines.push(...attention);
+  }
+  byId("charts").replaceChildren(...charts);
+}
+
+let timer = 0;
+
+function play(on) {
+  clearInterval(timer);
+  timer = 0;
+  setText(byId("play"), on ? "Pause" : "Play");
+  if (!on) return;
+  if (view.step === STEPS - 1) change({ step: 0 }, false);
+  timer = setInterval(() => {
+    if (view.step === STEPS - 1) play(false);
+    else change({ step: view.step + 1 }, false);
+  }, 120);
+}

@@ -1,0 +1,94 @@
+// What is looked at, and its address: #sample=10&step=900&query=0&key=3&layer=0&head=0&show=weights
+
+const MEANS = { positives: 1, negatives: 0 };
+const view = {
+  sample: 0, step: STEPS - 1, query: head.cls, key: 0, layer: 0, head: 0, show: "weights",
+  pin: null, temperature: 1, causal: false,
+};
+
+// The samples that a view is of: one, or all of a class.
+function members(sample = view.sample) {
+  if (typeof sample === "number") return [sample];
+  return head.samples.map((_, index) => index).filter((index) => head.samples[index].label === MEANS[sample]);
+}
+
+const stepName = (step) => head.steps[step] === null ? "not known" : String(head.steps[step]);
+const sampleName = (sample) => typeof sample === "number" ? `sample ${head.samples[sample].number}` : `mean over ${members(sample).length} ${sample}`;
+const sampleKey = (sample) => typeof sample === "number" ? String(head.samples[sample].number) : sample;
+
+// A position's token; of several samples the one that they share.
+function tokenAt(position, sample = view.sample) {
+  const [first, ...others] = members(sample).map((index) => tokenText(index, position));
+  return others.every((other) => other === first) ? first : "·";
+}
+
+// Whether a position decides the label of all samples in view.
+const marked = (position, sample = view.sample) => members(sample).every((index) => head.samples[index].marked.includes(position));
+
+const isWhatIf = () => view.temperature !== 1 || view.causal;
+
+function address() {
+  const parts = {
+    sample: sampleKey(view.sample), step: head.steps[view.step] ?? view.step, query: view.query, key: view.key,
+    layer: view.layer, head: view.head, show: view.show,
+  };
+  if (view.pin) parts.pin = `${sampleKey(view.pin.sample)}:${head.steps[view.pin.step] ?? view.pin.step}`;
+  if (view.temperature !== 1) parts.temperature = fixed(view.temperature, 3);
+  if (view.causal) parts.causal = 1;
+  return `#${new URLSearchParams(parts)}`;
+}
+
+function readAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const number = (name, count, otherwise) => {
+    const value = parts.has(name) ? Number(parts.get(name)) : NaN;
+    return Number.isInteger(value) && value >= 0 && value < count ? value : otherwise;
+  };
+  const findSample = (text) => {
+    if (text in MEANS && members(text).length) return text;
+    const index = head.samples.findIndex((sample) => String(sample.number) === text);
+    return index < 0 ? null : index;
+  };
+  const findStep = (text) => {
+    const index = head.steps.findIndex((step, at) => String(step ?? at) === text);
+    return index < 0 ? null : index;
+  };
+  const firstPositive = Math.max(0, head.samples.findIndex((sample) => sample.label === 1));
+  view.sample = findSample(parts.get("sample") ?? "") ?? firstPositive;
+  view.step = findStep(parts.get("step") ?? "") ?? STEPS - 1;
+  view.query = number("query", P, head.cls);
+  view.key = number("key", P, head.samples[members()[0]].marked[0] ?? 0);
+  view.layer = number("layer", head.layers, head.layers - 1);
+  view.head = number("head", head.heads, 0);
+  view.show = ["weights", "scores", "uniform"].includes(parts.get("show")) ? parts.get("show") : "weights";
+  const [sample, step] = (parts.get("pin") ?? "").split(":");
+  const pin = { sample: findSample(sample), step: findStep(step ?? "") };
+  view.pin = pin.sample === null || pin.step === null ? null : pin;
+  const temperature = Number(parts.get("temperature") ?? 1);
+  view.temperature = temperature >= 0.01 && temperature <= 100 ? temperature : 1;
+  view.causal = parts.get("causal") === "1";
+}
+
+// The matrix of one head. [query, key]
+function matrix(sample, step, show = view.show) {
+  const all = members(sample);
+  const cells = new Float64Array(P * P);
+  for (const index of all) {
+    for (let query = 0; query < P; query++) {
+      const row = rowOf(index, step, query, show);
+      for (let key = 0; key < P; key++) cells[query * P + key] += row[key] / all.length;
+    }
+  }
+  return cells;
+}
+
+function rowOf(sample, step, query, show) {
+  const where = [step, sample, view.layer, view.head, query];
+  if (show === "scores") return scoreRow(...where).map((score) => score / view.temperature);
+  const may = (key) => mayLook(sample, query, key) && (!view.causal || key <= query);
+  const weights = isWhatIf() ? softmax(scoreRow(...where), may, view.temperature) : weightRow(...where);
+  if (show === "weights") return weights;
+  let allowed = 0;
+  for (let key = 0; key < P; key++) allowed += may(key);
+  return weights.map((weight, key) => may(key) ? weight - 1 / allowed : 0);
+}

@@ -1,0 +1,284 @@
+//! The page holds the dumps' numbers, runs its own script only, and asks for nothing.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use flate2::read::DeflateDecoder;
+use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
+use sha2::{Digest, Sha256};
+
+use super::Viewer;
+use super::base64::base64;
+use super::series::{predicted, units};
+
+const POSITIONS: usize = 3;
+const SAMPLES: usize = 2;
+
+/// A dump of scores that are a bit different at each step, with a causal mask.
+fn dump(step: usize) -> AttentionDump {
+    let dims = Dims {
+        samples: SAMPLES,
+        layers: 1,
+        heads: 2,
+        positions: POSITIONS,
+        d_head: 2,
+        d_model: 4,
+        d_ff: 0,
+    };
+    let row = |row: usize, allowed: usize| -> (Vec<f32>, Vec<f32>) {
+        let score = |key: usize| ((row * 7 + key * 3 + step * 5) % 11) as f32 * 0.317 - 1.5;
+        let scores: Vec<f32> = (0..POSITIONS).map(score).collect();
+        let sum: f32 = scores[..allowed].iter().map(|score| score.exp()).sum();
+        let weight = |(key, score): (usize, &f32)| {
+            if key < allowed {
+                score.exp() / sum
+            } else {
+                0.0
+            }
+        };
+        let weights = scores.iter().enumerate().map(weight).collect();
+        (scores, weights)
+    };
+    let rows: Vec<_> = (0..SAMPLES * 2 * POSITIONS)
+        .map(|index| row(index, index % POSITIONS + 1))
+        .collect();
+    let vectors = |seed: usize| -> Vec<f32> {
+        let count = SAMPLES * POSITIONS * 4;
+        (0..count)
+            .map(|index| ((index + seed) as f32).sin())
+            .collect()
+    };
+    let causal = (0..SAMPLES * POSITIONS * POSITIONS)
+        .map(|index| index % POSITIONS <= index / POSITIONS % POSITIONS);
+    let names = [
+        (0, "[CLS]"),
+        (1, "</script><script>alert(1)</script>"),
+        (2, "שלום"),
+        (3, "👩‍💻 & \"x\""),
+    ];
+    AttentionDump {
+        dims,
+        meta: Meta {
+            version: VERSION,
+            axes: axes(dims, true),
+            step: Some(step),
+            epoch: Some(0),
+            seed: Some(7),
+            samples: vec![Some(10), Some(12)],
+            token_strings: names
+                .map(|(id, name)| (id, name.to_owned()))
+                .into_iter()
+                .collect::<BTreeMap<_, _>>(),
+            label_positions: vec![vec![2], vec![1, 99]],
+            config: serde_json::json!({"model": {"attention": {"scale": true, "temperature": 2.0}}}),
+        },
+        tokens: vec![0, 1, 2, 0, 3, 1],
+        labels: vec![1.0, f32::NAN],
+        logits: vec![0.5 + step as f32, -0.25],
+        probabilities: vec![0.9, 0.437_823_5],
+        attention_scores: rows.iter().flat_map(|row| row.0.clone()).collect(),
+        attention_weights: rows.iter().flat_map(|row| row.1.clone()).collect(),
+        query: vectors(1),
+        key: vectors(2),
+        value: vectors(3),
+        context: vectors(4),
+        embeddings: vectors(5),
+        residual: vectors(6 + step),
+        attention_mask: Some(causal.collect()),
+        feed_forward: None,
+    }
+}
+
+fn viewer() -> (Viewer, Vec<AttentionDump>) {
+    let dumps: Vec<AttentionDump> = (0..12).map(dump).collect();
+    let mut viewer = Viewer::new("A <b>run</b>".to_owned(), &dumps[11], dumps.len());
+    for dump in &dumps {
+        viewer.add(dump).unwrap();
+    }
+    (viewer, dumps)
+}
+
+/// What stands between two texts.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).unwrap().1.split_once(to).unwrap().0
+}
+
+fn unbase64(text: &str) -> Vec<u8> {
+    let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = text
+        .trim_end_matches('=')
+        .chars()
+        .map(|c| alphabet.find(c).unwrap() as u32);
+    let mut bytes = Vec::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    for digit in digits {
+        bits = bits << 6 | digit;
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+        }
+    }
+    bytes
+}
+
+/// Whole numbers back from planes.
+fn unplane(bytes: &mut &[u8], count: usize) -> Vec<i64> {
+    let planes = usize::from(bytes[0]);
+    let folded = |index: usize| {
+        let byte = |plane: usize| u64::from(bytes[1 + plane * count + index]) << (8 * plane);
+        (0..planes).map(byte).sum::<u64>()
+    };
+    let unfolded = |index| (folded(index) >> 1) as i64 ^ -((folded(index) & 1) as i64);
+    let values = (0..count).map(unfolded).collect();
+    *bytes = &bytes[1 + planes * count..];
+    values
+}
+
+/// `[cell, step]` differences to values. `[step][cell]`
+fn summed(differences: &[i64], steps: usize) -> Vec<Vec<i64>> {
+    let mut out = vec![Vec::new(); steps];
+    for cell in differences.chunks(steps) {
+        let mut value = 0;
+        for (step, difference) in cell.iter().enumerate() {
+            value += difference;
+            out[step].push(value);
+        }
+    }
+    out
+}
+
+#[test]
+fn the_numbers_are_those_of_the_dumps() {
+    let (viewer, dumps) = viewer();
+    let html = viewer.html().unwrap();
+    let packed = unbase64(between(&html, "id=\"numbers\">", "<"));
+    let mut bytes = Vec::new();
+    DeflateDecoder::new(&packed[..])
+        .read_to_end(&mut bytes)
+        .unwrap();
+    let mut rest = &bytes[..];
+    let (steps, cells) = (dumps.len(), dumps[0].attention_scores.len());
+    let scores = summed(&unplane(&mut rest, steps * cells), steps);
+    let corrections = unplane(&mut rest, steps * cells);
+    let logits = summed(&unplane(&mut rest, steps * SAMPLES), steps);
+    let probabilities = summed(&unplane(&mut rest, steps * SAMPLES), steps);
+    let all = |values: &[f32]| {
+        values
+            .iter()
+            .map(|&value| units(value))
+            .collect::<Vec<i64>>()
+    };
+    for (step, dump) in dumps.iter().enumerate() {
+        assert_eq!(scores[step], all(&dump.attention_scores));
+        assert_eq!(logits[step], all(&dump.logits));
+        assert_eq!(probabilities[step], all(&dump.probabilities));
+        let weights: Vec<i64> = scores[step]
+            .chunks(POSITIONS)
+            .enumerate()
+            .flat_map(|(row, scores)| predicted(scores, |key| key <= row % POSITIONS))
+            .zip(&corrections[step * cells..])
+            .map(|(predicted, correction)| predicted + correction)
+            .collect();
+        assert_eq!(weights, all(&dump.attention_weights));
+    }
+    let mask = dumps[0].attention_mask.as_ref().unwrap();
+    let (packed_mask, floats) = rest.split_at(mask.len());
+    assert!(
+        packed_mask
+            .iter()
+            .zip(mask)
+            .all(|(&byte, &may)| byte == u8::from(may))
+    );
+    let floats: Vec<f32> = floats
+        .chunks(4)
+        .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
+        .collect();
+    let expected = [&dumps[0], &dumps[11]].map(|dump| {
+        [
+            &dump.query,
+            &dump.key,
+            &dump.value,
+            &dump.context,
+            &dump.embeddings,
+            &dump.residual,
+        ]
+        .map(|values| values.clone())
+        .concat()
+    });
+    assert_eq!(floats, expected.concat());
+}
+
+#[test]
+fn the_head_says_what_is_there() {
+    let html = viewer().0.html().unwrap();
+    let head: serde_json::Value =
+        serde_json::from_str(between(&html, "id=\"head\">", "</script>")).unwrap();
+    assert_eq!(head["vectors"], serde_json::json!([0, 11]));
+    assert_eq!(head["samples"][1]["label"], serde_json::Value::Null);
+    assert_eq!(head["samples"][1]["marked"], serde_json::json!([1]));
+    assert_eq!(head["factor_text"], "1 / √2 / temperature 2");
+    assert!((head["factor"].as_f64().unwrap() - 0.5_f64.sqrt() / 2.0).abs() < 1e-12);
+    assert_eq!(
+        head["token_strings"]["1"],
+        "</script><script>alert(1)</script>"
+    );
+    assert!(
+        head["notes"]
+            .to_string()
+            .contains("for steps 0 and 11 only")
+    );
+}
+
+#[test]
+fn the_page_runs_its_own_script_only_and_loads_nothing() {
+    let html = viewer().0.html().unwrap();
+    let policy = between(&html, "Content-Security-Policy\" content=\"", "\"");
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    let script = between(&html, "<script>", "</script>");
+    let style = between(&html, "<style>", "</style>");
+    for (kind, text) in [("script", script), ("style", style)] {
+        let hash = base64(&Sha256::digest(text.as_bytes()));
+        assert!(
+            policy.contains(&format!("{kind}-src 'sha256-{hash}'")),
+            "{kind}"
+        );
+    }
+    assert_eq!(html.matches("<script").count(), 3);
+    assert_eq!(html.matches("</script").count(), 3);
+    let without_name = html.replace("http://www.w3.org/2000/svg", "");
+    for forbidden in [
+        "http:",
+        "https:",
+        "eval(",
+        "innerHTML",
+        "fetch(",
+        "XMLHttpRequest",
+        "@import",
+        "url(",
+        " style=\"",
+        " onclick=\"",
+    ] {
+        assert!(!without_name.contains(forbidden), "{forbidden}");
+    }
+    assert!(html.contains("<title>A &lt;b&gt;run&lt;/b&gt;</title>"));
+}
+
+#[test]
+fn without_a_script_there_is_a_table() {
+    let (viewer, dumps) = viewer();
+    let html = viewer.html().unwrap();
+    let table = between(&html, "<noscript>", "</noscript>");
+    for weight in dumps[11].weights(0, 0, 0) {
+        assert!(table.contains(&format!("<td>{weight:.4}</td>")));
+    }
+    assert!(table.contains("<bdi>&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;</bdi>"));
+}
+
+#[test]
+fn dumps_of_other_samples_are_refused() {
+    let (mut viewer, _) = viewer();
+    let mut other = dump(3);
+    other.tokens[1] = 2;
+    assert!(viewer.add(&other).unwrap_err().contains("other samples"));
+}
