@@ -159,7 +159,7 @@ def check_moves(page, dumps):
     Select(page.find("#step-list")).select_by_visible_text("900")
     check("a step from the list", page.find("#now").text == "step 900")
     row = json.loads(bytes(dumps[900]["meta.json"]))["samples"].index(10)
-    values = page.all_text("#chart-attention ~ *, #charts .value")
+    values = page.all_text("#charts .value")
     same("curve of the sample", [values[-1]], [dumps[900]["attention_weights"][row, 0, 0, 0, 3]])
     page.find("#slider").send_keys(Keys.ARROW_RIGHT)
     check("slider", page.find("#now").text == "step 915", page.find("#now").text)

@@ -61,7 +61,8 @@ function listen() {
   byId("temperature").addEventListener("change", () => change({ temperature: temperature() }, true));
   byId("causal").addEventListener("change", () => change({ causal: byId("causal").checked }, true));
   byId("reset").addEventListener("click", () => change({ temperature: 1, causal: false }, true));
-  for (const filter of ["search", "class", "outcome"]) byId(filter).addEventListener("input", showSamples);
+  byId("search").addEventListener("input", showSamples);
+  for (const filter of ["class", "outcome"]) byId(filter).addEventListener("change", showSamples);
   byId("save-csv").addEventListener("click", () => save("csv", new Blob([exportCsv()], { type: "text/csv" })));
   byId("save-json").addEventListener("click", () => save("json", new Blob([exportJson()], { type: "application/json" })));
   byId("save-svg").addEventListener("click", () => save("svg", new Blob([exportSvg()], { type: "image/svg+xml" })));
