@@ -45,6 +45,29 @@ pub fn page(
     Ok(viewer)
 }
 
+/// Writes a run's page into its folder; nothing where the run has no npz dumps.
+///
+/// # Errors
+/// When a file of the run cannot be read, or the page cannot be written.
+pub fn write(run: &RunDir) -> Result<(), Failure> {
+    let dumps = run.dumps()?;
+    let Some(last) = dumps.last() else {
+        return Ok(());
+    };
+    let html = html(&page(&dumps, &read_dump(last)?, Some(run))?)?;
+    run.write_text("inspector.html", &html)
+}
+
+/// The page as HTML.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn html(viewer: &Viewer) -> Result<String, Failure> {
+    viewer
+        .html()
+        .map_err(|error| Failure::System(format!("the page cannot be made: {error}")))
+}
+
 /// Reads and checks a dump.
 ///
 /// # Errors

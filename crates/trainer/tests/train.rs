@@ -30,6 +30,7 @@ fn a_run_directory_holds_all_of_a_run() {
             "attention",
             "config.toml",
             "environment.json",
+            "inspector.html",
             "metrics.jsonl",
             "model.safetensors",
             "report.md"

@@ -10,6 +10,7 @@ use super::{Evidence, LossPoint, Viewer};
 
 /// All but the numbers of the dumps.
 #[derive(Serialize)]
+#[allow(clippy::struct_field_names)] // These are a dump's own names.
 pub(super) struct Head<'a> {
     title: &'a str,
     layers: usize,

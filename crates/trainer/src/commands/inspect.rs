@@ -12,7 +12,7 @@ use crate::Failure;
 use crate::cli::InspectArguments;
 use crate::files::{check_outputs, print, write_whole};
 use crate::run_dir::{RunDir, step_of};
-use crate::run_page::{page, read_dump};
+use crate::run_page::{self, page, read_dump};
 use crate::terminal;
 
 /// Draws one head's attention for one sample, writes its picture, or a page of all of them.
@@ -82,9 +82,7 @@ fn write_page(source: &Path, html: &Path) -> Result<(), Failure> {
         check_outputs(dump, &[html])?;
     }
     let viewer = page(&dumps, &read_dump(last)?, run.as_ref())?;
-    let text = viewer
-        .html()
-        .map_err(|error| Failure::System(format!("the page cannot be made: {error}")))?;
+    let text = run_page::html(&viewer)?;
     write_whole(html, |file| file.write_all(text.as_bytes()))?;
     print(&format!(
         "{}: {} steps, {:.0} KB\n",

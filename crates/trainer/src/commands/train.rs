@@ -15,6 +15,7 @@ use crate::record::{Samples, record};
 use crate::recorder::{Recorder, moment};
 use crate::report::{Report, reported_samples};
 use crate::run_dir::RunDir;
+use crate::run_page;
 use crate::signals::Signals;
 use crate::terminal;
 use crate::train::{Ending, Progress, measure, train};
@@ -94,7 +95,7 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         &experiment.config,
         &experiment.device.device,
     )?;
-    let note = match ending {
+    let interruption = match ending {
         Ending::Finished => None,
         Ending::Interrupted(_) => Some(format!(
             "Interrupted after {} steps ({} of {} epochs finished): all figures are of that moment.",
@@ -109,8 +110,12 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         metrics: &metrics,
         dump: &dump,
         comparisons: &comparisons,
-        note: note.as_deref(),
+        note: interruption.as_deref(),
     };
+    // A run is whole without its page, which `inspect --html` can make at any time.
+    if let Err(failure) = run_page::write(&run) {
+        note(&format!("no inspector.html: {failure}"));
+    }
     run.write_report(&report.markdown(true))?;
     print(&format!("{}{}", report.markdown(false), pictures(&dump)))?;
     let saved = format!("saved in {}", run.path().display());
