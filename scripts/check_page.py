@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from pathlib import Path
 
 import axe_selenium_python
@@ -191,6 +192,32 @@ def check_exports(page, last, row):
     check("PNG", page.download("#save-png", "png").startswith(b"\x89PNG"))
 
 
+HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=alert(1)>"
+
+
+def check_hostile(page, program, dump, folder):
+    """Tokens are text, whatever they say."""
+    path = folder / "hostile.npz"
+    with zipfile.ZipFile(dump) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "meta.json":
+                meta = json.loads(content)
+                meta["token_strings"]["42"] = HOSTILE
+                meta["token_strings"]["16"] = "\u05e9\u05dc\u05d5\u05dd \U0001f469"
+                content = json.dumps(meta)
+            new.writestr(name, content)
+    html = folder / "hostile.html"
+    subprocess.run([program, "inspect", path, "--html", html], check=True)
+    page.url = html.resolve().as_uri()
+    page.open("#sample=10")
+    label = page.find("#grid-now td[tabindex='0']").get_attribute("aria-label")
+    check("hostile tokens are text", HOSTILE in label and page.driver.title == "Attention of hostile.npz", label)
+    check("and make no elements", not page.driver.find_elements(By.CSS_SELECTOR, "img"))
+    log = page.driver.get_log("browser")
+    check("console is empty with them", not log, log)
+
+
 def main():
     program = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
@@ -226,6 +253,7 @@ def main():
                 page.open("#sample=10&step=15")
                 found = page.violations(scheme)
                 check(f"axe, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+            check_hostile(page, program, max((run / "attention").glob("*.npz")), folder)
         finally:
             page.driver.quit()
 

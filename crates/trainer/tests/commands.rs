@@ -92,6 +92,27 @@ fn dump_repeats_what_a_run_recorded() {
     assert_eq!(again.meta.samples, vec![None; recorded.dims.samples]);
 }
 
+/// A run's page has its loss and its evidence, a dump's only the dump; neither writes over a dump.
+#[test]
+fn inspect_writes_a_page_of_a_run_and_of_a_dump() {
+    let path = folder("inspect-html").join("run");
+    quick_run(&path, &[]);
+    let html = path.join("page.html");
+    run(&["inspect", text(&path), "--html", text(&html)]).done();
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(page.contains("\"loss\":[{\"step\":0,"), "{}", &page[..400]);
+    assert!(page.contains("SHA-256 of model.safetensors"));
+    let dump = path.join("attention/step-000000.npz");
+    let said = run(&["inspect", text(&dump), "--html", text(&html)]).done();
+    assert!(said.stdout.contains("1 steps, "), "{}", said.stdout);
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(page.contains("\"loss\":[]"));
+    let before = fs::read(&dump).unwrap();
+    let refused = run(&["inspect", text(&path), "--html", text(&dump)]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert_eq!(fs::read(&dump).unwrap(), before);
+}
+
 #[test]
 fn inspect_draws_a_run_and_a_dump() {
     let path = folder("inspect").join("run");

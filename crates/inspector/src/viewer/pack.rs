@@ -10,8 +10,7 @@ use super::{Evidence, LossPoint, Viewer};
 
 /// All but the numbers of the dumps.
 #[derive(Serialize)]
-#[allow(clippy::struct_field_names)] // These are a dump's own names.
-pub(super) struct Head<'a> {
+pub(super) struct Facts<'a> {
     title: &'a str,
     layers: usize,
     heads: usize,
@@ -50,13 +49,13 @@ struct Sample {
 }
 
 impl Viewer {
-    pub(super) fn head(&self) -> Option<Head<'_>> {
+    pub(super) fn head(&self) -> Option<Facts<'_>> {
         let last = self.dumps.last()?;
         let dims = last.dims;
         let attention = &last.meta.config["model"]["attention"];
         let (factor, factor_text) = factor(attention, dims.d_head);
         let kept = self.selection.steps.len();
-        Some(Head {
+        Some(Facts {
             title: &self.title,
             layers: dims.layers,
             heads: dims.heads,

@@ -129,7 +129,7 @@ fn unplane(bytes: &mut &[u8], count: usize) -> Vec<i64> {
         let byte = |plane: usize| u64::from(bytes[1 + plane * count + index]) << (8 * plane);
         (0..planes).map(byte).sum::<u64>()
     };
-    let unfolded = |index| (folded(index) >> 1) as i64 ^ -((folded(index) & 1) as i64);
+    let unfolded = |index| (folded(index) >> 1).cast_signed() ^ -(folded(index) & 1).cast_signed();
     let values = (0..count).map(unfolded).collect();
     *bytes = &bytes[1 + planes * count..];
     values
@@ -203,7 +203,7 @@ fn the_numbers_are_those_of_the_dumps() {
             &dump.embeddings,
             &dump.residual,
         ]
-        .map(|values| values.clone())
+        .map(Clone::clone)
         .concat()
     });
     assert_eq!(floats, expected.concat());
