@@ -82,7 +82,7 @@ impl Viewer {
                 dump.dims.samples, self.recorded[1]
             ));
         }
-        if dump.dims.positions == 0 || dump.dims.layers == 0 || dump.dims.heads == 0 {
+        if dump.attention_weights.is_empty() {
             return Err("it holds no attention".to_owned());
         }
         self.worst_row_sum = self.worst_row_sum.max(dump.worst_row_sum());

@@ -26,6 +26,7 @@ async function copy(text, title) {
 
 function showChain() {
   const stages = [bars()];
+  if (isWhatIf()) stages.push(make("p", { class: "failed" }, "Below are the recorded numbers, not the what-if."));
   if (typeof view.sample === "number") {
     const vectors = data.vectors.get(view.step);
     if (vectors) stages.push(productsStage(vectors));
