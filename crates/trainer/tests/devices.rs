@@ -12,14 +12,16 @@ use common::{folder, metrics, quick_run, run, text};
 use headlight_dump::AttentionDump;
 use headlight_trainer::devices::DeviceName;
 
-/// How far a device's numbers may be from those of `flex` after 40 steps.
+/// How far a device's numbers may be from those of `flex`: of one forward pass, and after 40 steps.
 ///
-/// CPU devices differ in the order of sums; GPU drivers also in how they round `exp` and division.
-fn tolerance(device: DeviceName) -> f32 {
+/// CPU devices differ in the order of sums, and so does one device between processors; GPU drivers
+/// also round `exp` and division their own way. Training magnifies that, and the more so the deeper
+/// the model: Adam divides by the root of `v`, so a gradient of pure rounding still moves a weight.
+fn tolerances(device: DeviceName) -> [f32; 2] {
     match device {
-        DeviceName::Flex => 0.0,
-        DeviceName::Ndarray => 1e-5,
-        DeviceName::Wgpu | DeviceName::Vulkan | DeviceName::Metal => 2e-5,
+        DeviceName::Flex => [0.0, 0.0],
+        DeviceName::Ndarray => [1e-6, 1e-4],
+        DeviceName::Wgpu | DeviceName::Vulkan | DeviceName::Metal => [2e-6, 1e-4],
     }
 }
 
@@ -47,9 +49,12 @@ fn expected_devices_are_there() {
     }
 }
 
-fn last_dump(path: &Path) -> AttentionDump {
-    let bytes = fs::read(path.join("attention/step-000040.npz")).unwrap();
-    AttentionDump::read_npz(Cursor::new(bytes)).unwrap()
+/// The dumps before the first step and after the last.
+fn dumps(path: &Path) -> [AttentionDump; 2] {
+    ["000000", "000040"].map(|step| {
+        let bytes = fs::read(path.join(format!("attention/step-{step}.npz"))).unwrap();
+        AttentionDump::read_npz(Cursor::new(bytes)).unwrap()
+    })
 }
 
 fn furthest(ours: &[f32], theirs: &[f32]) -> f32 {
@@ -97,7 +102,7 @@ fn same_on_every_device(name: &str, sets: &[&str]) {
         quick_run(&path, &arguments);
         path
     };
-    let reference = last_dump(&train(DeviceName::Flex));
+    let reference = dumps(&train(DeviceName::Flex));
     for device in DeviceName::ALL
         .into_iter()
         .filter(|&device| is_there(device))
@@ -107,19 +112,21 @@ fn same_on_every_device(name: &str, sets: &[&str]) {
         } else {
             train(device)
         };
-        let dump = last_dump(&path);
-        assert_eq!(dump.tokens, reference.tokens, "{device}");
-        let distances = [
-            (
-                "weights",
-                furthest(&dump.attention_weights, &reference.attention_weights),
-            ),
-            ("context", furthest(&dump.context, &reference.context)),
-            ("logits", furthest(&dump.logits, &reference.logits)),
-        ];
-        println!("{device}: {distances:?}");
-        for (what, distance) in distances {
-            assert!(distance <= tolerance(device), "{device}: {what} {distance}");
+        let both = dumps(&path).into_iter().zip(&reference);
+        for ((dump, reference), tolerance) in both.zip(tolerances(device)) {
+            assert_eq!(dump.tokens, reference.tokens, "{device}");
+            let distances = [
+                (
+                    "weights",
+                    furthest(&dump.attention_weights, &reference.attention_weights),
+                ),
+                ("context", furthest(&dump.context, &reference.context)),
+                ("logits", furthest(&dump.logits, &reference.logits)),
+            ];
+            println!("{device}: {distances:?}");
+            for (what, distance) in distances {
+                assert!(distance <= tolerance, "{device}: {what} {distance}");
+            }
         }
         let environment = fs::read_to_string(path.join("environment.json")).unwrap();
         assert!(

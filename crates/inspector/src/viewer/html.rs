@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 
-use super::base64::base64;
 use super::{Viewer, fallback};
 use crate::markup::escape;
 
@@ -43,7 +44,7 @@ impl Viewer {
         let head = serde_json::to_string(&head)?.replace('<', "\\u003c");
         let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
         deflate.write_all(&self.numbers())?;
-        let numbers = base64(&deflate.finish()?);
+        let numbers = STANDARD.encode(deflate.finish()?);
         let (style, script) = (lean(&[STYLE]), lean(&SCRIPTS));
         let (style_hash, script_hash) = (hash(&style), hash(&script));
         let title = escape(&self.title);
@@ -83,5 +84,5 @@ fn lean(parts: &[&str]) -> String {
 }
 
 fn hash(text: &str) -> String {
-    base64(&Sha256::digest(text.as_bytes()))
+    STANDARD.encode(Sha256::digest(text.as_bytes()))
 }

@@ -1,6 +1,5 @@
 //! A run's dumps as one page to look around in.
 
-mod base64;
 mod fallback;
 mod html;
 mod pack;

@@ -8,8 +8,9 @@ use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
 use sha2::{Digest, Sha256};
 
 use super::Viewer;
-use super::base64::base64;
 use super::series::{predicted, units};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 const POSITIONS: usize = 3;
 const SAMPLES: usize = 2;
@@ -103,25 +104,6 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0
 }
 
-fn unbase64(text: &str) -> Vec<u8> {
-    let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let digits = text
-        .trim_end_matches('=')
-        .chars()
-        .map(|c| alphabet.find(c).unwrap() as u32);
-    let mut bytes = Vec::new();
-    let (mut bits, mut held) = (0_u32, 0);
-    for digit in digits {
-        bits = bits << 6 | digit;
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-        }
-    }
-    bytes
-}
-
 /// Whole numbers back from planes.
 fn unplane(bytes: &mut &[u8], count: usize) -> Vec<i64> {
     let planes = usize::from(bytes[0]);
@@ -152,7 +134,9 @@ fn summed(differences: &[i64], steps: usize) -> Vec<Vec<i64>> {
 fn the_numbers_are_those_of_the_dumps() {
     let (viewer, dumps) = viewer();
     let html = viewer.html().unwrap();
-    let packed = unbase64(between(&html, "id=\"numbers\">", "<"));
+    let packed = STANDARD
+        .decode(between(&html, "id=\"numbers\">", "<"))
+        .unwrap();
     let mut bytes = Vec::new();
     DeflateDecoder::new(&packed[..])
         .read_to_end(&mut bytes)
@@ -238,7 +222,7 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
     let script = between(&html, "<script>", "</script>");
     let style = between(&html, "<style>", "</style>");
     for (kind, text) in [("script", script), ("style", style)] {
-        let hash = base64(&Sha256::digest(text.as_bytes()));
+        let hash = STANDARD.encode(Sha256::digest(text.as_bytes()));
         assert!(
             policy.contains(&format!("{kind}-src 'sha256-{hash}'")),
             "{kind}"
