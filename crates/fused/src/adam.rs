@@ -40,6 +40,29 @@ impl Moments {
         }
     }
 
+    /// Moments as they were after so many steps.
+    pub(crate) fn after(steps: u32, adam: &Adam, first: Vec<f32>, second: Vec<f32>) -> Self {
+        let mut moments = Self {
+            first,
+            second,
+            ..Self::new(0)
+        };
+        // By the same multiplications, so that rounding is the same too.
+        for _ in 0..steps {
+            moments.count(adam);
+        }
+        moments
+    }
+
+    /// Counts a step.
+    fn count(&mut self, adam: &Adam) {
+        self.steps += 1;
+        // The powers of f32 numbers by multiplication, since no two mathematical libraries agree on
+        // `powf`.
+        self.powers[0] *= f64::from(adam.beta_1 as f32);
+        self.powers[1] *= f64::from(adam.beta_2 as f32);
+    }
+
     /// Moves parameters against their gradient, which is left at zero. `squares` holds those of
     /// the first parameters that are not simply the gradient's; it is left at zero too.
     #[inline(always)]
@@ -50,11 +73,8 @@ impl Moments {
         gradient: &mut [f32],
         squares: &mut [f32],
     ) {
-        self.steps += 1;
-        // Corrections in f32, as Keras has them; the powers of f32 numbers by multiplication, since
-        // no two mathematical libraries agree on `powf`.
-        self.powers[0] *= f64::from(adam.beta_1 as f32);
-        self.powers[1] *= f64::from(adam.beta_2 as f32);
+        self.count(adam);
+        // In f32, as Keras has them.
         let correction_1 = 1.0 - self.powers[0] as f32;
         let correction_2 = 1.0 - self.powers[1] as f32;
         let rate = adam.learning_rate as f32 * sqrt(correction_2) / correction_1;

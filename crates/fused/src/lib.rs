@@ -99,5 +99,5 @@ mod shape;
 
 pub use adam::Adam;
 pub use instructions::Instructions;
-pub use model::{Answers, Gradient, Model, Samples};
+pub use model::{Answers, Gradient, Model, Samples, State};
 pub use shape::{InvalidShape, Shape};

@@ -53,6 +53,20 @@ pub struct Gradient {
     pub squares: Vec<f32>,
 }
 
+/// All that a model's next steps depend on, in the order in which the crate's documentation lists
+/// parameters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// The parameters.
+    pub parameters: Vec<f32>,
+    /// Adam's mean of gradients, for each parameter.
+    pub first: Vec<f32>,
+    /// Adam's mean of squared gradients, for each parameter.
+    pub second: Vec<f32>,
+    /// Steps taken.
+    pub steps: u32,
+}
+
 /// A one-block classifier with the state of its training.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -137,9 +151,34 @@ impl Model {
         self.layout.unpack(&self.parameters)
     }
 
-    /// Steps taken.
-    pub fn steps(&self) -> u32 {
-        self.moments.steps
+    /// What training has made of the model so far.
+    pub fn state(&self) -> State {
+        State {
+            parameters: self.parameters(),
+            first: self.layout.unpack(&self.moments.first),
+            second: self.layout.unpack(&self.moments.second),
+            steps: self.moments.steps,
+        }
+    }
+
+    /// Goes on from a state: the steps from here on give the same bytes as those that followed it
+    /// where it was taken.
+    ///
+    /// # Panics
+    /// When a part of the state does not have [`Shape::parameter_count`] numbers.
+    pub fn restore(&mut self, state: &State) {
+        let count = self.layout.shape.parameter_count();
+        for part in [&state.parameters, &state.first, &state.second] {
+            assert!(part.len() == count, "the model has {count} parameters");
+        }
+        self.parameters = self.layout.pack(&state.parameters);
+        self.moments = Moments::after(
+            state.steps,
+            &self.adam,
+            self.layout.pack(&state.first),
+            self.layout.pack(&state.second),
+        );
+        self.scratch.prepared = false;
     }
 
     /// Takes one step of Adam on a batch; returns the batch's mean loss before it.

@@ -72,6 +72,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
+    fn a_restored_state_goes_on_with_the_same_bits(
+        d_head in 1_usize..20, n_heads in 1_usize..4, positions in 1_usize..9, steps in 0_usize..30,
+    ) {
+        let shape = Shape { vocab_size: 11, positions, d_model: d_head * n_heads, n_heads };
+        let problem = problem(shape, 100);
+        let mut model = problem.model();
+        let batches: Vec<Vec<u32>> = (0..steps).map(|step| (0..7).map(|i| (step * 7 + i) as u32 % 100).collect()).collect();
+        for batch in &batches {
+            model.step(problem.samples(), batch);
+        }
+        let state = model.state();
+        prop_assert_eq!(state.steps, steps as u32);
+        // Into a model that has gone elsewhere before.
+        let mut other = problem.model();
+        other.step(problem.samples(), &[1, 2, 3]);
+        other.restore(&state);
+        prop_assert_eq!(other.state(), state);
+        prop_assert_eq!(problem.trained(other, 16), problem.trained(model, 16));
+    }
+
+    #[test]
     fn every_instruction_set_gives_the_same_bits(
         d_head in 1_usize..20, n_heads in 1_usize..4, positions in 1_usize..9, batch_size in 1_usize..20,
     ) {

@@ -1,7 +1,7 @@
 //! The command line.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
@@ -68,9 +68,8 @@ pub enum Command {
 /// Which experiment.
 #[derive(Args, Debug)]
 pub struct ConfigArguments {
-    /// The experiment, as TOML
-    #[arg(default_value = "configs/notebook.toml")]
-    pub config: PathBuf,
+    /// The experiment, as TOML [default: configs/notebook.toml]
+    pub config: Option<PathBuf>,
     /// Change a value of the config, as often as needed
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
@@ -82,7 +81,14 @@ impl ConfigArguments {
     /// # Errors
     /// When it is missing or wrong.
     pub fn load(&self) -> Result<ExperimentConfig, Failure> {
-        config::load(&self.config, &self.overrides)
+        config::load(self.path(), &self.overrides)
+    }
+
+    /// The config file.
+    pub fn path(&self) -> &Path {
+        self.config
+            .as_deref()
+            .unwrap_or(Path::new("configs/notebook.toml"))
     }
 }
 
@@ -101,6 +107,10 @@ pub struct TrainArguments {
     /// The run directory, which must not exist [default: the next free runs/CONFIG-N]
     #[arg(long, value_name = "DIR")]
     pub run: Option<PathBuf>,
+    /// Go on with the run in --run DIR where it stood, with its own config unless one is given;
+    /// begin it if there is none
+    #[arg(long, requires = "run")]
+    pub resume: bool,
 }
 
 /// What `data` takes.

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::config::ComputeConfig;
 use crate::devices::OpenDevice;
@@ -27,6 +28,20 @@ pub struct Environment {
 }
 
 impl Environment {
+    /// What `environment.json` holds of a run that is gone on with: how it began, and each process
+    /// since with the step that it began at.
+    pub fn resumed(&self, mut before: Value, step: usize) -> Value {
+        let mut now = serde_json::to_value(self).unwrap_or_default();
+        if let (Some(before), Some(now)) = (before.as_object_mut(), now.as_object_mut()) {
+            now.insert("step".to_owned(), step.into());
+            let resumed = before.entry("resumed").or_insert_with(|| json!([]));
+            if let Some(list) = resumed.as_array_mut() {
+                list.push(Value::Object(now.clone()));
+            }
+        }
+        before
+    }
+
     /// The environment of this process, now.
     pub fn now(compute: &ComputeConfig, device: &OpenDevice) -> Self {
         Self {

@@ -35,6 +35,7 @@ impl Experiment {
     pub fn new(config: ExperimentConfig) -> Result<Self, Failure> {
         let splits = Arc::new(dataset(&config)?);
         check_dumped_samples(&config, &splits.train)?;
+        check_watched(&config, &splits)?;
         let device = config.compute.device.open()?;
         Self::with(config, splits, device)
     }
@@ -76,6 +77,18 @@ impl Experiment {
             Some(reference) => Batches::given(reference.order(epoch).to_vec(), batch_size),
             None => Batches::shuffled(&self.splits.train, batch_size, self.config.seed, epoch),
         }
+    }
+
+    /// Batches of an epoch.
+    pub fn steps_per_epoch(&self) -> usize {
+        let samples = self.splits.train.len();
+        samples.div_ceil(self.config.training.batch_size).max(1)
+    }
+
+    /// Steps of the whole training.
+    pub fn steps(&self) -> usize {
+        self.steps_per_epoch()
+            .saturating_mul(self.config.training.epochs)
     }
 
     /// The model at its start, on a device.
@@ -244,6 +257,19 @@ fn check_step(config: &ExperimentConfig, train: &Dataset) -> Result<(), Failure>
         "`training.batch_size`: a batch of {batch} would have {weights} attention weights, more than {STEP_LIMIT}; \
          lower it, data.seq_len, model.n_heads or model.n_layers"
     )))
+}
+
+fn check_watched(config: &ExperimentConfig, splits: &Splits) -> Result<(), Failure> {
+    match config.training.keep_best {
+        Some(measure) if measure.is_held_out() && splits.held_out.is_empty() => {
+            Err(Failure::Input(format!(
+                "`training.keep_best`: there are no held-out samples to measure {} on; \
+                 set data.held_out, or watch the training samples",
+                measure.name()
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_dumped_samples(config: &ExperimentConfig, train: &Dataset) -> Result<(), Failure> {

@@ -4,12 +4,17 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::Failure;
+use crate::hash::hex;
 
 /// The largest file that is read into memory, in bytes.
 const READ_LIMIT: u64 = 1 << 30;
+
+/// What the names of files begin with that are not yet whole.
+pub const TEMPORARY: &str = ".unfinished-";
 
 /// Writes `path` through a temporary file in the same folder, synced before it takes its name.
 ///
@@ -25,6 +30,7 @@ pub fn write_whole(
             _ => Path::new("."),
         };
         let mut builder = tempfile::Builder::new();
+        builder.prefix(TEMPORARY);
         // Temporary files are private; results are as readable as any other new file.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -35,9 +41,26 @@ pub fn write_whole(
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
-        temporary.persist(path).map_err(|failed| failed.error)
+        temporary.persist(path).map_err(|failed| failed.error)?;
+        // The name is on the disk once the folder is.
+        #[cfg(unix)]
+        File::open(folder)?.sync_all()?;
+        Ok(())
     };
     attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// Makes a folder in one that is there. A run whose folder is taken away must not make a new one.
+///
+/// # Errors
+/// When it cannot be made, and is not there already.
+pub fn make_inside(folder: &Path) -> Result<(), Failure> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(cannot_write(folder, &error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses to write over what is read, or over what was written just before.
@@ -66,22 +89,44 @@ pub struct LineFile {
     path: PathBuf,
     /// Bytes of whole lines.
     length: u64,
+    hash: Sha256,
+}
+
+/// How far a file of lines had come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinesMark {
+    /// Its length.
+    pub bytes: u64,
+    /// The hash of all of it until then.
+    pub sha256: String,
 }
 
 impl LineFile {
-    /// Goes on after the first `length` bytes of an open file; what comes after them is dropped.
+    /// Goes on after the first `length` bytes of a file open for reading and writing; what comes
+    /// after them is dropped.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn at(mut file: File, path: &Path, length: u64) -> Result<Self, Failure> {
+        let mut hash = Sha256::new();
         file.set_len(length)
-            .and_then(|()| file.seek(SeekFrom::Start(length)))
+            .and_then(|()| file.seek(SeekFrom::Start(0)))
+            .and_then(|_| io::copy(&mut (&file).take(length), &mut hash))
             .map_err(|error| Failure::writing(path, &error))?;
         Ok(Self {
             file,
             path: path.to_owned(),
             length,
+            hash,
         })
+    }
+
+    /// How far the file has come.
+    pub fn mark(&self) -> LinesMark {
+        LinesMark {
+            bytes: self.length,
+            sha256: hex(&self.hash.clone().finalize()),
+        }
     }
 
     /// Appends a value as a line of JSON, whole or not at all.
@@ -102,6 +147,7 @@ impl LineFile {
             Failure::writing(&self.path, &error)
         })?;
         self.length += line.len() as u64;
+        self.hash.update(&line);
         Ok(())
     }
 

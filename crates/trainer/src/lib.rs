@@ -4,6 +4,8 @@
 //! [`train`] trains it, a [`run_dir`] holds what came of it, and inspection reads only that.
 //! `main.rs` names the commands; each has a file under `commands`.
 
+mod best;
+pub mod checkpoint;
 pub mod cli;
 pub mod commands;
 pub mod config;
@@ -14,12 +16,14 @@ pub mod evaluate;
 pub mod experiment;
 mod failure;
 pub mod files;
+mod hash;
 pub mod metrics;
 pub mod optimizer;
 pub mod record;
 mod recorder;
 pub mod reference;
 pub mod report;
+mod resume;
 pub mod run_dir;
 pub mod run_page;
 pub mod signals;

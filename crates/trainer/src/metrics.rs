@@ -1,6 +1,9 @@
 //! How good a classifier is, and how much `[CLS]` looks at what decides the label.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use crate::config::Measure;
 
 /// Measurements over a whole split. What has nothing to be measured on is `None`.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +52,26 @@ impl EvalMetrics {
     }
 }
 
+impl EvalMetrics {
+    /// What [`entries`](Self::entries) were written from, their names beginning with `prefix`.
+    fn read(line: &Value, prefix: &str) -> Option<Self> {
+        let value = |name: &str| line.get(format!("{prefix}{name}"))?.as_f64();
+        Some(Self {
+            loss: value("loss")?,
+            accuracy: value("accuracy")?,
+            precision: value("precision"),
+            recall: value("recall"),
+            f1: value("f1"),
+            min_positive: value("min_positive"),
+            max_negative: value("max_negative"),
+            attention_positive: value("attention_positive"),
+            attention_negative: value("attention_negative"),
+            uniform_positive: value("uniform_positive"),
+            uniform_negative: value("uniform_negative"),
+        })
+    }
+}
+
 /// A line of `metrics.jsonl`: where training stands, and how good the model is there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepMetrics {
@@ -63,6 +86,34 @@ pub struct StepMetrics {
     pub train: EvalMetrics,
     /// Over the held-out samples, where there are any.
     pub held_out: Option<EvalMetrics>,
+}
+
+impl StepMetrics {
+    /// Reads a line back, number for number; `None` where it is no such line.
+    pub fn read(line: &Value) -> Option<Self> {
+        let count = |name: &str| usize::try_from(line.get(name)?.as_u64()?).ok();
+        Some(Self {
+            epoch: count("epoch")?,
+            step: count("step")?,
+            train_loss: line.get("train_loss")?.as_f64(),
+            train: EvalMetrics::read(line, "")?,
+            held_out: EvalMetrics::read(line, "held_out_"),
+        })
+    }
+
+    /// A measurement, where it was measured.
+    pub fn measure(&self, measure: Measure) -> Option<f64> {
+        let of = if measure.is_held_out() {
+            self.held_out.as_ref()?
+        } else {
+            &self.train
+        };
+        match measure {
+            Measure::Loss | Measure::HeldOutLoss => Some(of.loss),
+            Measure::Accuracy | Measure::HeldOutAccuracy => Some(of.accuracy),
+            Measure::F1 | Measure::HeldOutF1 => of.f1,
+        }
+    }
 }
 
 impl Serialize for StepMetrics {
@@ -227,6 +278,30 @@ mod tests {
             (None, None, None)
         );
         assert_eq!(metrics.attention_positive, None);
+    }
+
+    #[test]
+    fn lines_are_read_back_bit_for_bit() {
+        let mut tally = Tally::default();
+        for index in 1..40_i32 {
+            add(&mut tally, f64::from(index).sin() * 3.7, index % 3 == 0);
+        }
+        let mut train = tally.metrics().unwrap_or_else(|| unreachable!());
+        train.precision = None;
+        train.attention_positive = Some(f64::from_bits(0x3fb9_9999_9999_999b));
+        for held_out in [None, Some(train.clone())] {
+            let line = StepMetrics {
+                epoch: 2,
+                step: 77,
+                train_loss: held_out.is_some().then_some(1.0 / 3.0),
+                train: train.clone(),
+                held_out,
+            };
+            let text = serde_json::to_string(&line).unwrap_or_default();
+            let read = serde_json::from_str(&text).ok();
+            assert_eq!(read.as_ref().and_then(StepMetrics::read), Some(line));
+        }
+        assert_eq!(StepMetrics::read(&Value::Null), None);
     }
 
     #[test]

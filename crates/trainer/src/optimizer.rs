@@ -7,10 +7,11 @@
 //! a dozen small tensors of a few operations each would cost more than the arithmetic.
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
-use burn::tensor::{Gradients, IndexingUpdateOp, Int, Tensor};
+use burn::tensor::{Device, Gradients, IndexingUpdateOp, Int, Tensor, TensorData};
 use headlight_model::TransformerClassifier;
 
 use crate::config::{TokenSecondMoment, TrainingConfig};
+use crate::experiment::host;
 
 /// Adam's settings and state.
 #[derive(Clone, Debug)]
@@ -54,6 +55,31 @@ impl Adam {
             steps: 0,
             moments: None,
         }
+    }
+
+    /// Steps taken.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Means of gradients and of their squares, over so many parameters; 0 before the first step.
+    pub fn moments(&self, count: usize) -> (Vec<f32>, Vec<f32>) {
+        match &self.moments {
+            Some(Moments { first, second }) => (host(first.clone()), host(second.clone())),
+            None => (vec![0.0; count], vec![0.0; count]),
+        }
+    }
+
+    /// Goes on from moments as they were after so many steps.
+    pub fn restore(&mut self, steps: u32, first: &[f32], second: &[f32], device: &Device) {
+        let tensor = |values: &[f32]| {
+            Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), device)
+        };
+        self.steps = steps;
+        self.moments = Some(Moments {
+            first: tensor(first),
+            second: tensor(second),
+        });
     }
 
     /// Moves the model's parameters against their gradients.

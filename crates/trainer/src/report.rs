@@ -30,8 +30,8 @@ pub struct Report<'a> {
     pub dump: &'a AttentionDump,
     /// This run beside the recorded one that it repeats.
     pub comparisons: &'a [Comparison],
-    /// Why training stopped early, where it did.
-    pub note: Option<&'a str>,
+    /// Why training stopped early, where it did, and which model was the best.
+    pub notes: &'a [String],
 }
 
 /// The samples that a report shows: sample 0, and the first positive.
@@ -56,7 +56,7 @@ impl Report<'_> {
             Some(rule) => writeln!(text, "# Is it true that {}?\n", rule.describe())?,
             None => writeln!(text, "# Two classes from a file\n")?,
         }
-        if let Some(note) = self.note {
+        for note in self.notes {
             writeln!(text, "{note}\n")?;
         }
         self.write_positives(text, every_positive)?;

@@ -1,24 +1,31 @@
 //! The folder that holds all of a run.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
-use headlight_model::TransformerClassifier;
+use headlight_model::{Parameter, TransformerClassifier};
 use serde::Serialize;
 
+use crate::checkpoint::Checkpoints;
 use crate::config::{DumpFormat, ExperimentConfig};
-use crate::files::{LineFile, write_whole};
+use crate::environment::Environment;
+use crate::files::{LineFile, TEMPORARY, make_inside, write_whole};
 use crate::{Failure, config, weights};
 
 /// Where runs go that are given no folder of their own.
 const RUNS: &str = "runs";
 
+/// Held by the process that writes a run, so that no other does.
+const LOCK: &str = ".lock";
+
 /// A run's folder.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
+    /// Locked for as long as it is open, where the run is being written.
+    _lock: Option<File>,
 }
 
 impl RunDir {
@@ -32,14 +39,13 @@ impl RunDir {
         }
         fs::create_dir(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => Failure::Input(format!(
-                "the run directory {} exists already; a run never writes over another: name a new one with --run",
+                "the run directory {} exists already; a run never writes over another: \
+                 name a new one with --run, or go on with that one with --resume",
                 path.display()
             )),
             _ => Failure::writing(path, &error),
         })?;
-        Ok(Self {
-            path: path.to_owned(),
-        })
+        Self::locked(path)
     }
 
     /// Makes the first free folder of `runs/NAME-1`, `runs/NAME-2`, ...
@@ -52,11 +58,51 @@ impl RunDir {
         loop {
             let path = Path::new(RUNS).join(format!("{name}-{number}"));
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(Self { path }),
+                Ok(()) => return Self::locked(&path),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(Failure::writing(&path, &error)),
             }
         }
+    }
+
+    /// The folder of a run that was begun, to go on with it; made if it does not exist.
+    ///
+    /// # Errors
+    /// When another process is writing it, or it holds something that is no run.
+    pub fn reopen(path: &Path) -> Result<Self, Failure> {
+        if !path.exists() {
+            return Self::create(path);
+        }
+        let entries = fs::read_dir(path).map_err(|error| Failure::reading(path, error))?;
+        let foreign = entries
+            .filter_map(Result::ok)
+            .any(|entry| !is_passing(&entry.path()));
+        if foreign && !path.join(CONFIG).is_file() {
+            return Err(no_run(path));
+        }
+        Self::locked(path)
+    }
+
+    fn locked(path: &Path) -> Result<Self, Failure> {
+        let lock = path.join(LOCK);
+        let file = File::create(&lock).map_err(|error| Failure::writing(&lock, &error))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
+                "another process is writing the run in {}; wait for it, or stop it first",
+                path.display()
+            ))),
+            // Some network file systems have no locks; runs go without there.
+            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self {
+                path: path.to_owned(),
+                _lock: Some(file),
+            }),
+        }
+    }
+
+    /// Whether some process may be writing the run; on a file system without locks one always may.
+    pub fn is_being_written(&self) -> bool {
+        let lock = File::open(self.path.join(LOCK)).map(|file| file.try_lock_shared());
+        matches!(lock, Ok(Err(_)))
     }
 
     /// A folder that a run was written to.
@@ -66,14 +112,17 @@ impl RunDir {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let run = Self {
             path: path.to_owned(),
+            _lock: None,
         };
-        if run.config_path().is_file() {
+        if run.is_begun() {
             return Ok(run);
         }
-        Err(Failure::reading(
-            path,
-            "it is no run directory (it holds no config.toml)",
-        ))
+        Err(no_run(path))
+    }
+
+    /// Whether the run has got as far as its config.
+    pub fn is_begun(&self) -> bool {
+        self.config_path().is_file()
     }
 
     /// The folder.
@@ -81,15 +130,17 @@ impl RunDir {
         &self.path
     }
 
-    fn config_path(&self) -> PathBuf {
-        self.path.join("config.toml")
+    /// The config, as resolved.
+    pub fn config_path(&self) -> PathBuf {
+        self.path.join(CONFIG)
     }
 
     fn weights_path(&self) -> PathBuf {
         self.path.join("model.safetensors")
     }
 
-    fn metrics_path(&self) -> PathBuf {
+    /// The evaluations, one a line.
+    pub fn metrics_path(&self) -> PathBuf {
         self.path.join("metrics.jsonl")
     }
 
@@ -100,7 +151,7 @@ impl RunDir {
     pub fn write_config(&self, config: &ExperimentConfig) -> Result<(), Failure> {
         let text = toml::to_string(config)
             .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))?;
-        self.write_text("config.toml", &text)
+        self.write_text(CONFIG, &text)
     }
 
     /// Reads the config back.
@@ -109,6 +160,25 @@ impl RunDir {
     /// When it is damaged.
     pub fn config(&self) -> Result<ExperimentConfig, Failure> {
         config::load(&self.config_path(), &[])
+    }
+
+    /// Writes what the run is made with; for a process that goes on with it from `step`, beside what
+    /// it was made with before.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_environment(
+        &self,
+        environment: &Environment,
+        step: Option<usize>,
+    ) -> Result<(), Failure> {
+        let name = "environment.json";
+        let before = fs::read(self.path.join(name)).ok();
+        let before = before.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        match (step, before) {
+            (Some(step), Some(before)) => self.write_json(name, &environment.resumed(before, step)),
+            _ => self.write_json(name, environment),
+        }
     }
 
     /// Writes a value as JSON.
@@ -136,7 +206,20 @@ impl RunDir {
     /// # Errors
     /// When they cannot be written.
     pub fn write_weights(&self, model: &TransformerClassifier) -> Result<(), Failure> {
-        weights::save(model, &self.weights_path())
+        weights::save(model.parameters(), &self.weights_path())
+    }
+
+    /// Writes the weights of the best model.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write_best(&self, parameters: Vec<Parameter>) -> Result<(), Failure> {
+        weights::save(parameters, &self.path.join("best.safetensors"))
+    }
+
+    /// What is needed to go on with the run.
+    pub fn checkpoints(&self) -> Checkpoints {
+        Checkpoints::at(self.path.join("checkpoint"))
     }
 
     /// Puts the run's weights into a model.
@@ -150,14 +233,43 @@ impl RunDir {
         weights::load(model, &self.weights_path())
     }
 
-    /// Starts `metrics.jsonl`.
+    /// Opens `metrics.jsonl` to go on after its first `bytes`; what is behind them is dropped.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn metrics_log(&self) -> Result<LineFile, Failure> {
+    pub fn metrics_log(&self, bytes: u64) -> Result<LineFile, Failure> {
         let path = self.metrics_path();
-        let file = File::create_new(&path).map_err(|error| Failure::writing(&path, &error))?;
-        LineFile::at(file, &path, 0)
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(|error| Failure::writing(&path, &error))?;
+        LineFile::at(file, &path, bytes)
+    }
+
+    /// Takes the folder back to a moment: removes the report, files that were never finished, and
+    /// every dump that `keep` does not want.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<(), Failure> {
+        let attention = self.attention_path();
+        let report = self.path.join(REPORT);
+        for folder in [&*self.path, &attention, self.checkpoints().folder()] {
+            let Ok(entries) = fs::read_dir(folder) else {
+                continue;
+            };
+            for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+                let unwanted_dump =
+                    folder == attention && step_of(&path).is_some_and(|step| !keep(step));
+                if unwanted_dump || is_unfinished(&path) || path == report {
+                    fs::remove_file(&path).map_err(|error| Failure::writing(&path, &error))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The lines of `metrics.jsonl`.
@@ -184,7 +296,7 @@ impl RunDir {
     /// When it cannot be written.
     pub fn write_dump(&self, dump: &AttentionDump, formats: &[DumpFormat]) -> Result<(), Failure> {
         let folder = self.attention_path();
-        fs::create_dir_all(&folder).map_err(|error| Failure::writing(&folder, &error))?;
+        make_inside(&folder)?;
         for &format in formats {
             let name = format!(
                 "step-{:06}.{}",
@@ -230,8 +342,26 @@ impl RunDir {
     }
 }
 
+/// What says that a run has begun.
+const CONFIG: &str = "config.toml";
+
 /// What says that a run has ended.
 const REPORT: &str = "report.md";
+
+fn no_run(path: &Path) -> Failure {
+    Failure::reading(path, "it is no run directory (it holds no config.toml)")
+}
+
+/// Whether a file is a temporary one, left behind by a process that was killed.
+fn is_unfinished(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(TEMPORARY)
+}
+
+/// Whether a file may stand in the folder of a run that has only just begun.
+fn is_passing(path: &Path) -> bool {
+    is_unfinished(path) || path.file_name().is_some_and(|name| name == LOCK)
+}
 
 /// The step that a dump's file name says.
 pub fn step_of(path: &Path) -> Option<usize> {

@@ -1,6 +1,5 @@
 //! A run's files as one page to look around in.
 
-use std::fmt::Write;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Failure;
 use crate::files::read_bounded;
+use crate::hash::hex;
 use crate::run_dir::RunDir;
 
 /// The page of some dumps, by step, the last of which is read already; with what else the run's
@@ -115,11 +115,7 @@ fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
     }
     let weights = run.join("model.safetensors");
     if weights.is_file() {
-        let mut hash = String::new();
-        for byte in Sha256::digest(read_bounded(&weights)?) {
-            // Writing to a string cannot fail.
-            let _ = write!(hash, "{byte:02x}");
-        }
+        let hash = hex(&Sha256::digest(read_bounded(&weights)?));
         evidence.push(entry("SHA-256 of model.safetensors", hash));
     }
     if let Some(comparisons) = json(&run.join("reference.json"))? {

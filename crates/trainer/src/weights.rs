@@ -1,19 +1,20 @@
 //! A model's weights as safetensors: float32, `[in, out]`, names as in `headlight-model`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use headlight_model::{Parameter, TransformerClassifier};
-use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use safetensors::tensor::{Dtype, SafeTensors, View};
 
 use crate::Failure;
 use crate::files::{read_bounded, write_whole};
 
-/// Writes a model's weights; the same weights give the same bytes.
+/// Writes weights; the same weights give the same bytes.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn save(model: &TransformerClassifier, path: &Path) -> Result<(), Failure> {
-    let bytes = encode(model.parameters())?;
+pub fn save(parameters: Vec<Parameter>, path: &Path) -> Result<(), Failure> {
+    let bytes = encode(parameters)?;
     write_whole(path, |file| std::io::Write::write_all(file, &bytes))
 }
 
@@ -37,29 +38,64 @@ pub fn load(model: TransformerClassifier, path: &Path) -> Result<TransformerClas
 /// # Errors
 /// When parameters are not as long as their shapes say.
 pub fn encode(parameters: Vec<Parameter>) -> Result<Vec<u8>, Failure> {
-    let parameters: Vec<(String, Vec<usize>, Vec<u8>)> = parameters
-        .into_iter()
-        .map(
-            |Parameter {
-                 name,
-                 shape,
-                 values,
-             }| {
-                let bytes = values
-                    .iter()
-                    .flat_map(|value| value.to_le_bytes())
-                    .collect();
-                (name, shape, bytes)
-            },
-        )
-        .collect();
-    let failed = |error| Failure::System(format!("the weights cannot be written: {error}"));
-    let views = parameters
-        .iter()
-        .map(|(name, shape, bytes)| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
-        .collect::<Result<Vec<_>, safetensors::SafeTensorError>>()
-        .map_err(failed)?;
-    safetensors::serialize(views, None).map_err(failed)
+    let tensors = parameters.into_iter().map(|parameter| {
+        let tensor = OwnedTensor::float32(parameter.shape, &parameter.values);
+        (parameter.name, tensor)
+    });
+    safetensors::serialize(tensors, None)
+        .map_err(|error| Failure::System(format!("the weights cannot be written: {error}")))
+}
+
+/// A tensor of a safetensors file, little-endian.
+#[derive(Debug)]
+pub(crate) struct OwnedTensor {
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl OwnedTensor {
+    pub(crate) fn float32(shape: Vec<usize>, values: &[f32]) -> Self {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+        Self {
+            dtype: Dtype::F32,
+            shape,
+            bytes: bytes.collect(),
+        }
+    }
+
+    pub(crate) fn float64(values: &[f64]) -> Self {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+        Self {
+            dtype: Dtype::F64,
+            shape: vec![values.len()],
+            bytes: bytes.collect(),
+        }
+    }
+}
+
+impl View for OwnedTensor {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// The numbers of a float32 tensor.
+pub(crate) fn float32(bytes: &[u8]) -> Vec<f32> {
+    let (numbers, _) = bytes.as_chunks::<4>();
+    numbers.iter().copied().map(f32::from_le_bytes).collect()
 }
 
 /// The float32 tensors of a safetensors file.
@@ -80,11 +116,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Parameter>, String> {
         .map(|(name, tensor)| Parameter {
             name,
             shape: tensor.shape().to_vec(),
-            values: tensor
-                .data()
-                .chunks_exact(4)
-                .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-                .collect(),
+            values: float32(tensor.data()),
         })
         .collect())
 }

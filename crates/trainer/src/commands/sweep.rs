@@ -22,7 +22,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Failure> {
             .map(|engine| format!("compute.engine={engine}")),
     );
     let plan = Plan::new(
-        &arguments.config.config,
+        arguments.config.path(),
         &overrides,
         &arguments.seeds,
         &arguments.grid,

@@ -5,66 +5,94 @@ use std::fmt::Write;
 use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
 
-use crate::Failure;
 use crate::cli::TrainArguments;
-use crate::engine::{EngineName, beyond_fused};
+use crate::config::{self, ExperimentConfig};
+use crate::engine::{Engine, EngineName, beyond_fused};
 use crate::environment::Environment;
 use crate::experiment::Experiment;
 use crate::files::{note, print};
 use crate::record::{Samples, record};
 use crate::recorder::{Recorder, moment};
+use crate::reference::Comparison;
 use crate::report::{Report, reported_samples};
 use crate::run_dir::RunDir;
 use crate::run_page;
 use crate::signals::Signals;
 use crate::terminal;
-use crate::train::{Ending, Progress, measure, train};
+use crate::train::{Ending, Mean, Progress, measure, train};
+use crate::{Failure, resume};
 
 /// Trains, and prints the notebook's report.
 ///
 /// # Errors
 /// As the config, the machine, the loss or a signal has it.
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
-    let mut config = arguments.config.load()?;
-    config.compute.device = arguments.device.unwrap_or(config.compute.device);
-    config.compute.engine = arguments.engine.unwrap_or(config.compute.engine);
-    if config.compute.engine == EngineName::Auto
-        && let Some(reason) = beyond_fused(&config)
-    {
-        note(&format!("engine burn: `fused` is no choice, {reason}"));
-    }
-    config.compute.engine = config.compute.engine.resolve(&config)?;
-    let experiment = Experiment::new(config)?;
+    let reopened = match &arguments.run {
+        Some(path) if arguments.resume && path.exists() => Some(RunDir::reopen(path)?),
+        _ => None,
+    };
+    let begun = reopened.as_ref().filter(|run| run.is_begun());
+    let experiment = Experiment::new(config(arguments, begun)?)?;
     let mut engine = experiment.engine()?;
     let engine = engine.as_mut();
-    let signals = Signals::listen()
-        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
-    let run = create_run_dir(arguments)?;
-    run.write_config(&experiment.config.clone().with_absolute_paths()?)?;
-    run.write_json(
-        "environment.json",
-        &Environment::now(&experiment.config.compute, &experiment.device),
-    )?;
-
-    let mut comparisons = match &experiment.reference {
+    let comparisons = match &experiment.reference {
         Some(reference) => reference.compare_at_start(&experiment, engine)?,
         None => Vec::new(),
     };
-    let mut recorder = Recorder::new(&experiment, &run)?;
-    let ending =
-        train(&experiment, engine, &signals, &mut recorder).map_err(|failure| match failure {
-            Failure::Diverged(message) => Failure::Diverged(format!(
-                "{message}; metrics so far are in {}",
-                run.path().display()
-            )),
-            other => other,
-        })?;
+    let checkpoint = match begun {
+        Some(run) => resume::newest(run, &experiment)?,
+        None => None,
+    };
+    let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
+    if let Some(checkpoint) = &checkpoint {
+        engine.restore(&checkpoint.state)?;
+    }
+    if begun.is_some() {
+        let step = start.unwrap_or_default().step;
+        note(&format!(
+            "going on from step {step} of {}",
+            experiment.steps()
+        ));
+    }
+
+    let signals = Signals::listen()
+        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+    let run = match reopened {
+        Some(run) => run,
+        None => create_run_dir(arguments)?,
+    };
+    run.write_config(&experiment.config.clone().with_absolute_paths()?)?;
+    let environment = Environment::now(&experiment.config.compute, &experiment.device);
+    run.write_environment(&environment, start.map(|start| start.step))?;
+
+    let mut recorder = Recorder::new(&experiment, &run, checkpoint)?;
+    let ending = if recorder.has_waited_enough() {
+        Ok(Ending::Stopped)
+    } else {
+        let start = start.unwrap_or_default();
+        train(&experiment, engine, &signals, start, &mut recorder)
+    };
+    let ended = ending.and_then(|ending| Ok((ending, recorder.finish(engine)?)));
+    let (ending, recorder) = ended.map_err(|failure| failed(failure, &run))?;
+    conclude(&experiment, engine, &run, ending, recorder, comparisons)
+}
+
+/// Writes what is left of a run that has come to its end, or to an end for now, and prints it.
+fn conclude(
+    experiment: &Experiment,
+    engine: &mut dyn Engine,
+    run: &RunDir,
+    ending: Ending,
+    recorder: Recorder<'_>,
+    mut comparisons: Vec<Comparison>,
+) -> Result<(), Failure> {
     let Recorder {
         mut metrics,
         progress,
         losses,
+        watch,
         ..
-    } = recorder.finish(engine)?;
+    } = recorder;
     if let Some(reference) = &experiment.reference {
         comparisons.extend(reference.compare_at_end(&experiment.splits.train, engine, &losses));
         run.write_json("reference.json", &comparisons)?;
@@ -75,10 +103,13 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     if !measured {
         // Interrupted. For the report alone: metrics.jsonl holds what an undisturbed run would have written.
         let here = Progress {
-            epoch_loss: None,
+            losses: Mean::default(),
             ..progress
         };
-        metrics.push(measure(&experiment, engine, here)?);
+        metrics.push(measure(experiment, engine, here)?);
+    }
+    if let Some(best) = watch.as_ref().and_then(|watch| watch.best.as_ref()) {
+        run.write_best(best.parameters.clone())?;
     }
 
     let model = engine.model()?;
@@ -95,13 +126,14 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         &experiment.config,
         &experiment.device.device,
     )?;
-    let interruption = match ending {
-        Ending::Finished => None,
-        Ending::Interrupted(_) => Some(format!(
+    let interruption = matches!(ending, Ending::Interrupted(_)).then(|| {
+        format!(
             "Interrupted after {} steps ({} of {} epochs finished): all figures are of that moment.",
             progress.step, progress.epoch, experiment.config.training.epochs
-        )),
-    };
+        )
+    });
+    let best = watch.and_then(|watch| watch.describe(progress.step));
+    let notes: Vec<String> = interruption.into_iter().chain(best).collect();
     let report = Report {
         config: &experiment.config,
         train: &experiment.splits.train,
@@ -110,32 +142,83 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         metrics: &metrics,
         dump: &dump,
         comparisons: &comparisons,
-        note: interruption.as_deref(),
+        notes: &notes,
     };
     // A run is whole without its page, which `inspect --html` can make at any time.
-    if let Err(failure) = run_page::write(&run) {
+    if let Err(failure) = run_page::write(run) {
         note(&format!("no inspector.html: {failure}"));
     }
     run.write_report(&report.markdown(true))?;
     print(&format!("{}{}", report.markdown(false), pictures(&dump)))?;
     let saved = format!("saved in {}", run.path().display());
     match ending {
-        Ending::Finished => print(&format!("\n{saved}\n")),
+        Ending::Finished | Ending::Stopped => print(&format!("\n{saved}\n")),
         Ending::Interrupted(signal) => Err(Failure::Interrupted {
             signal,
             message: format!(
-                "interrupted after step {}; everything so far is {saved}",
-                progress.step
+                "interrupted after step {}; everything so far is {saved}; {}",
+                progress.step,
+                how_to_go_on(run)
             ),
         }),
     }
+}
+
+/// The config of the command line, or that of the run that is gone on with.
+fn config(arguments: &TrainArguments, begun: Option<&RunDir>) -> Result<ExperimentConfig, Failure> {
+    let mut config = match begun {
+        Some(run) if arguments.config.config.is_none() => {
+            config::load(&run.config_path(), &arguments.config.overrides)?
+        }
+        _ => arguments.config.load()?,
+    };
+    config.compute.device = arguments.device.unwrap_or(config.compute.device);
+    config.compute.engine = arguments.engine.unwrap_or(config.compute.engine);
+    if config.compute.engine == EngineName::Auto
+        && let Some(reason) = beyond_fused(&config)
+    {
+        note(&format!("engine burn: `fused` is no choice, {reason}"));
+    }
+    config.compute.engine = config.compute.engine.resolve(&config)?;
+    if let Some(run) = begun {
+        let now = config.clone().with_absolute_paths()?;
+        resume::check_config(run, &run.config()?, &now)?;
+    }
+    // The same from the command line and from a run's folder: dumps and the report show them.
+    config.with_paths_from_here()
+}
+
+/// A failure while training, with what is left of the run.
+fn failed(failure: Failure, run: &RunDir) -> Failure {
+    match failure {
+        Failure::Diverged(message) => {
+            let _ = run_page::write(run);
+            let checkpoint = match run.checkpoints().newest_step() {
+                Some(step) => format!("the last good checkpoint, of step {step}, and "),
+                None => String::new(),
+            };
+            Failure::Diverged(format!(
+                "{message}; {checkpoint}metrics so far are in {}",
+                run.path().display()
+            ))
+        }
+        Failure::System(message) => Failure::System(format!("{message}; {}", how_to_go_on(run))),
+        other => other,
+    }
+}
+
+fn how_to_go_on(run: &RunDir) -> String {
+    format!(
+        "go on with: headlight train --resume --run {}",
+        run.path().display()
+    )
 }
 
 fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
     if let Some(path) = &arguments.run {
         return RunDir::create(path);
     }
-    let stem = arguments.config.config.file_stem().unwrap_or_default();
+    let stem = arguments.config.path().file_stem().unwrap_or_default();
     RunDir::create_numbered(&stem.to_string_lossy())
 }
 

@@ -27,7 +27,7 @@ pub(super) fn follow(
     let mut shown: Option<usize> = None;
     loop {
         // In this order: what a run writes before it ends is seen once it has.
-        let ended = run.has_ended();
+        let ended = run.has_ended() || !run.is_being_written();
         let dumps = run.dumps()?;
         let mut new: Vec<&PathBuf> = dumps.iter().filter(|path| step_of(path) > shown).collect();
         if wipe {

@@ -2,7 +2,7 @@
 
 mod source;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use headlight_data::{DatasetConfig, Source};
 use headlight_model::ModelConfig;
@@ -34,6 +34,9 @@ pub struct ExperimentConfig {
     /// What is recorded of its attention.
     #[serde(default)]
     pub dump: DumpConfig,
+    /// When a run is saved so that it can go on from there.
+    #[serde(default)]
+    pub checkpoint: CheckpointConfig,
     /// Where it is computed.
     #[serde(default)]
     pub compute: ComputeConfig,
@@ -66,6 +69,57 @@ pub struct TrainingConfig {
     /// Steps between evaluations within an epoch; 0 evaluates at the end of epochs only.
     #[serde(default)]
     pub evaluate_every: usize,
+    /// The measurement whose best model is kept as `best.safetensors`; none is kept without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_best: Option<Measure>,
+    /// Evaluations in a row without a better `keep_best` after which training stops; 0 never stops.
+    #[serde(default)]
+    pub patience: usize,
+}
+
+/// A measurement that tells better models from worse; the names are those of `metrics.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Cross-entropy over the training samples.
+    Loss,
+    /// Accuracy over the training samples.
+    Accuracy,
+    /// F1 over the training samples.
+    F1,
+    /// Cross-entropy over the held-out samples.
+    HeldOutLoss,
+    /// Accuracy over the held-out samples.
+    HeldOutAccuracy,
+    /// F1 over the held-out samples.
+    HeldOutF1,
+}
+
+impl Measure {
+    /// Whether it is measured on held-out samples.
+    pub fn is_held_out(self) -> bool {
+        matches!(
+            self,
+            Self::HeldOutLoss | Self::HeldOutAccuracy | Self::HeldOutF1
+        )
+    }
+
+    /// Whether less of it is better.
+    pub fn is_loss(self) -> bool {
+        matches!(self, Self::Loss | Self::HeldOutLoss)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "loss",
+            Self::Accuracy => "accuracy",
+            Self::F1 => "f1",
+            Self::HeldOutLoss => "held_out_loss",
+            Self::HeldOutAccuracy => "held_out_accuracy",
+            Self::HeldOutF1 => "held_out_f1",
+        }
+    }
 }
 
 /// How a token that occurs several times in a batch enters Adam's mean of squared gradients.
@@ -132,6 +186,27 @@ impl Default for DumpConfig {
             every_epochs: 1,
             every_steps: 0,
             formats: vec![DumpFormat::Npz],
+        }
+    }
+}
+
+/// The `[checkpoint]` section.
+///
+/// The last moment of a run is always saved, be it the end or a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CheckpointConfig {
+    /// Epochs between checkpoints; 0 for none.
+    pub every_epochs: usize,
+    /// Steps between checkpoints; 0 for none.
+    pub every_steps: usize,
+}
+
+impl Default for CheckpointConfig {
+    fn default() -> Self {
+        Self {
+            every_epochs: 1,
+            every_steps: 0,
         }
     }
 }
@@ -215,15 +290,35 @@ impl ExperimentConfig {
     ///
     /// # Errors
     /// When that folder cannot be told.
-    pub fn with_absolute_paths(mut self) -> Result<Self, Failure> {
-        let absolute = |path: &mut PathBuf| {
-            let found = std::path::absolute(&*path).map_err(|error| Failure::reading(path, error));
-            found.map(|found| *path = found)
-        };
+    pub fn with_absolute_paths(self) -> Result<Self, Failure> {
+        self.with_paths(|path| {
+            std::path::absolute(path).map_err(|error| Failure::reading(path, error))
+        })
+    }
+
+    /// The config with paths relative to the folder that the program is run in, where they lie in it.
+    ///
+    /// # Errors
+    /// When that folder cannot be told.
+    pub fn with_paths_from_here(self) -> Result<Self, Failure> {
+        let dot = Path::new(".");
+        let here = std::env::current_dir().map_err(|error| Failure::reading(dot, error))?;
+        self.with_absolute_paths()?.with_paths(|path| {
+            let inside = path.strip_prefix(&here).unwrap_or(path);
+            Ok(inside.to_owned())
+        })
+    }
+
+    fn with_paths(
+        mut self,
+        change: impl Fn(&Path) -> Result<PathBuf, Failure>,
+    ) -> Result<Self, Failure> {
         if let Source::File(path) = &mut self.data.source {
-            absolute(path)?;
+            *path = change(path)?;
         }
-        self.reference.as_mut().map_or(Ok(()), absolute)?;
+        if let Some(path) = &mut self.reference {
+            *path = change(path)?;
+        }
         Ok(self)
     }
 }
@@ -257,6 +352,12 @@ impl TrainingConfig {
                     format!("{key} is {decay}; it must be at least 0 and below 1"),
                 ));
             }
+        }
+        if self.patience > 0 && self.keep_best.is_none() {
+            return Err(invalid(
+                "training.patience",
+                "nothing is watched; name a measurement with training.keep_best, such as \"held_out_loss\"",
+            ));
         }
         Ok(())
     }

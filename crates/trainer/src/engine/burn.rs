@@ -5,9 +5,9 @@ use burn::tensor::{Device, Gradients, Tensor, s};
 use headlight_data::{Batch, Dataset};
 use headlight_model::{Parameter, TransformerClassifier};
 
-use super::{Answers, Engine};
+use super::{Answers, Engine, TrainingState};
 use crate::Failure;
-use crate::experiment::{Experiment, host, label_tensor, samples_at_once, token_tensor};
+use crate::experiment::{Experiment, host, label_tensor, samples_at_once, token_tensor, with};
 use crate::metrics;
 use crate::optimizer::{Adam, Lookup};
 
@@ -111,6 +111,26 @@ impl Engine for BurnEngine {
 
     fn parameters(&self) -> Vec<Parameter> {
         self.model.parameters()
+    }
+
+    fn state(&self) -> TrainingState {
+        let parameters = self.model.parameters();
+        let count = parameters.iter().map(|own| own.values.len()).sum();
+        let (first, second) = self.adam.moments(count);
+        TrainingState {
+            parameters,
+            first,
+            second,
+            steps: self.adam.steps(),
+        }
+    }
+
+    fn restore(&mut self, state: &TrainingState) -> Result<(), Failure> {
+        state.check(&self.model.parameters())?;
+        self.model = with(self.model.clone(), &state.parameters)?;
+        self.adam
+            .restore(state.steps, &state.first, &state.second, &self.device);
+        Ok(())
     }
 
     fn model(&self) -> Result<TransformerClassifier, Failure> {

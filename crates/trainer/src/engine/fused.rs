@@ -1,10 +1,10 @@
 //! The hand-derived step of `headlight-fused`, for the trainer.
 
 use headlight_data::Dataset;
-use headlight_fused::{Adam, Model, Samples, Shape};
+use headlight_fused::{Adam, Model, Samples, Shape, State};
 use headlight_model::{Parameter, Scale, TransformerClassifier};
 
-use super::{Answers, Engine};
+use super::{Answers, Engine, TrainingState};
 use crate::Failure;
 use crate::config::TokenSecondMoment;
 use crate::experiment::{Experiment, init_model};
@@ -127,6 +127,35 @@ impl Engine for FusedEngine<'_> {
 
     fn parameters(&self) -> Vec<Parameter> {
         self.named(&self.model.parameters())
+    }
+
+    fn state(&self) -> TrainingState {
+        let State {
+            parameters,
+            first,
+            second,
+            steps,
+        } = self.model.state();
+        TrainingState {
+            parameters: self.named(&parameters),
+            first,
+            second,
+            steps,
+        }
+    }
+
+    fn restore(&mut self, state: &TrainingState) -> Result<(), Failure> {
+        state.check(&self.experiment.start)?;
+        let parameters = state.parameters.iter();
+        self.model.restore(&State {
+            parameters: parameters
+                .flat_map(|parameter| parameter.values.iter().copied())
+                .collect(),
+            first: state.first.clone(),
+            second: state.second.clone(),
+            steps: state.steps,
+        });
+        Ok(())
     }
 
     fn model(&self) -> Result<TransformerClassifier, Failure> {

@@ -40,11 +40,67 @@ pub trait Engine {
     /// All parameters, in the model's order.
     fn parameters(&self) -> Vec<Parameter>;
 
+    /// What the next steps depend on.
+    fn state(&self) -> TrainingState;
+
+    /// Goes on from a state: on a CPU, with the same bytes as where it was taken.
+    ///
+    /// # Errors
+    /// When it is none of this model.
+    fn restore(&mut self, state: &TrainingState) -> Result<(), Failure>;
+
     /// The model without automatic differentiation, for dumps.
     ///
     /// # Errors
     /// When its weights are no longer numbers.
     fn model(&self) -> Result<TransformerClassifier, Failure>;
+}
+
+/// A model in training, on the host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrainingState {
+    /// In the model's order.
+    pub parameters: Vec<Parameter>,
+    /// Adam's mean of gradients, over all parameters in that order.
+    pub first: Vec<f32>,
+    /// Adam's mean of squared gradients, over all parameters in that order.
+    pub second: Vec<f32>,
+    /// Steps taken.
+    pub steps: u32,
+}
+
+impl TrainingState {
+    /// Checks that a state has these parameters, and as many moments.
+    ///
+    /// # Errors
+    /// Names the first difference.
+    fn check(&self, own: &[Parameter]) -> Result<(), Failure> {
+        let differs = |what: String| Err(Failure::Input(format!("it is of another model: {what}")));
+        if self.parameters.len() != own.len() {
+            return differs(format!(
+                "{} parameters, not {}",
+                self.parameters.len(),
+                own.len()
+            ));
+        }
+        for (theirs, own) in self.parameters.iter().zip(own) {
+            if (&theirs.name, &theirs.shape) != (&own.name, &own.shape) {
+                return differs(format!(
+                    "`{}` {:?}, not `{}` {:?}",
+                    theirs.name, theirs.shape, own.name, own.shape
+                ));
+            }
+        }
+        let count: usize = own.iter().map(|parameter| parameter.values.len()).sum();
+        if (self.first.len(), self.second.len()) != (count, count) {
+            return differs(format!(
+                "{} and {} moments, not {count}",
+                self.first.len(),
+                self.second.len()
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// What a model says of some samples.

@@ -10,9 +10,10 @@ use sha2::{Digest, Sha256};
 
 use super::grid::{Grid, Seeds, product};
 use crate::Failure;
-use crate::config::{self, DumpConfig, ExperimentConfig};
+use crate::config::{self, CheckpointConfig, DumpConfig, ExperimentConfig};
 use crate::devices::OpenDevice;
 use crate::experiment::{self, Experiment};
+use crate::hash::{add_splits, hex};
 
 /// A config of the grid, with what its runs share.
 #[derive(Debug)]
@@ -139,10 +140,12 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
     let mut hash = Sha256::new();
     hash.update(env!("CARGO_PKG_VERSION"));
     for (index, point) in points.iter().enumerate() {
-        // Where a dataset file lies is no matter, what is in it is; dumps are not made.
+        // Where a dataset file lies is no matter, what is in it is; dumps and checkpoints are not
+        // made.
         let config = ExperimentConfig {
             seed: 0,
             dump: DumpConfig::default(),
+            checkpoint: CheckpointConfig::default(),
             ..point.config.clone()
         };
         let mut config = serde_json::to_value(config)
@@ -157,27 +160,8 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
             .position(|other| Arc::ptr_eq(&other.splits, &point.splits));
         match earlier {
             Some(earlier) => hash.update((earlier as u64).to_le_bytes()),
-            None => {
-                for split in [&point.splits.train, &point.splits.held_out] {
-                    hash.update((split.len() as u64).to_le_bytes());
-                    for token in split.all_tokens() {
-                        hash.update(token.to_le_bytes());
-                    }
-                    for &label in split.labels() {
-                        hash.update([u8::from(label)]);
-                    }
-                }
-            }
+            None => add_splits(&mut hash, &point.splits),
         }
     }
     Ok(hex(&hash.finalize()))
-}
-
-/// Bytes in lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -3,13 +3,14 @@
 use headlight_data::Dataset;
 use sha2::{Digest, Sha256};
 
-use super::plan::{Plan, hex};
+use super::plan::Plan;
 use super::row::{Outcome, Row};
 use crate::engine::{Answers, Engine};
 use crate::evaluate::evaluate;
 use crate::experiment::Experiment;
+use crate::hash::hex;
 use crate::signals::Signals;
-use crate::train::{Ending, Observer, Progress, train};
+use crate::train::{Ending, Next, Observer, Progress, train};
 use crate::{Failure, weights};
 
 /// The held-out F1 from which on a run counts as having learned.
@@ -42,7 +43,8 @@ fn outcome(experiment: &Experiment, signals: &Signals) -> Result<Option<Outcome>
     let mut engine = experiment.engine()?;
     let engine = engine.as_mut();
     let mut watch = Watch::new(&experiment.splits.held_out);
-    if train(experiment, engine, signals, &mut watch)? != Ending::Finished {
+    let ending = train(experiment, engine, signals, Progress::default(), &mut watch)?;
+    if let Ending::Interrupted(_) = ending {
         return Ok(None);
     }
     let train = evaluate(engine, &experiment.splits.train, None)
@@ -123,13 +125,13 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<(), Failure> {
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
         if self.learned_at_step.is_none() && self.is_learned(engine) {
             self.learned_at_step = Some(progress.step);
         }
         if progress.at_epoch_end {
-            self.epoch_loss.extend(progress.epoch_loss);
+            self.epoch_loss.extend(progress.losses.value());
         }
-        Ok(())
+        Ok(Next::Step)
     }
 }

@@ -1,7 +1,10 @@
 //! The training loop.
 
+mod divergence;
+
+use serde::{Deserialize, Serialize};
+
 use crate::Failure;
-use crate::config::TrainingConfig;
 use crate::engine::Engine;
 use crate::evaluate::evaluate;
 use crate::experiment::Experiment;
@@ -19,8 +22,17 @@ pub struct Progress {
     pub at_epoch_end: bool,
     /// The loss of the last step's batch, before that step.
     pub loss: Option<f64>,
-    /// Mean of the batches' losses since the epoch began, as Keras reports it.
-    pub epoch_loss: Option<f64>,
+    /// The batches' losses since the epoch began, whose mean Keras reports.
+    pub losses: Mean,
+}
+
+/// What an observer wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Another step.
+    Step,
+    /// No more of them.
+    Stop,
 }
 
 /// How training ended, short of a failure.
@@ -28,6 +40,8 @@ pub struct Progress {
 pub enum Ending {
     /// All epochs are done.
     Finished,
+    /// The observer had seen enough.
+    Stopped,
     /// A signal with this number asked to stop; the step under way was finished.
     Interrupted(i32),
 }
@@ -38,10 +52,10 @@ pub trait Observer {
     ///
     /// # Errors
     /// Stops training, as when a file cannot be written.
-    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<(), Failure>;
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure>;
 }
 
-/// Trains the engine's model.
+/// Trains the engine's model from where it stands, which `start` says.
 ///
 /// # Errors
 /// When the loss is no longer a number, or the observer fails.
@@ -49,35 +63,51 @@ pub fn train(
     experiment: &Experiment,
     engine: &mut dyn Engine,
     signals: &Signals,
+    start: Progress,
     observer: &mut dyn Observer,
 ) -> Result<Ending, Failure> {
-    let config = &experiment.config.training;
     let train = &experiment.splits.train;
-    let mut progress = Progress {
-        at_epoch_end: true,
-        ..Progress::default()
-    };
-    observer.step(progress, engine)?;
+    let steps = experiment.steps_per_epoch();
+    let mut progress = start;
+    if progress.step == 0 {
+        progress.at_epoch_end = true;
+        if observer.step(progress, engine)? == Next::Stop {
+            return Ok(Ending::Stopped);
+        }
+    }
 
-    for epoch in 1..=config.epochs {
+    for epoch in progress.step / steps + 1..=experiment.config.training.epochs {
         let batches = experiment.batches(epoch);
-        let mut losses = Mean::default();
-        for (index, batch) in batches.iter().enumerate() {
+        let taken = progress.step % steps;
+        if taken == 0 {
+            progress.losses = Mean::default();
+        }
+        // What the epoch starts from, to find out later what went wrong in it.
+        let before = engine.state();
+        for (index, batch) in batches.iter().enumerate().skip(taken) {
             let loss = engine.step(train, batch);
             progress.step += 1;
-            losses.add(loss);
+            progress.losses.add(loss);
             if !loss.is_finite() {
-                return Err(diverged(loss, epoch, progress.step, config));
+                let since: Vec<&[u32]> = batches.iter().take(index + 1).skip(taken).collect();
+                let gradient = divergence::last_gradient(engine, train, &before, &since)?;
+                return Err(Failure::Diverged(format!(
+                    "training diverged: the loss became {loss} in epoch {epoch} at step {}; {gradient}; \
+                     try a training.learning_rate below {:e}",
+                    progress.step, experiment.config.training.learning_rate
+                )));
             }
             progress.at_epoch_end = index + 1 == batches.len();
             if progress.at_epoch_end {
                 progress.epoch = epoch;
             }
             progress.loss = Some(loss);
-            progress.epoch_loss = losses.value();
-            observer.step(progress, engine)?;
+            let next = observer.step(progress, engine)?;
             if let Some(signal) = signals.received() {
                 return Ok(Ending::Interrupted(signal));
+            }
+            if next == Next::Stop {
+                return Ok(Ending::Stopped);
             }
         }
     }
@@ -105,23 +135,15 @@ pub fn measure(
     Ok(StepMetrics {
         epoch: progress.epoch,
         step: progress.step,
-        train_loss: progress.epoch_loss,
+        train_loss: progress.losses.value(),
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
     })
 }
 
-fn diverged(loss: f64, epoch: usize, step: usize, config: &TrainingConfig) -> Failure {
-    Failure::Diverged(format!(
-        "training diverged: the loss became {loss} in epoch {epoch} at step {step}; \
-         try a training.learning_rate below {:e}",
-        config.learning_rate
-    ))
-}
-
 /// A running mean.
-#[derive(Clone, Copy, Debug, Default)]
-struct Mean {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Mean {
     sum: f64,
     count: usize,
 }
@@ -132,7 +154,8 @@ impl Mean {
         self.count += 1;
     }
 
-    fn value(self) -> Option<f64> {
+    /// The mean, where there is anything.
+    pub fn value(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 }

@@ -1,0 +1,195 @@
+//! A checkpoint as a file: a line with a checksum, and all after it as safetensors.
+//!
+//! The tensors are the parameters by name, `adam.first` and `adam.second` over all of them, the best
+//! model as `best.NAME`, and `losses`. The counters are JSON in the safetensors' metadata.
+
+use std::collections::HashMap;
+
+use headlight_model::Parameter;
+use safetensors::tensor::{Dtype, SafeTensors};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::Checkpoint;
+use crate::Failure;
+use crate::best::Best;
+use crate::engine::TrainingState;
+use crate::files::LinesMark;
+use crate::hash::hex;
+use crate::train::{Mean, Progress};
+use crate::weights::{OwnedTensor, float32};
+
+/// What a checkpoint begins with, before its checksum; the number is that of this format.
+const MAGIC: &str = "headlight checkpoint 1 ";
+
+/// The key of the counters in the metadata.
+const COUNTERS: &str = "headlight";
+
+const FIRST: &str = "adam.first";
+const SECOND: &str = "adam.second";
+const LOSSES: &str = "losses";
+const BEST: &str = "best.";
+
+/// All of a checkpoint that is no tensor.
+#[derive(Debug, Serialize, Deserialize)]
+struct Counters {
+    epoch: usize,
+    step: usize,
+    at_epoch_end: bool,
+    loss: Option<f64>,
+    epoch_losses: Mean,
+    adam_steps: u32,
+    /// In the model's order, which a safetensors file does not keep.
+    parameters: Vec<String>,
+    metrics: LinesMark,
+    best: Option<BestCounters>,
+    inputs_sha256: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct BestCounters {
+    value: f64,
+    step: usize,
+    waited: usize,
+}
+
+impl Checkpoint {
+    /// The bytes of a checkpoint's file; the same checkpoint gives the same bytes.
+    ///
+    /// # Errors
+    /// When parameters are not as long as their shapes say.
+    pub fn encode(&self) -> Result<Vec<u8>, Failure> {
+        let counters = Counters {
+            epoch: self.progress.epoch,
+            step: self.progress.step,
+            at_epoch_end: self.progress.at_epoch_end,
+            loss: self.progress.loss,
+            epoch_losses: self.progress.losses,
+            adam_steps: self.state.steps,
+            parameters: names(&self.state.parameters),
+            metrics: self.metrics.clone(),
+            best: self.best.as_ref().map(|best| BestCounters {
+                value: best.value,
+                step: best.step,
+                waited: best.waited,
+            }),
+            inputs_sha256: self.inputs_sha256.clone(),
+        };
+        let failed =
+            |error: String| Failure::System(format!("the checkpoint cannot be written: {error}"));
+        let counters =
+            serde_json::to_string(&counters).map_err(|error| failed(error.to_string()))?;
+        let body = safetensors::serialize(
+            self.tensors(),
+            Some(HashMap::from([(COUNTERS.to_owned(), counters)])),
+        )
+        .map_err(|error| failed(error.to_string()))?;
+        let mut bytes = format!("{MAGIC}{}\n", hex(&Sha256::digest(&body))).into_bytes();
+        bytes.extend(body);
+        Ok(bytes)
+    }
+
+    fn tensors(&self) -> Vec<(String, OwnedTensor)> {
+        let named = |prefix: &str, own: &Parameter| {
+            let tensor = OwnedTensor::float32(own.shape.clone(), &own.values);
+            (format!("{prefix}{}", own.name), tensor)
+        };
+        let flat = |values: &[f32]| OwnedTensor::float32(vec![values.len()], values);
+        let best = self.best.iter().flat_map(|best| &best.parameters);
+        let parameters = self.state.parameters.iter();
+        parameters
+            .map(|own| named("", own))
+            .chain(best.map(|own| named(BEST, own)))
+            .chain([
+                (FIRST.to_owned(), flat(&self.state.first)),
+                (SECOND.to_owned(), flat(&self.state.second)),
+                (LOSSES.to_owned(), OwnedTensor::float64(&self.losses)),
+            ])
+            .collect()
+    }
+
+    /// Reads a checkpoint's bytes.
+    ///
+    /// # Errors
+    /// When they are not what was written: says in what way.
+    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let end = MAGIC.len() + 2 * Sha256::output_size();
+        let (Some(head), Some(b'\n')) = (bytes.get(..end), bytes.get(end)) else {
+            return Err("it was cut short, or is no checkpoint".to_owned());
+        };
+        let Some(checksum) = head.strip_prefix(MAGIC.as_bytes()) else {
+            return Err("it is no checkpoint, or one of another version of headlight".to_owned());
+        };
+        let body = &bytes[end + 1..];
+        if hex(&Sha256::digest(body)).as_bytes() != checksum {
+            return Err("it is damaged: its checksum is wrong".to_owned());
+        }
+        parse(body).map_err(|reason| format!("it is no checkpoint: {reason}"))
+    }
+}
+
+/// What stands behind the checksum.
+fn parse(body: &[u8]) -> Result<Checkpoint, String> {
+    let said = |error: &dyn std::fmt::Display| error.to_string();
+    let (_, header) = SafeTensors::read_metadata(body).map_err(|error| said(&error))?;
+    let counters = header.metadata().as_ref().and_then(|map| map.get(COUNTERS));
+    let counters = counters.ok_or("it holds no counters")?;
+    let counters: Counters = serde_json::from_str(counters).map_err(|error| said(&error))?;
+    let tensors = SafeTensors::deserialize(body).map_err(|error| said(&error))?;
+    let tensor = |name: &str, dtype: Dtype| {
+        let tensor = tensors.tensor(name).map_err(|error| said(&error))?;
+        if tensor.dtype() == dtype {
+            Ok(tensor)
+        } else {
+            Err(format!("`{name}` is {:?}", tensor.dtype()))
+        }
+    };
+    let parameters = |prefix: &str| {
+        let of = |name: &String| {
+            let tensor = tensor(&format!("{prefix}{name}"), Dtype::F32)?;
+            Ok(Parameter {
+                name: name.clone(),
+                shape: tensor.shape().to_vec(),
+                values: float32(tensor.data()),
+            })
+        };
+        let names = counters.parameters.iter();
+        names.map(of).collect::<Result<Vec<Parameter>, String>>()
+    };
+    let flat = |name: &str| Ok::<_, String>(float32(tensor(name, Dtype::F32)?.data()));
+    let best = match &counters.best {
+        None => None,
+        Some(best) => Some(Best {
+            value: best.value,
+            step: best.step,
+            waited: best.waited,
+            parameters: parameters(BEST)?,
+        }),
+    };
+    let losses = tensor(LOSSES, Dtype::F64)?;
+    let (losses, _) = losses.data().as_chunks::<8>();
+    Ok(Checkpoint {
+        progress: Progress {
+            epoch: counters.epoch,
+            step: counters.step,
+            at_epoch_end: counters.at_epoch_end,
+            loss: counters.loss,
+            losses: counters.epoch_losses,
+        },
+        state: TrainingState {
+            parameters: parameters("")?,
+            first: flat(FIRST)?,
+            second: flat(SECOND)?,
+            steps: counters.adam_steps,
+        },
+        metrics: counters.metrics,
+        best,
+        losses: losses.iter().copied().map(f64::from_le_bytes).collect(),
+        inputs_sha256: counters.inputs_sha256,
+    })
+}
+
+fn names(parameters: &[Parameter]) -> Vec<String> {
+    let names = parameters.iter().map(|parameter| parameter.name.clone());
+    names.collect()
+}

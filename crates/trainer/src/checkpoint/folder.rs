@@ -1,0 +1,104 @@
+//! A run's checkpoints: the newest two, so that one is whole whatever happens to the other.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Checkpoint;
+use crate::Failure;
+use crate::files::{make_inside, note, read_bounded, write_whole};
+use crate::run_dir::step_of;
+
+/// How many are kept.
+const KEPT: usize = 2;
+
+const ENDING: &str = "checkpoint";
+
+/// The folder `checkpoint` of a run.
+#[derive(Clone, Debug)]
+pub struct Checkpoints {
+    folder: PathBuf,
+}
+
+impl Checkpoints {
+    /// The checkpoints in a folder, which need not exist yet.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes a checkpoint; only when it is on the disk, those older than the one before it go.
+    ///
+    /// # Errors
+    /// When it cannot be written; then those there are stay.
+    pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), Failure> {
+        let bytes = checkpoint.encode()?;
+        make_inside(&self.folder)?;
+        let name = format!("step-{:09}.{ENDING}", checkpoint.progress.step);
+        write_whole(&self.folder.join(name), |file| {
+            std::io::Write::write_all(file, &bytes)
+        })?;
+        for old in self.newest_first()?.into_iter().skip(KEPT) {
+            // Kept for longer than wanted is no harm.
+            let _ = fs::remove_file(old);
+        }
+        Ok(())
+    }
+
+    /// The newest checkpoint that can be used; those that cannot are named on standard error and
+    /// passed over. `None` where there is none at all.
+    ///
+    /// `check` says what is wrong with one that is whole.
+    ///
+    /// # Errors
+    /// When there are checkpoints but none can be used.
+    pub fn newest(
+        &self,
+        check: impl Fn(&Checkpoint) -> Result<(), String>,
+    ) -> Result<Option<Checkpoint>, Failure> {
+        let paths = self.newest_first()?;
+        for path in &paths {
+            let read = read_bounded(path).map_err(|failure| failure.to_string());
+            let read = read.and_then(|bytes| Checkpoint::decode(&bytes));
+            match read.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
+                Ok(checkpoint) => return Ok(Some(checkpoint)),
+                Err(reason) => note(&format!(
+                    "{} cannot be used: {reason}; trying the one before it",
+                    path.display()
+                )),
+            }
+        }
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        Err(Failure::Input(format!(
+            "no checkpoint in {} can be used; to train from the start, remove that folder",
+            self.folder.display()
+        )))
+    }
+
+    /// The step of the newest checkpoint, whole or not.
+    pub fn newest_step(&self) -> Option<usize> {
+        step_of(self.newest_first().ok()?.first()?)
+    }
+
+    /// By name, which begins with the step.
+    fn newest_first(&self) -> Result<Vec<PathBuf>, Failure> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Failure::reading(&self.folder, error)),
+        };
+        let mut paths: Vec<PathBuf> = entries
+            .filter_map(Result::ok)
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
+            .collect();
+        paths.sort();
+        paths.reverse();
+        Ok(paths)
+    }
+}
