@@ -41,13 +41,21 @@ pub fn write_whole(
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
-        temporary.persist(path).map_err(|failed| failed.error)?;
-        // The name is on the disk once the folder is.
-        #[cfg(unix)]
-        File::open(folder)?.sync_all()?;
-        Ok(())
+        temporary.persist(path).map_err(|failed| failed.error)
     };
     attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// Makes sure that the names of a folder's files are on the disk, not only what is in them.
+///
+/// # Errors
+/// When they are not.
+pub fn sync_names(folder: &Path) -> Result<(), Failure> {
+    #[cfg(unix)]
+    File::open(folder)
+        .and_then(|opened| opened.sync_all())
+        .map_err(|error| Failure::writing(folder, &error))?;
+    Ok(())
 }
 
 /// Makes a folder in one that is there. A run whose folder is taken away must not make a new one.

@@ -1,5 +1,7 @@
 //! What a training run writes while it goes on: metrics, dumps and checkpoints.
 
+use std::time::Instant;
+
 use crate::Failure;
 use crate::best::Watch;
 use crate::checkpoint::{Checkpoint, inputs_sha256};
@@ -29,6 +31,7 @@ pub(crate) struct Recorder<'a> {
     /// The steps of the last dump and of the last checkpoint.
     recorded: Option<usize>,
     saved: Option<usize>,
+    saved_at: Instant,
 }
 
 impl<'a> Recorder<'a> {
@@ -68,6 +71,7 @@ impl<'a> Recorder<'a> {
             progress,
             recorded: None,
             saved: None,
+            saved_at: Instant::now(),
         })
     }
 
@@ -86,12 +90,24 @@ impl<'a> Recorder<'a> {
         Ok(self)
     }
 
+    /// When it is made depends on the clock; what comes of the run does not.
+    fn checkpoint_is_due(&self, step: usize) -> bool {
+        let CheckpointConfig {
+            every_seconds,
+            every_epochs,
+            every_steps,
+        } = self.experiment.config.checkpoint;
+        let late = every_seconds > 0 && self.saved_at.elapsed().as_secs() >= every_seconds;
+        step > 0 && (late || falls_on(self.experiment, every_epochs, every_steps, step))
+    }
+
     /// Saves all that is needed to go on from here.
     fn save(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         if self.saved == Some(self.progress.step) {
             return Ok(());
         }
         self.saved = Some(self.progress.step);
+        self.saved_at = Instant::now();
         let state = engine.state();
         let lost = state
             .parameters
@@ -104,8 +120,9 @@ impl<'a> Recorder<'a> {
                 lost.name, self.progress.step, self.experiment.config.training.learning_rate
             )));
         }
-        // The lines that a checkpoint speaks of must not be lost when it is not.
+        // What a checkpoint stands on must not be lost when it is not.
         self.log.sync()?;
+        self.run.sync_names()?;
         self.run.checkpoints().save(&Checkpoint {
             progress: self.progress,
             state,
@@ -181,11 +198,7 @@ impl Observer for Recorder<'_> {
         if progress.at_epoch_end || due(every, step) {
             self.evaluate(engine)?;
         }
-        let CheckpointConfig {
-            every_epochs,
-            every_steps,
-        } = self.experiment.config.checkpoint;
-        if step > 0 && falls_on(self.experiment, every_epochs, every_steps, step) {
+        if self.checkpoint_is_due(step) {
             self.save(engine)?;
         }
         Ok(if self.has_waited_enough() {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::checkpoint::Checkpoints;
 use crate::config::{DumpFormat, ExperimentConfig};
 use crate::environment::Environment;
-use crate::files::{LineFile, TEMPORARY, make_inside, write_whole};
+use crate::files::{LineFile, TEMPORARY, make_inside, sync_names, write_whole};
 use crate::{Failure, config, weights};
 
 /// Where runs go that are given no folder of their own.
@@ -217,6 +217,15 @@ impl RunDir {
         weights::save(parameters, &self.path.join("best.safetensors"))
     }
 
+    /// Makes sure that the names of all files so far are on the disk.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn sync_names(&self) -> Result<(), Failure> {
+        sync_names(&self.path)?;
+        sync_names(&self.attention_path())
+    }
+
     /// What is needed to go on with the run.
     pub fn checkpoints(&self) -> Checkpoints {
         Checkpoints::at(self.path.join("checkpoint"))
@@ -318,7 +327,8 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_report(&self, text: &str) -> Result<(), Failure> {
-        self.write_text(REPORT, text)
+        self.write_text(REPORT, text)?;
+        self.sync_names()
     }
 
     /// The npz dumps, by step.

@@ -571,3 +571,77 @@ fn a_vanished_folder_is_said() {
     );
     assert!(!finished.stderr.contains("panicked"), "{}", finished.stderr);
 }
+
+/// Runs on disks that are full sooner or later, each of which goes on elsewhere. The disks are small
+/// tmpfs in a mount namespace of their own, which Linux gives to anybody where it is not switched
+/// off; `HEADLIGHT_EXPECT` with `tmpfs` in it makes sure that it is not.
+#[test]
+fn a_full_disk_loses_nothing() {
+    let folder = folder("full-disk");
+    let can_mount = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "mount"])
+        .args(["-t", "tmpfs", "tmpfs", text(&folder)])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !can_mount {
+        let expected = std::env::var("HEADLIGHT_EXPECT").unwrap_or_default();
+        assert!(!expected.contains("tmpfs"), "no tmpfs can be mounted");
+        println!("not tried: no tmpfs can be mounted here");
+        return;
+    }
+    let undisturbed = folder.join("undisturbed");
+    finish(&undisturbed, "fused", &[]);
+    let undisturbed = files(&undisturbed);
+    let disk = folder.join("disk");
+    fs::create_dir(&disk).unwrap();
+    let mut full = 0;
+    for kilobytes in (20..).step_by(24) {
+        let saved = folder.join(format!("saved-{kilobytes}"));
+        let run = disk.join("run");
+        let train = command(&run, "fused", &[]);
+        let script = format!(
+            "mount -t tmpfs -o size={kilobytes}k tmpfs '{}' || exit 99\n\
+             \"$@\"; code=$?; cp -r '{}' '{}'; exit $code",
+            text(&disk),
+            text(&run),
+            text(&saved)
+        );
+        let output = Command::new("unshare")
+            .args([
+                "--user",
+                "--map-root-user",
+                "--mount",
+                "sh",
+                "-c",
+                &script,
+                "sh",
+            ])
+            .arg(train.get_program())
+            .args(train.get_args())
+            .current_dir(train.get_current_dir().unwrap())
+            .output();
+        let finished = Finished::from(output.unwrap());
+        let unfinished = fs::read_dir(&saved).unwrap().any(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            name.starts_with(".unfinished-")
+        });
+        assert!(!unfinished, "{kilobytes} KiB");
+        if finished.code == Some(0) {
+            // The page is no part of what must be there: it may be what did not fit.
+            break;
+        }
+        full += 1;
+        assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+        for part in [
+            "No space left on device",
+            "free some space",
+            "--resume --run",
+        ] {
+            assert!(finished.stderr.contains(part), "{}", finished.stderr);
+        }
+        finish(&saved, "fused", &[]);
+        assert_same(&saved, &undisturbed, &format!("{kilobytes} KiB"));
+    }
+    assert!(full > 5, "{full} disks were full");
+}

@@ -27,7 +27,9 @@ fn a_run_directory_holds_all_of_a_run() {
     assert_eq!(
         names(""),
         [
+            ".lock",
             "attention",
+            "checkpoint",
             "config.toml",
             "environment.json",
             "inspector.html",

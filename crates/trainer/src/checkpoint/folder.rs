@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Checkpoint;
 use crate::Failure;
-use crate::files::{make_inside, note, read_bounded, write_whole};
+use crate::files::{make_inside, note, read_bounded, sync_names, write_whole};
 use crate::run_dir::step_of;
 
 /// How many are kept.
@@ -41,6 +41,7 @@ impl Checkpoints {
         write_whole(&self.folder.join(name), |file| {
             std::io::Write::write_all(file, &bytes)
         })?;
+        sync_names(&self.folder)?;
         for old in self.newest_first()?.into_iter().skip(KEPT) {
             // Kept for longer than wanted is no harm.
             let _ = fs::remove_file(old);

@@ -61,20 +61,21 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         Some(run) => run,
         None => create_run_dir(arguments)?,
     };
-    run.write_config(&experiment.config.clone().with_absolute_paths()?)?;
-    let environment = Environment::now(&experiment.config.compute, &experiment.device);
-    run.write_environment(&environment, start.map(|start| start.step))?;
-
-    let mut recorder = Recorder::new(&experiment, &run, checkpoint)?;
-    let ending = if recorder.has_waited_enough() {
-        Ok(Ending::Stopped)
-    } else {
-        let start = start.unwrap_or_default();
-        train(&experiment, engine, &signals, start, &mut recorder)
+    let work = || -> Result<(), Failure> {
+        run.write_config(&experiment.config.clone().with_absolute_paths()?)?;
+        let environment = Environment::now(&experiment.config.compute, &experiment.device);
+        run.write_environment(&environment, start.map(|start| start.step))?;
+        let mut recorder = Recorder::new(&experiment, &run, checkpoint)?;
+        let ending = if recorder.has_waited_enough() {
+            Ending::Stopped
+        } else {
+            let start = start.unwrap_or_default();
+            train(&experiment, engine, &signals, start, &mut recorder)?
+        };
+        let recorder = recorder.finish(engine)?;
+        conclude(&experiment, engine, &run, ending, recorder, comparisons)
     };
-    let ended = ending.and_then(|ending| Ok((ending, recorder.finish(engine)?)));
-    let (ending, recorder) = ended.map_err(|failure| failed(failure, &run))?;
-    conclude(&experiment, engine, &run, ending, recorder, comparisons)
+    work().map_err(|failure| failed(failure, &run))
 }
 
 /// Writes what is left of a run that has come to its end, or to an end for now, and prints it.
@@ -188,7 +189,7 @@ fn config(arguments: &TrainArguments, begun: Option<&RunDir>) -> Result<Experime
     config.with_paths_from_here()
 }
 
-/// A failure while training, with what is left of the run.
+/// A failure once there is a run, with what is left of it.
 fn failed(failure: Failure, run: &RunDir) -> Failure {
     match failure {
         Failure::Diverged(message) => {

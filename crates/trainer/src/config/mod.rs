@@ -196,6 +196,8 @@ impl Default for DumpConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CheckpointConfig {
+    /// Seconds between checkpoints: what a run loses at most when it is killed; 0 for none.
+    pub every_seconds: u64,
     /// Epochs between checkpoints; 0 for none.
     pub every_epochs: usize,
     /// Steps between checkpoints; 0 for none.
@@ -205,7 +207,8 @@ pub struct CheckpointConfig {
 impl Default for CheckpointConfig {
     fn default() -> Self {
         Self {
-            every_epochs: 1,
+            every_seconds: 5,
+            every_epochs: 0,
             every_steps: 0,
         }
     }
