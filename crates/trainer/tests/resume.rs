@@ -6,11 +6,11 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{Finished, folder, headlight, metrics, run, text};
+use common::{Finished, Moments, folder, headlight, metrics, run, send, text};
 
 /// A config that writes a lot: dumps, evaluations and checkpoints that fall on different steps.
 const SETTINGS: [&str; 6] = [
@@ -76,20 +76,6 @@ fn assert_same(run: &Path, undisturbed: &BTreeMap<PathBuf, Vec<u8>>, what: &str)
     }
 }
 
-/// Moments that look random, and are the same each time.
-struct Moments(u64);
-
-impl Moments {
-    fn below(&mut self, limit: u64) -> u64 {
-        // Knuth's MMIX generator; its upper bits are good.
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// How many kills each engine has to survive.
 fn kills_wanted() -> u32 {
     let wanted = std::env::var("HEADLIGHT_KILLS").ok();
@@ -112,9 +98,9 @@ fn stopped_again_and_again(engine: &str, signal: &str, expected: Option<i32>) {
         runs += 1;
         let run = folder.join(format!("run-{runs}"));
         loop {
-            let mut child = command(&run, engine, &[]).spawn().unwrap();
+            let child = command(&run, engine, &[]).spawn().unwrap();
             sleep(Duration::from_micros(moments.below(whole)));
-            send(&mut child, signal);
+            send(&child, signal);
             let output = child.wait_with_output().unwrap();
             if output.status.success() {
                 break;
@@ -132,14 +118,6 @@ fn stopped_again_and_again(engine: &str, signal: &str, expected: Option<i32>) {
         assert_same(&run, &undisturbed, &format!("run {runs}"));
     }
     println!("{engine}: {stopped} times {signal}, {runs} runs");
-}
-
-fn send(child: &mut Child, signal: &str) {
-    // It may have come to its end by now.
-    let _ = Command::new("kill")
-        .args(["-s", signal, &child.id().to_string()])
-        .stderr(Stdio::null())
-        .status();
 }
 
 #[test]
@@ -160,6 +138,30 @@ fn interrupted_at_any_moment_fused() {
 #[test]
 fn interrupted_at_any_moment_burn() {
     stopped_again_and_again("burn", "TERM", Some(143));
+}
+
+/// The second signal does not wait for anything to be saved, and still nothing is half there.
+#[test]
+fn interrupted_twice_at_any_moment() {
+    let folder = folder("interrupted-twice");
+    let undisturbed = folder.join("undisturbed");
+    finish(&undisturbed, "fused", &[]);
+    let undisturbed = files(&undisturbed);
+    let run = folder.join("run");
+    let mut moments = Moments(5);
+    loop {
+        let child = command(&run, "fused", &[]).spawn().unwrap();
+        sleep(Duration::from_micros(moments.below(60_000)));
+        send(&child, "INT");
+        sleep(Duration::from_micros(moments.below(5_000)));
+        send(&child, "INT");
+        let output = child.wait_with_output().unwrap();
+        if output.status.success() {
+            break;
+        }
+        assert!(matches!(output.status.code(), None | Some(130)));
+    }
+    assert_same(&run, &undisturbed, "twice");
 }
 
 /// A run that was interrupted half-way.
@@ -235,7 +237,7 @@ fn a_damaged_checkpoint_is_passed_over() {
             "too fast for this test"
         );
     }
-    send(&mut child, "KILL");
+    send(&child, "KILL");
     child.wait().unwrap();
     let run = folder.join("run");
     let name = newest(&run).strip_prefix(&run).unwrap().to_owned();
@@ -409,7 +411,7 @@ fn one_process_writes_a_run() {
         "{}",
         second.stderr
     );
-    send(&mut first, "INT");
+    send(&first, "INT");
     assert_eq!(first.wait().unwrap().code(), Some(130));
 }
 
@@ -467,7 +469,7 @@ fn patience_and_the_best_model_survive() {
     loop {
         let mut child = command(&stopped, "fused", &more).spawn().unwrap();
         sleep(Duration::from_millis(moments.below(60)));
-        send(&mut child, "KILL");
+        send(&child, "KILL");
         if child.wait().unwrap().success() {
             break;
         }

@@ -6,10 +6,10 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::sweeps::{refused, rows, sweep};
-use common::{Finished, folder, headlight, run, text};
+use common::{Finished, Moments, folder, headlight, run, send, text};
 
 #[test]
 fn bytes_depend_on_the_plan_alone() {
@@ -297,4 +297,51 @@ fn two_sweeps_do_not_write_one_file() {
         "{}",
         second.stderr
     );
+}
+
+/// 5,000 runs in four shards, killed at any moment again and again: nothing lost, nothing twice.
+#[test]
+fn a_long_sweep_survives_kills_at_any_moment() {
+    let folder = folder("sweep_long");
+    let arguments = |out: &Path, shard: Option<&str>| -> Vec<String> {
+        let mut arguments = vec!["sweep", "configs/quick.toml", "--seeds", "0..5000"];
+        arguments.extend(["--set", "training.epochs=1", "--out", text(out)]);
+        arguments.extend(shard.iter().flat_map(|shard| ["--shard", shard]));
+        arguments.into_iter().map(str::to_owned).collect()
+    };
+    let whole = folder.join("whole.jsonl");
+    let started = Instant::now();
+    let finished = headlight().args(arguments(&whole, None)).output().unwrap();
+    Finished::from(finished).done();
+    let whole_shard = started.elapsed().as_micros() as u64 / 4;
+
+    let mut moments = Moments(13);
+    let mut kills = 0;
+    let mut parts = Vec::new();
+    for shard in ["1/4", "2/4", "3/4", "4/4"] {
+        let out = folder.join(format!("{}.jsonl", &shard[..1]));
+        loop {
+            let mut child = headlight()
+                .args(arguments(&out, Some(shard)))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_micros(moments.below(whole_shard / 5)));
+            send(&child, "KILL");
+            if child.wait().unwrap().success() {
+                break;
+            }
+            kills += 1;
+        }
+        parts.push(out);
+    }
+    println!("{kills} kills");
+    assert!(kills >= 20, "{kills} kills");
+    let merged = folder.join("merged.jsonl");
+    let mut merge = vec!["merge", "--out", text(&merged)];
+    merge.extend(parts.iter().map(|part| text(part)));
+    let stdout = run(&merge).done().stdout;
+    assert!(stdout.ends_with("merged.jsonl: 5000 runs\n"), "{stdout}");
+    assert!(fs::read(&merged).unwrap() == fs::read(&whole).unwrap());
 }

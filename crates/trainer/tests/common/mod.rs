@@ -5,7 +5,7 @@ pub mod sweeps;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 /// What a finished command left.
 pub struct Finished {
@@ -66,6 +66,28 @@ pub fn metrics(run: &Path) -> Vec<serde_json::Value> {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+/// Moments that look random, and are the same each time.
+pub struct Moments(pub u64);
+
+impl Moments {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        // Knuth's MMIX generator; its upper bits are good.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// Sends a signal to a process, which may have come to its end by now.
+pub fn send(child: &Child, signal: &str) {
+    let _ = Command::new("kill")
+        .args(["-s", signal, &child.id().to_string()])
+        .stderr(Stdio::null())
+        .status();
 }
 
 /// A run of the quick config.
