@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 
-use super::{Viewer, fallback};
+use super::{Viewer, fallback, text85};
 use crate::markup::escape;
 
 const STYLE: &str = include_str!("viewer.css");
@@ -44,7 +44,8 @@ impl Viewer {
         let head = serde_json::to_string(&head)?.replace('<', "\\u003c");
         let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
         deflate.write_all(&self.numbers())?;
-        let numbers = STANDARD.encode(deflate.finish()?);
+        let packed = deflate.finish()?;
+        let (bytes, numbers) = (packed.len(), text85::encode(&packed));
         let (style, script) = (lean(&[STYLE]), lean(&SCRIPTS));
         let (style_hash, script_hash) = (hash(&style), hash(&script));
         let title = escape(&self.title);
@@ -66,7 +67,7 @@ impl Viewer {
 {fallback}</main></noscript>
 {BODY}
 <script type="application/json" id="head">{head}</script>
-<script type="text/plain" id="numbers">{numbers}</script>
+<script type="text/plain" id="numbers" data-bytes="{bytes}">{numbers}</script>
 <script>{script}</script>
 </body>
 </html>

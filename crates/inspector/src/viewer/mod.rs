@@ -8,6 +8,7 @@ mod series;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
+mod text85;
 
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headlight_dump::AttentionDump;
 use serde::Serialize;
 
-use super::series::{differences, planes, predicted, units};
+use super::series::{planes, predicted, surprises, units};
 use super::{Evidence, LossPoint, Viewer};
 
 /// All but the numbers of the dumps.
@@ -156,7 +156,7 @@ impl Viewer {
                 .collect()
         };
         let scores = over(|dump| &dump.attention_scores);
-        planes(&mut out, &differences(&scores));
+        planes(&mut out, &surprises(&scores));
         let corrections: Vec<i64> = self
             .dumps
             .iter()
@@ -164,8 +164,8 @@ impl Viewer {
             .flat_map(|(dump, scores)| corrections(dump, scores))
             .collect();
         planes(&mut out, &corrections);
-        planes(&mut out, &differences(&over(|dump| &dump.logits)));
-        planes(&mut out, &differences(&over(|dump| &dump.probabilities)));
+        planes(&mut out, &surprises(&over(|dump| &dump.logits)));
+        planes(&mut out, &surprises(&over(|dump| &dump.probabilities)));
         if let Some(mask) = self
             .dumps
             .first()

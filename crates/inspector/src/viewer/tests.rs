@@ -7,8 +7,8 @@ use flate2::read::DeflateDecoder;
 use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
 use sha2::{Digest, Sha256};
 
-use super::Viewer;
-use super::series::{predicted, units};
+use super::series::{expected, predicted, units};
+use super::{Viewer, text85};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -117,13 +117,17 @@ fn unplane(bytes: &mut &[u8], count: usize) -> Vec<i64> {
     values
 }
 
-/// `[cell, step]` differences to values. `[step][cell]`
-fn summed(differences: &[i64], steps: usize) -> Vec<Vec<i64>> {
-    let mut out = vec![Vec::new(); steps];
-    for cell in differences.chunks(steps) {
-        let mut value = 0;
-        for (step, difference) in cell.iter().enumerate() {
-            value += difference;
+/// `[cell, step]` surprises to values. `[step][cell]`
+fn followed(surprises: &[i64], steps: usize) -> Vec<Vec<i64>> {
+    let mut out: Vec<Vec<i64>> = vec![Vec::new(); steps];
+    for cell in surprises.chunks(steps) {
+        for (step, surprise) in cell.iter().enumerate() {
+            let past = |back: usize| out[step - back].last().copied().unwrap_or(0);
+            let value = match step {
+                0 => *surprise,
+                1 => past(1) + surprise,
+                _ => expected(past(1), past(2)) + surprise,
+            };
             out[step].push(value);
         }
     }
@@ -134,19 +138,22 @@ fn summed(differences: &[i64], steps: usize) -> Vec<Vec<i64>> {
 fn the_numbers_are_those_of_the_dumps() {
     let (viewer, dumps) = viewer();
     let html = viewer.html().unwrap();
-    let packed = STANDARD
-        .decode(between(&html, "id=\"numbers\">", "<"))
-        .unwrap();
+    let packed = text85::decode(
+        between(&html, "id=\"numbers\" data-bytes=", "<")
+            .split_once('>')
+            .unwrap()
+            .1,
+    );
     let mut bytes = Vec::new();
     DeflateDecoder::new(&packed[..])
         .read_to_end(&mut bytes)
         .unwrap();
     let mut rest = &bytes[..];
     let (steps, cells) = (dumps.len(), dumps[0].attention_scores.len());
-    let scores = summed(&unplane(&mut rest, steps * cells), steps);
+    let scores = followed(&unplane(&mut rest, steps * cells), steps);
     let corrections = unplane(&mut rest, steps * cells);
-    let logits = summed(&unplane(&mut rest, steps * SAMPLES), steps);
-    let probabilities = summed(&unplane(&mut rest, steps * SAMPLES), steps);
+    let logits = followed(&unplane(&mut rest, steps * SAMPLES), steps);
+    let probabilities = followed(&unplane(&mut rest, steps * SAMPLES), steps);
     let all = |values: &[f32]| {
         values
             .iter()

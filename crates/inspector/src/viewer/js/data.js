@@ -8,9 +8,23 @@ const STEPS = head.steps.length;
 // [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, step] twice
 const data = { scores: null, corrections: null, logits: null, probabilities: null, mask: null, vectors: new Map() };
 
+// Five letters are four bytes (`text85.rs`).
+function bytesOf(text) {
+  const words = new DataView(new ArrayBuffer(text.length / 5 * 4));
+  for (let at = 0; at < text.length; at += 5) {
+    let word = 0;
+    for (let letter = at; letter < at + 5; letter++) {
+      const code = text.charCodeAt(letter);
+      word = word * 85 + (code === 126 ? 60 : code) - 40;
+    }
+    words.setUint32(at / 5 * 4, word);
+  }
+  return new Uint8Array(words.buffer);
+}
+
 async function unpack() {
-  const text = atob(document.getElementById("numbers").textContent);
-  const packed = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const { textContent, dataset } = document.getElementById("numbers");
+  const packed = bytesOf(textContent).subarray(0, Number(dataset.bytes));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const buffer = await new Response(stream).arrayBuffer();
   const bytes = new Uint8Array(buffer);
@@ -18,7 +32,7 @@ async function unpack() {
 
   const planes = (count) => {
     const width = bytes[at++];
-    const values = width < 4 ? new Int32Array(count) : new Float64Array(count);
+    const values = width < 3 ? new Int32Array(count) : new Float64Array(count);
     for (let plane = 0, unit = 1; plane < width; plane++, unit *= 256) {
       for (let index = 0; index < count; index++) values[index] += bytes[at++] * unit;
     }
@@ -31,7 +45,9 @@ async function unpack() {
   const overTime = (cells) => {
     const values = planes(cells * STEPS);
     for (let index = 0; index < values.length; index++) {
-      if (index % STEPS) values[index] += values[index - 1];
+      const step = index % STEPS;
+      if (step) values[index] += values[index - 1];
+      if (step > 1) values[index] += Math.floor(3 * (values[index - 1] - values[index - 2]) / 4);
     }
     return values;
   };
