@@ -4,6 +4,7 @@
 //! [`train`] trains it, a [`run_dir`] holds what came of it, and inspection reads only that.
 //! `main.rs` names the commands; each has a file under `commands`.
 
+pub mod browser;
 pub mod cli;
 pub mod commands;
 pub mod config;

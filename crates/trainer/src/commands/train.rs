@@ -6,6 +6,7 @@ use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
 
 use crate::Failure;
+use crate::browser;
 use crate::cli::TrainArguments;
 use crate::engine::{EngineName, beyond_fused};
 use crate::environment::Environment;
@@ -113,8 +114,13 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         note: interruption.as_deref(),
     };
     // A run is whole without its page, which `inspect --html` can make at any time.
-    if let Err(failure) = run_page::write(&run) {
-        note(&format!("no inspector.html: {failure}"));
+    match run_page::write(&run) {
+        Err(failure) => note(&format!("no inspector.html: {failure}")),
+        Ok(Some(page)) if arguments.open => browser::open(&page),
+        Ok(None) if arguments.open => {
+            note("no inspector.html to open: dump.formats has no \"npz\"");
+        }
+        Ok(_) => {}
     }
     run.write_report(&report.markdown(true))?;
     print(&format!("{}{}", report.markdown(false), pictures(&dump)))?;

@@ -1,12 +1,21 @@
 "use strict";
 // The numbers of the page. `pack.rs` and `series.rs` write what this reads.
 
-const head = JSON.parse(document.getElementById("head").textContent);
+const page = JSON.parse(document.getElementById("head").textContent);
 const UNITS = 10000;
-const P = head.positions;
-const STEPS = head.steps.length;
+const P = page.runs[0].positions; // In all runs, like layers and heads.
+// scores, corrections, logits, probabilities:
 // [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, step] twice
-const data = { scores: null, corrections: null, logits: null, probabilities: null, mask: null, vectors: new Map() };
+const runs = page.runs.map((head) => ({ head, data: { mask: null, vectors: new Map() } }));
+
+// Everything below and in the other files is about the run that was entered last.
+let current, head, data, STEPS;
+function enter(run) {
+  current = run;
+  ({ head, data } = runs[run]);
+  STEPS = head.steps.length;
+}
+enter(0);
 
 // Five letters are four bytes (`text85.rs`).
 function bytesOf(text) {
@@ -52,28 +61,31 @@ async function unpack() {
     return values;
   };
 
-  const samples = head.samples.length;
-  const cells = samples * head.layers * head.heads * P * P;
-  data.scores = overTime(cells);
-  data.corrections = planes(cells * STEPS);
-  data.logits = overTime(samples);
-  data.probabilities = overTime(samples);
-  if (head.masked) {
-    data.mask = bytes.subarray(at, at + samples * P * P);
-    at += samples * P * P;
-  }
   const floats = (count) => {
     const values = new Float32Array(buffer.slice(at, at + 4 * count));
     at += 4 * count;
     return values;
   };
-  const perHead = samples * head.layers * head.heads * P * head.d_head;
-  for (const step of head.vectors) {
-    data.vectors.set(step, {
-      query: floats(perHead), key: floats(perHead), value: floats(perHead), context: floats(perHead),
-      embeddings: floats(samples * P * head.d_model),
-      residual: floats(samples * head.layers * P * head.d_model),
-    });
+  for (const run of runs.keys()) {
+    enter(run);
+    const samples = head.samples.length;
+    const cells = samples * head.layers * head.heads * P * P;
+    data.scores = overTime(cells);
+    data.corrections = planes(cells * STEPS);
+    data.logits = overTime(samples);
+    data.probabilities = overTime(samples);
+    if (head.masked) {
+      data.mask = bytes.subarray(at, at + samples * P * P);
+      at += samples * P * P;
+    }
+    const perHead = samples * head.layers * head.heads * P * head.d_head;
+    for (const step of head.vectors) {
+      data.vectors.set(step, {
+        query: floats(perHead), key: floats(perHead), value: floats(perHead), context: floats(perHead),
+        embeddings: floats(samples * P * head.d_model),
+        residual: floats(samples * head.layers * P * head.d_model),
+      });
+    }
   }
 }
 

@@ -1,0 +1,66 @@
+// A sweep's seeds: where [CLS] looks over all of them, and the page's own runs among them.
+
+function showSeeds() {
+  const { seeds } = page;
+  byId("seeds").hidden = !seeds;
+  if (!seeds) return;
+  const failed = seeds.failed ? ` ${seeds.failed} more failed and are left out.` : "";
+  setText(byId("seeds-title"), `Over ${seeds.count} seeds`);
+  byId("over-seeds").append(
+    make("p", { class: "how" }, `Where [CLS] looks in the last block: mean over heads and over all training samples of a class, then mean and standard deviation over the ${seeds.count} seeds of ${seeds.name}.${failed}`),
+    make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }, index) => make("li", {}, make("b", {}, seedMark(index)), " ", own(name), `, over ${over}.`))),
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Bars over seeds" }, seedBars(seeds)),
+    seedTable(seeds));
+}
+
+const CLASSES = { positive: "positives", negative: "negatives" };
+const seedMark = (index) => `▶${page.seeds.own.length > 1 ? index + 1 : ""}`;
+const shareText = (part, whole) => `${fixed(100 * part / whole, 1)}%`;
+const decides = (position) => members("positives").length > 0 && marked(position, "positives");
+
+// How many seeds do what the label asks for.
+function deciding({ count, positive, harder }) {
+  return range(P).filter(decides).map((position) => {
+    const most = positive && `${positive.most[position]} (${shareText(positive.most[position], count)}) look there most in positive samples`;
+    const more = harder && `${harder[position]} (${shareText(harder[position], count)}) look there harder in positive samples than in negative ones`;
+    return `◆ Position ${position} decides the label: of ${count} seeds ${[most, more].filter(Boolean).join(", and ")}.`;
+  });
+}
+
+function seedBars(seeds) {
+  const classes = Object.keys(CLASSES).filter((name) => seeds[name]);
+  const group = Math.max(64, 24 + 22 * classes.length);
+  const [width, height] = [60 + P * group, 230];
+  const yOf = (value) => 190 - 170 * Math.min(1, value);
+  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "seeds", role: "img", "aria-label": `Bars of the means over seeds, by position; the numbers are in the table below` });
+  for (const value of [0, 0.5, 1]) {
+    picture.append(draw("line", { x1: 40, x2: width, y1: yOf(value), y2: yOf(value), class: "rule" }), draw("text", { x: 34, y: yOf(value) + 4, class: "tick end" }, fixed(value, 1)));
+  }
+  for (const position of range(P)) {
+    classes.forEach((name, index) => {
+      const { mean, deviation } = seeds[name];
+      const x = 52 + position * group + index * 26;
+      picture.append(draw("rect", { x, width: 18, y: yOf(mean[position]), height: 190 - yOf(mean[position]), class: `column ${CLASSES[name]}` }));
+      if (deviation) {
+        const [low, high] = [-1, 1].map((sign) => yOf(Math.max(0, mean[position] + sign * deviation[position])));
+        picture.append(draw("path", { d: `M${x + 9} ${low}V${high}M${x + 5} ${low}h8M${x + 5} ${high}h8`, class: "cursor" }));
+      }
+      seeds.own.forEach((run, at) => {
+        if (run[name]) picture.append(draw("text", { x: x + 1, y: yOf(run[name][position]) + 4, class: "own-mark" }, seedMark(at)));
+      });
+    });
+    picture.append(draw("text", { x: 52 + position * group + 22, y: 208, class: "tick middle" }, `${decides(position) ? "◆ " : ""}${position}`));
+  }
+  picture.append(draw("text", { x: 52, y: 225, class: "tick" }, `Position. ${classes.map((name) => `${name} samples ${name === "positive" ? "filled" : "outlined"}`).join(", ")}; lines: one standard deviation; ▶: the page's own.`));
+  return picture;
+}
+
+function seedTable(seeds) {
+  const classes = Object.keys(CLASSES).filter((name) => seeds[name]);
+  const columns = ["position", ...classes.flatMap((name) => [`${name}: mean`, "standard deviation", "look there most", ...seeds.own.map((run) => `${name}: ${run.name}`)]), ...(seeds.harder ? ["harder in positive"] : [])];
+  const rows = range(P).map((position) => [`${decides(position) ? "◆ " : ""}${position}`, ...classes.flatMap((name) => {
+    const { mean, deviation, most } = seeds[name];
+    return [mean[position], deviation ? deviation[position] : "–", shareText(most[position], seeds.count), ...seeds.own.map((run) => run[name] ? run[name][position] : "–")];
+  }), ...(seeds.harder ? [shareText(seeds.harder[position], seeds.count)] : [])]);
+  return table("seeds", "The same as a table", "Shares are of seeds: those whose row is largest at the position, and those that look there harder in positive samples than in negative ones.", columns, rows);
+}
