@@ -27,7 +27,7 @@ const mostScore = new Map();
 
 // The values that the colours start and end at: fixed, so that pictures can be compared.
 function scaleOf(show, run) {
-  if (run === "deviation" && show !== "scores") return { from: 0, to: 0.25, diverging: false, more: true };
+  if (run === "deviation" && show !== "scores") return { from: 0, to: 0.2, diverging: false, more: true };
   if (show === "weights") return { from: 0, to: 1, diverging: false };
   if (show === "uniform" || show === "difference") return { from: -1, to: 1, diverging: true };
   const key = `${view.layer},${view.head}`;

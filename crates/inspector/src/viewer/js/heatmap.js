@@ -40,6 +40,7 @@ function showMatrices() {
   const all = panels();
   const home = byId("matrices");
   home.classList.toggle("what-if", isWhatIf());
+  home.classList.toggle("several", all.length > 1);
   while (grids.length > all.length) grids.pop().root.remove();
   all.forEach((panel, index) => {
     if (!grids[index]) {
@@ -171,7 +172,7 @@ function moveBy(event, focus) {
 
 function showScale() {
   const scale = scaleOf(view.show, view.run);
-  const bar = draw("svg", { viewBox: "0 0 320 38", role: "img", "aria-label": `colours from ${fixed(scale.from, 2)} to ${fixed(scale.to, 2)}` });
+  const bar = draw("svg", { viewBox: "0 0 330 38", role: "img", "aria-label": `colours from ${fixed(scale.from, 2)} to ${fixed(scale.to, 2)}` });
   for (let part = 0; part < 64; part++) {
     const value = scale.from + (scale.to - scale.from) * (part + 0.5) / 64;
     bar.append(draw("rect", { x: 16 + part * 4.5, y: 2, width: 4.6, height: 14, fill: colours(value, scale).fill }));

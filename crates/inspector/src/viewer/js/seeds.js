@@ -8,13 +8,13 @@ function showSeeds() {
   setText(byId("seeds-title"), `Over ${seeds.count} seeds`);
   byId("over-seeds").append(
     make("p", { class: "how" }, `Where [CLS] looks in the last block: mean over heads and over all training samples of a class, then mean and standard deviation over the ${seeds.count} seeds of ${seeds.name}.${failed}`),
-    make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }, index) => make("li", {}, make("b", {}, seedMark(index)), " ", own(name), `, over ${over}.`))),
+    make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }) => make("li", {}, own(name), ` beside them: over ${over}.`))),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Bars over seeds" }, seedBars(seeds)),
+    make("p", { class: "hint" }, "By position. Filled: positive samples; outlined: negative samples; lines: one standard deviation; narrow: the page's own runs, in the order above."),
     seedTable(seeds));
 }
 
 const CLASSES = { positive: "positives", negative: "negatives" };
-const seedMark = (index) => `▶${page.seeds.own.length > 1 ? index + 1 : ""}`;
 const shareText = (part, whole) => `${fixed(100 * part / whole, 1)}%`;
 const decides = (position) => members("positives").length > 0 && marked(position, "positives");
 
@@ -27,31 +27,33 @@ function deciding({ count, positive, harder }) {
   });
 }
 
+// For each position and class a wide bar, the mean, and beside it a narrow one for each own run.
 function seedBars(seeds) {
   const classes = Object.keys(CLASSES).filter((name) => seeds[name]);
-  const group = Math.max(64, 24 + 22 * classes.length);
-  const [width, height] = [60 + P * group, 230];
-  const yOf = (value) => 190 - 170 * Math.min(1, value);
-  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "seeds", role: "img", "aria-label": `Bars of the means over seeds, by position; the numbers are in the table below` });
-  for (const value of [0, 0.5, 1]) {
-    picture.append(draw("line", { x1: 40, x2: width, y1: yOf(value), y2: yOf(value), class: "rule" }), draw("text", { x: 34, y: yOf(value) + 4, class: "tick end" }, fixed(value, 1)));
+  const block = 26 + 8 * seeds.own.length;
+  const group = classes.length * block + 16;
+  const [width, height] = [48 + P * group, 214];
+  const top = Math.min(1, Math.ceil(4 * Math.max(...classes.flatMap((name) => seeds[name].mean)) + 0.5) / 4);
+  const yOf = (value) => 190 - 180 * Math.min(top, Math.max(0, value)) / top;
+  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "Bars of the means over seeds, by position; the numbers are in the table below" });
+  const bar = (x, wide, value, style) => picture.append(draw("rect", { x, width: wide, y: yOf(value), height: 190 - yOf(value), class: style }));
+  for (const share of [0, 0.5, 1]) {
+    const y = yOf(top * share);
+    picture.append(draw("line", { x1: 40, x2: width, y1: y, y2: y, class: "rule" }), draw("text", { x: 34, y: y + 4, class: "tick end" }, fixed(top * share, 2)));
   }
   for (const position of range(P)) {
     classes.forEach((name, index) => {
       const { mean, deviation } = seeds[name];
-      const x = 52 + position * group + index * 26;
-      picture.append(draw("rect", { x, width: 18, y: yOf(mean[position]), height: 190 - yOf(mean[position]), class: `column ${CLASSES[name]}` }));
+      const x = 52 + position * group + index * block;
+      bar(x, 18, mean[position], `column ${CLASSES[name]}`);
       if (deviation) {
-        const [low, high] = [-1, 1].map((sign) => yOf(Math.max(0, mean[position] + sign * deviation[position])));
+        const [low, high] = [-1, 1].map((sign) => yOf(mean[position] + sign * deviation[position]));
         picture.append(draw("path", { d: `M${x + 9} ${low}V${high}M${x + 5} ${low}h8M${x + 5} ${high}h8`, class: "cursor" }));
       }
-      seeds.own.forEach((run, at) => {
-        if (run[name]) picture.append(draw("text", { x: x + 1, y: yOf(run[name][position]) + 4, class: "own-mark" }, seedMark(at)));
-      });
+      seeds.own.forEach((run, at) => { if (run[name]) bar(x + 20 + at * 8, 6, run[name][position], "column own"); });
     });
-    picture.append(draw("text", { x: 52 + position * group + 22, y: 208, class: "tick middle" }, `${decides(position) ? "◆ " : ""}${position}`));
+    picture.append(draw("text", { x: 52 + position * group + group / 2 - 8, y: 208, class: "tick middle" }, `${decides(position) ? "◆ " : ""}${position}`));
   }
-  picture.append(draw("text", { x: 52, y: 225, class: "tick" }, `Position. ${classes.map((name) => `${name} samples ${name === "positive" ? "filled" : "outlined"}`).join(", ")}; lines: one standard deviation; ▶: the page's own.`));
   return picture;
 }
 
