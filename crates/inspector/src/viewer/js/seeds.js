@@ -8,7 +8,7 @@ function showSeeds() {
   setText(byId("seeds-title"), `Over ${seeds.count} seeds`);
   byId("over-seeds").append(
     make("p", { class: "how" }, `Where [CLS] looks in the last block: mean over heads and over all training samples of a class, then mean and standard deviation over the ${seeds.count} seeds of ${seeds.name}.${failed}`),
-    make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }) => make("li", {}, own(name), ` beside them: over ${over}.`))),
+    make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }) => make("li", {}, own(name), ` beside them: ${over}.`))),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Bars over seeds" }, seedBars(seeds)),
     make("p", { class: "hint" }, "By position. Filled: positive samples; outlined: negative samples; lines: one standard deviation; narrow: the page's own runs, in the order above."),
     seedTable(seeds));
