@@ -113,15 +113,7 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         comparisons: &comparisons,
         note: interruption.as_deref(),
     };
-    // A run is whole without its page, which `inspect --html` can make at any time.
-    match run_page::write(&run) {
-        Err(failure) => note(&format!("no inspector.html: {failure}")),
-        Ok(Some(page)) if arguments.open => browser::open(&page),
-        Ok(None) if arguments.open => {
-            note("no inspector.html to open: dump.formats has no \"npz\"");
-        }
-        Ok(_) => {}
-    }
+    write_page(&run, arguments.open);
     run.write_report(&report.markdown(true))?;
     print(&format!("{}{}", report.markdown(false), pictures(&dump)))?;
     let saved = format!("saved in {}", run.path().display());
@@ -134,6 +126,16 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
                 progress.step
             ),
         }),
+    }
+}
+
+/// A run is whole without its page, which `inspect --html` can make at any time.
+fn write_page(run: &RunDir, open: bool) {
+    match run_page::write(run) {
+        Err(failure) => note(&format!("no inspector.html: {failure}")),
+        Ok(Some(page)) if open => browser::open(&page),
+        Ok(None) if open => note("no inspector.html to open: dump.formats has no \"npz\""),
+        Ok(_) => {}
     }
 }
 

@@ -57,12 +57,7 @@ pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize
             failed += 1;
             continue;
         }
-        let row = |key: &str| {
-            line.fields
-                .get(key)
-                .and_then(|value| by_position(value, positions))
-                .ok_or_else(|| refuse(format!("its `{key}` is no list of {positions} numbers")))
-        };
+        let row = |key| by_position(&line, key, positions).map_err(&refuse);
         let weights = line.fields.get("weights_sha256").and_then(Value::as_str);
         rows.push(SeedAttention {
             seed: line.seed,
@@ -80,10 +75,16 @@ pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize
 }
 
 /// A number for each position, or none at all where the class has no samples.
-fn by_position(value: &Value, positions: usize) -> Option<Option<Vec<f64>>> {
-    if value.is_null() {
-        return Some(None);
+fn by_position(line: &Line, key: &str, positions: usize) -> Result<Option<Vec<f64>>, String> {
+    let value = line.fields.get(key);
+    if value.is_some_and(Value::is_null) {
+        return Ok(None);
     }
-    let numbers: Option<Vec<f64>> = value.as_array()?.iter().map(Value::as_f64).collect();
-    numbers.filter(|row| row.len() == positions).map(Some)
+    let numbers = value.and_then(Value::as_array);
+    let numbers: Option<Vec<f64>> =
+        numbers.and_then(|numbers| numbers.iter().map(Value::as_f64).collect());
+    numbers
+        .filter(|row| row.len() == positions)
+        .map(Some)
+        .ok_or_else(|| format!("its `{key}` is no list of {positions} numbers"))
 }
