@@ -3,7 +3,8 @@
 //! [`Heatmap`] is one matrix of one head; [`terminal`] draws it, and it is an SVG picture; [`png()`]
 //! makes pixels of those. [`Histogram`] counts values of many
 //! runs; [`distribution`] draws several side by side. [`Page`] is tables of numbers beside those that
-//! a document prints, as text, HTML and SVG. [`Viewer`] is a run's dumps as one page to look around in.
+//! a document prints, as text, HTML and SVG. [`Viewer`] is the dumps
+//! of runs as one page to look around in.
 
 mod colour;
 pub mod distribution;
@@ -21,4 +22,4 @@ pub use heatmap::{Heatmap, Quantity};
 pub use histogram::Histogram;
 pub use page::{Page, Printed, Section, Table};
 pub use png::{PngError, png};
-pub use viewer::{Evidence, LossPoint, Viewer};
+pub use viewer::{Evidence, LossPoint, OwnRow, Recording, SeedRow, Seeds, Viewer};

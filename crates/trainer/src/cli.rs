@@ -42,7 +42,9 @@ pub enum Command {
     )]
     Dump(DumpArguments),
     /// Draw attention in the terminal, as a picture, or as a page
-    #[command(after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500")]
+    #[command(
+        after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nA page of two runs among a sweep's seeds: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
+    )]
     Inspect(InspectArguments),
     /// Put runs side by side
     #[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
@@ -111,6 +113,9 @@ pub struct TrainArguments {
     /// begin it if there is none
     #[arg(long, requires = "run")]
     pub resume: bool,
+    /// Open the run's page in a browser once it is there
+    #[arg(long)]
+    pub open: bool,
 }
 
 /// What `data` takes.
@@ -162,6 +167,9 @@ pub struct DumpArguments {
 pub struct InspectArguments {
     /// A run directory or an npz dump
     pub source: PathBuf,
+    /// More of them, for one page that compares all
+    #[arg(value_name = "OTHER", requires = "html")]
+    pub others: Vec<PathBuf>,
     /// The sample: its index in the training set, or its row where the dump is of other samples
     /// [default: the dump's first]
     #[arg(long)]
@@ -190,6 +198,12 @@ pub struct InspectArguments {
     /// Write a page of all samples, steps and heads instead of drawing one of them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "scores", "svg", "png", "watch"])]
     pub html: Option<PathBuf>,
+    /// Show a sweep's seeds in the page too: the results of `headlight sweep` with the run's config
+    #[arg(long, value_name = "RESULTS", requires = "html")]
+    pub sweep: Option<PathBuf>,
+    /// Open the page in a browser
+    #[arg(long, requires = "html")]
+    pub open: bool,
 }
 
 /// What `sweep` takes.

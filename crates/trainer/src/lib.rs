@@ -5,6 +5,7 @@
 //! `main.rs` names the commands; each has a file under `commands`.
 
 mod best;
+pub mod browser;
 pub mod checkpoint;
 pub mod cli;
 pub mod commands;

@@ -5,11 +5,13 @@ mod common;
 
 use std::fs;
 use std::io::Cursor;
+use std::path::Path;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{folder, headlight, quick_run, run, text};
+use common::sweeps::{self, refused};
+use common::{Finished, folder, headlight, quick_run, run, text};
 use headlight_dump::AttentionDump;
 use headlight_npz::NpzReader;
 
@@ -111,6 +113,236 @@ fn inspect_writes_a_page_of_a_run_and_of_a_dump() {
     let refused = run(&["inspect", text(&path), "--html", text(&dump)]);
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert_eq!(fs::read(&dump).unwrap(), before);
+}
+
+/// What a page says of its runs and seeds.
+fn head(html: &Path) -> serde_json::Value {
+    let page = fs::read_to_string(html).unwrap();
+    let (_, rest) = page.split_once("id=\"head\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn inspect_compares_runs_in_a_page() {
+    let folder = folder("compare-page");
+    let [first, second, html] = ["first", "second", "page.html"].map(|name| folder.join(name));
+    quick_run(&first, &[]);
+    quick_run(&second, &["--set", "seed=5"]);
+    let page = |others: &[&Path]| {
+        let others: Vec<&str> = others.iter().map(|path| text(path)).collect();
+        run(&[
+            &["inspect", text(&first), "--html", text(&html)],
+            &others[..],
+        ]
+        .concat())
+    };
+    let said = page(&[&second]).done().stdout;
+    assert!(said.contains("2 runs of 7, 7 steps"), "{said}");
+    let head = head(&html);
+    assert_eq!(head["runs"][1]["name"], "second");
+    assert_eq!(head["runs"][1]["seed"], 5);
+    assert_eq!(head["apart"], serde_json::Value::Null);
+    for run in head["runs"].as_array().unwrap() {
+        let evidence = run["evidence"].to_string();
+        for name in ["model.safetensors", "config.toml"] {
+            assert!(
+                evidence.contains(&format!("SHA-256 of {name}")),
+                "{evidence}"
+            );
+        }
+    }
+
+    let longer = folder.join("longer");
+    quick_run(&longer, &["--set", "data.seq_len=9"]);
+    let garbage = folder.join("garbage.npz");
+    fs::write(&garbage, b"PK").unwrap();
+    for (others, part) in [
+        (
+            &longer,
+            "it has 1 block of 1 head over 10 positions, and first has 1 block of 1 head over 7 positions",
+        ),
+        (&first, "it is named twice"),
+        (&folder.join("missing"), "missing: No such file"),
+        (&folder, "it is no run directory"),
+        (&garbage, "garbage.npz: "),
+    ] {
+        let before = fs::read(&html).unwrap();
+        let failed = page(&[others]);
+        refused(&failed, part);
+        assert_eq!(failed.stderr.lines().count(), 1, "{}", failed.stderr);
+        assert_eq!(fs::read(&html).unwrap(), before, "the page before is kept");
+    }
+    let without = run(&["inspect", text(&first), text(&second)]);
+    refused(&without, "--html");
+}
+
+#[test]
+fn inspect_shows_a_run_among_the_seeds_of_a_sweep() {
+    let folder = folder("seeds-page");
+    let [path, html, rows] = ["run", "page.html", "seeds.jsonl"].map(|name| folder.join(name));
+    quick_run(&path, &["--set", "seed=1"]);
+    let config = path.join("config.toml");
+    let sweep = [
+        "sweep",
+        text(&config),
+        "--seeds",
+        "0..4",
+        "--out",
+        text(&rows),
+    ];
+    run(&sweep).done();
+    let page = |source: &Path, rows: &Path| {
+        run(&[
+            "inspect",
+            text(source),
+            "--html",
+            text(&html),
+            "--sweep",
+            text(rows),
+        ])
+    };
+    page(&path, &rows).done();
+    let seeds = head(&html)["seeds"].clone();
+    let lines = sweeps::rows(&rows);
+    assert_eq!(seeds["count"], 4);
+    assert_eq!(seeds["own"][0]["positive"], lines[1]["attention_positive"]);
+    let mean = lines
+        .iter()
+        .map(|row| row["attention_positive"][3].as_f64().unwrap());
+    let mean = mean.sum::<f64>() / 4.0;
+    assert!((seeds["positive"]["mean"][3].as_f64().unwrap() - mean).abs() < 1e-12);
+
+    // A seed that is not in the sweep has the row of what it recorded.
+    let apart = folder.join("apart");
+    quick_run(&apart, &["--set", "seed=9"]);
+    page(&apart, &rows).done();
+    let own = head(&html)["seeds"]["own"][0].clone();
+    assert!(
+        own["over"]
+            .as_str()
+            .unwrap()
+            .contains("recorded samples only")
+    );
+    let row = own["positive"].as_array().unwrap();
+    let sum: f64 = row.iter().map(|weight| weight.as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+
+    let whole = fs::read_to_string(&rows).unwrap();
+    let first = whole.lines().next().unwrap();
+    let other = folder.join("other");
+    quick_run(&other, &["--set", "training.learning_rate=0.02"]);
+    let bad = folder.join("bad.jsonl");
+    for (content, part) in [
+        (
+            "seed,attention\n".to_owned(),
+            "line 1: it is no JSON object",
+        ),
+        (String::new(), "it holds no run that ended well"),
+        (
+            format!("{first}\n{first}\n"),
+            "line 2: seed 0 stands there twice",
+        ),
+        (
+            format!(
+                "{}\n",
+                first.replace("\"attention_positive\":[", "\"attention_positive\":[0.1,")
+            ),
+            "line 1: its `attention_positive` is no list of 7 numbers",
+        ),
+        (
+            format!("{}\n", first.replace("attention_negative", "other")),
+            "its `attention_negative` is no list of 7 numbers",
+        ),
+    ] {
+        fs::write(&bad, content).unwrap();
+        refused(&page(&path, &bad), part);
+    }
+    refused(&page(&other, &rows), "line 1: the row is of another config");
+    refused(
+        &page(&path, &folder.join("none.jsonl")),
+        "none.jsonl: No such file",
+    );
+    refused(
+        &page(&path.join("attention/step-000000.npz"), &rows),
+        "is a dump",
+    );
+    let over = [
+        "inspect",
+        text(&path),
+        "--html",
+        text(&rows),
+        "--sweep",
+        text(&rows),
+    ];
+    refused(&run(&over), "is what is read");
+    assert_eq!(fs::read_to_string(&rows).unwrap(), whole);
+}
+
+/// The page is handed to the desktop; where there is none, that is said and the work is done.
+#[test]
+#[cfg(target_os = "linux")]
+fn open_hands_the_page_to_the_desktop() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder("open");
+    let [bin, told, path] = ["bin", "told", "run"].map(|name| folder.join(name));
+    fs::create_dir(&bin).unwrap();
+    let stub = bin.join("xdg-open");
+    // Complete before it takes its name, since the test waits for the name.
+    fs::write(
+        &stub,
+        format!(
+            "#!/bin/sh\nprintf %s \"$1\" > '{0}.part'\n/bin/mv '{0}.part' '{0}'\n",
+            text(&told)
+        ),
+    )
+    .unwrap();
+    fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).unwrap();
+    let with_path = |path: &Path, arguments: &[&str]| -> Finished {
+        let mut command = headlight();
+        command
+            .args(arguments)
+            .env("PATH", path)
+            .env_remove("BROWSER");
+        command.output().unwrap().into()
+    };
+    let opened = || {
+        for _ in 0..500 {
+            if told.exists() {
+                let page = fs::read_to_string(&told).unwrap();
+                fs::remove_file(&told).unwrap();
+                return page;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        panic!("xdg-open was not called");
+    };
+    let train = [
+        "train",
+        "configs/quick.toml",
+        "--open",
+        "--run",
+        text(&path),
+    ];
+    with_path(&bin, &train).done();
+    let page = path.join("inspector.html");
+    assert_eq!(opened(), text(&page));
+    let html = folder.join("page.html");
+    let inspect = ["inspect", text(&path), "--html", text(&html), "--open"];
+    with_path(&bin, &inspect).done();
+    assert_eq!(opened(), text(&html));
+
+    let nowhere = folder.join("nowhere");
+    let said = with_path(&nowhere, &inspect).done().stderr;
+    assert!(
+        said.contains("page.html cannot be opened here (") && said.contains("by hand"),
+        "{said}"
+    );
+    let without = ["--run", text(&nowhere), "--set", "dump.formats=[\"csv\"]"];
+    let said = with_path(&bin, &[&train[..3], &without].concat())
+        .done()
+        .stderr;
+    assert!(said.contains("no inspector.html to open"), "{said}");
+    refused(&run(&["inspect", text(&path), "--open"]), "--html");
 }
 
 #[test]

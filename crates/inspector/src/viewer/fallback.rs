@@ -23,12 +23,15 @@ pub(super) fn table(dump: &AttentionDump) -> String {
          queries down, keys across. Scripts show all the others.</caption>\n<tr><th scope=\"col\">query \\ key</th>"
     );
     for (key, name) in names.iter().enumerate() {
-        let _ = write!(text, "<th scope=\"col\">{key} <bdi>{name}</bdi></th>");
+        let _ = write!(text, "<th scope=\"col\">{key}: <bdi>{name}</bdi></th>");
     }
     text.push_str("</tr>\n");
     for (query, row) in dump.weights(0, 0, 0).chunks(positions).enumerate() {
         let name = &names[query];
-        let _ = write!(text, "<tr><th scope=\"row\">{query} <bdi>{name}</bdi></th>");
+        let _ = write!(
+            text,
+            "<tr><th scope=\"row\">{query}: <bdi>{name}</bdi></th>"
+        );
         for weight in row {
             let _ = write!(text, "<td>{weight:.4}</td>");
         }

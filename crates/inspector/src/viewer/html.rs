@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use sha2::{Digest, Sha256};
 
-use super::{Viewer, fallback};
+use super::{Viewer, fallback, text85};
 use crate::markup::escape;
 
 const STYLE: &str = include_str!("viewer.css");
@@ -17,8 +17,9 @@ const STYLE: &str = include_str!("viewer.css");
 const BODY: &str = include_str!("body.html");
 
 /// The script, in the order in which its parts stand in the page.
-const SCRIPTS: [&str; 10] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("js/data.js"),
+    include_str!("js/runs.js"),
     include_str!("js/dom.js"),
     include_str!("js/colour.js"),
     include_str!("js/view.js"),
@@ -26,28 +27,30 @@ const SCRIPTS: [&str; 10] = [
     include_str!("js/time.js"),
     include_str!("js/chain.js"),
     include_str!("js/samples.js"),
+    include_str!("js/seeds.js"),
     include_str!("js/export.js"),
     include_str!("js/main.js"),
 ];
 
 impl Viewer {
-    /// The page as HTML, for any browser of 2023 or later, without a network. Empty before a dump
+    /// The page as HTML, for any browser of 2023 or later, without a network. Empty before a run
     /// was added.
     ///
     /// # Errors
     /// When memory does not suffice.
     pub fn html(&self) -> std::io::Result<String> {
-        let (Some(head), Some(last)) = (self.head(), self.dumps.last()) else {
+        let Some((_, last)) = self.first() else {
             return Ok(String::new());
         };
         // In a script element only `<` could end it.
-        let head = serde_json::to_string(&head)?.replace('<', "\\u003c");
+        let head = serde_json::to_string(&self.head())?.replace('<', "\\u003c");
         let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
         deflate.write_all(&self.numbers())?;
-        let numbers = STANDARD.encode(deflate.finish()?);
+        let packed = deflate.finish()?;
+        let (bytes, numbers) = (packed.len(), text85::encode(&packed));
         let (style, script) = (lean(&[STYLE]), lean(&SCRIPTS));
         let (style_hash, script_hash) = (hash(&style), hash(&script));
-        let title = escape(&self.title);
+        let title = escape(&self.title());
         let fallback = fallback::table(last);
         Ok(format!(
             r#"<!doctype html>
@@ -66,7 +69,7 @@ impl Viewer {
 {fallback}</main></noscript>
 {BODY}
 <script type="application/json" id="head">{head}</script>
-<script type="text/plain" id="numbers">{numbers}</script>
+<script type="text/plain" id="numbers" data-bytes="{bytes}">{numbers}</script>
 <script>{script}</script>
 </body>
 </html>

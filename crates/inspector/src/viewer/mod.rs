@@ -1,20 +1,22 @@
-//! A run's dumps as one page to look around in.
+//! The dumps of a run, or of several, as one page to look around in.
 
 mod fallback;
 mod html;
 mod pack;
+mod recording;
+mod seeds;
 mod selection;
 mod series;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
-
-use std::ops::Range;
+mod text85;
 
 use headlight_dump::AttentionDump;
 use serde::Serialize;
 
-use selection::Selection;
+pub use recording::Recording;
+pub use seeds::{OwnRow, SeedRow, Seeds};
 
 /// The loss at a moment of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -34,112 +36,96 @@ pub struct Evidence {
     pub text: String,
 }
 
-/// A page that shows where attention looks, for each sample, head and recorded step.
-///
-/// Dumps are added one by one, and only what the page holds of them is kept: of large runs a part,
-/// and the page says which.
-#[derive(Clone, Debug)]
+/// A page that shows where attention looks, for each run, recorded step, sample and head.
+#[derive(Clone, Debug, Default)]
 pub struct Viewer {
-    title: String,
-    selection: Selection,
-    recorded: [usize; 2],
-    dumps: Vec<AttentionDump>,
-    worst_row_sum: f64,
-    /// The loss curve, by step.
-    pub loss: Vec<LossPoint>,
-    /// What the numbers are of, in the order of the page.
-    pub evidence: Vec<Evidence>,
+    runs: Vec<Recording>,
+    /// A sweep's seeds, to see the runs among.
+    pub seeds: Option<Seeds>,
 }
 
 impl Viewer {
-    /// A page of so many dumps, of which this is one.
-    pub fn new(title: String, dump: &AttentionDump, dumps: usize) -> Self {
-        Self {
-            title,
-            selection: Selection::of(dump, dumps.max(1)),
-            recorded: [dumps.max(1), dump.dims.samples],
-            dumps: Vec::new(),
-            worst_row_sum: 0.0,
-            loss: Vec::new(),
-            evidence: Vec::new(),
-        }
-    }
-
-    /// Indices of the dumps to add, in this order.
-    pub fn wanted(&self) -> &[usize] {
-        &self.selection.steps
-    }
-
-    /// Adds the next of the wanted dumps.
+    /// Adds a run; one without dumps is left out.
     ///
     /// # Errors
-    /// When it is of other samples, or of another model, than those before: says so.
-    pub fn add(&mut self, dump: &AttentionDump) -> Result<(), String> {
-        if dump.dims.samples != self.recorded[1] {
-            return Err(format!(
-                "it holds {} samples, and the last dump {}",
-                dump.dims.samples, self.recorded[1]
-            ));
-        }
-        if dump.attention_weights.is_empty() {
-            return Err("it holds no attention".to_owned());
-        }
-        self.worst_row_sum = self.worst_row_sum.max(dump.worst_row_sum());
-        let dump = part(dump, &self.selection.samples);
-        if let Some(first) = self.dumps.first() {
-            let same = first.dims == dump.dims
-                && first.tokens == dump.tokens
-                && first.meta.samples == dump.meta.samples
-                && first.attention_mask == dump.attention_mask;
-            if !same {
-                return Err(
-                    "it is of other samples, or of another model, than the first".to_owned(),
-                );
+    /// When its attention is of another shape than that of the runs before: says so.
+    pub fn add(&mut self, run: Recording) -> Result<(), String> {
+        let Some(dump) = run.dumps.last() else {
+            return Ok(());
+        };
+        if let Some((first, other)) = self.first() {
+            let shape = |dims: headlight_dump::Dims| {
+                let plural = |count, one: &str| {
+                    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+                };
+                format!(
+                    "{} of {} over {}",
+                    plural(dims.layers, "block"),
+                    plural(dims.heads, "head"),
+                    plural(dims.positions, "position")
+                )
+            };
+            let (has, had) = (shape(dump.dims), shape(other.dims));
+            if has != had {
+                return Err(format!(
+                    "it has {has}, and {} has {had}; runs of one page have attention of one shape",
+                    first.name
+                ));
             }
         }
-        self.dumps.push(dump);
+        self.runs.push(run);
         Ok(())
     }
-}
 
-/// Some samples of a dump.
-fn part(dump: &AttentionDump, samples: &[usize]) -> AttentionDump {
-    fn rows<T: Copy>(values: &[T], samples: &[usize], all: usize) -> Vec<T> {
-        let size = values.len() / all.max(1);
-        let row = |&sample: &usize| -> Range<usize> { sample * size..(sample + 1) * size };
-        samples
+    /// How much the page holds, in words.
+    pub fn extent(&self) -> String {
+        let steps: Vec<String> = self
+            .runs
             .iter()
-            .flat_map(|sample| values[row(sample)].iter().copied())
-            .collect()
+            .map(|run| run.dumps.len().to_string())
+            .collect();
+        match steps.as_slice() {
+            [steps] => format!("{steps} steps"),
+            _ => format!("{} runs of {} steps", steps.len(), steps.join(", ")),
+        }
     }
-    let all = dump.dims.samples;
-    let floats = |values: &[f32]| rows(values, samples, all);
-    let mut meta = dump.meta.clone();
-    meta.samples = rows(&dump.meta.samples, samples, all);
-    let positions = samples.iter().map(|&row| &dump.meta.label_positions[row]);
-    meta.label_positions = positions.cloned().collect();
-    AttentionDump {
-        dims: headlight_dump::Dims {
-            samples: samples.len(),
-            ..dump.dims
-        },
-        meta,
-        tokens: rows(&dump.tokens, samples, all),
-        labels: floats(&dump.labels),
-        logits: floats(&dump.logits),
-        probabilities: floats(&dump.probabilities),
-        attention_scores: floats(&dump.attention_scores),
-        attention_weights: floats(&dump.attention_weights),
-        query: floats(&dump.query),
-        key: floats(&dump.key),
-        value: floats(&dump.value),
-        context: floats(&dump.context),
-        embeddings: floats(&dump.embeddings),
-        residual: floats(&dump.residual),
-        attention_mask: dump
-            .attention_mask
-            .as_ref()
-            .map(|mask| rows(mask, samples, all)),
-        feed_forward: None,
+
+    fn first(&self) -> Option<(&Recording, &AttentionDump)> {
+        let first = self.runs.first()?;
+        Some((first, first.dumps.last()?))
+    }
+
+    /// What the page is called.
+    fn title(&self) -> String {
+        match self.runs.as_slice() {
+            [only] => format!("Attention of {}", only.name),
+            [one, other] => format!("Attention of {} and {}", one.name, other.name),
+            runs => format!("Attention of {} runs", runs.len()),
+        }
+    }
+
+    /// Why a mean over the runs would be of nothing, where it would.
+    fn apart(&self) -> Option<&'static str> {
+        let (_, first) = self.first()?;
+        let steps =
+            |run: &Recording| -> Vec<_> { run.dumps.iter().map(|dump| dump.meta.step).collect() };
+        let same = |is: fn(&AttentionDump, &AttentionDump) -> bool| {
+            let last = |run: &Recording| run.dumps.last().is_some_and(|dump| is(dump, first));
+            self.runs.iter().all(last)
+        };
+        if !same(|one, other| one.tokens == other.tokens && one.meta.samples == other.meta.samples)
+        {
+            Some("their samples differ")
+        } else if !same(|one, other| one.attention_mask == other.attention_mask) {
+            Some("their masks differ")
+        } else if self
+            .runs
+            .iter()
+            .any(|run| steps(run) != steps(&self.runs[0]))
+        {
+            Some("their recorded steps differ")
+        } else {
+            None
+        }
     }
 }

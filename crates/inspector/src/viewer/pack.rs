@@ -5,13 +5,23 @@ use std::collections::BTreeMap;
 use headlight_dump::AttentionDump;
 use serde::Serialize;
 
-use super::series::{differences, planes, predicted, units};
-use super::{Evidence, LossPoint, Viewer};
+use super::series::{planes, predicted, surprises, units};
+use super::{Evidence, LossPoint, Recording, Seeds, Viewer};
 
-/// All but the numbers of the dumps.
+/// All of a page but the numbers of the dumps.
 #[derive(Serialize)]
-pub(super) struct Facts<'a> {
-    title: &'a str,
+pub(super) struct Head<'a> {
+    runs: Vec<Facts<'a>>,
+    /// Why there is no mean over the runs, where there is none.
+    apart: Option<&'static str>,
+    seeds: Option<&'a Seeds>,
+}
+
+/// All of a run but its numbers.
+#[derive(Serialize)]
+struct Facts<'a> {
+    name: &'a str,
+    seed: Option<u64>,
     layers: usize,
     heads: usize,
     positions: usize,
@@ -49,14 +59,34 @@ struct Sample {
 }
 
 impl Viewer {
-    pub(super) fn head(&self) -> Option<Facts<'_>> {
+    pub(super) fn head(&self) -> Head<'_> {
+        Head {
+            runs: self.runs.iter().filter_map(Recording::facts).collect(),
+            apart: self.apart(),
+            seeds: self.seeds.as_ref(),
+        }
+    }
+
+    /// The numbers of each run, one after the other.
+    pub(super) fn numbers(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        for run in &self.runs {
+            run.numbers(&mut out);
+        }
+        out
+    }
+}
+
+impl Recording {
+    fn facts(&self) -> Option<Facts<'_>> {
         let last = self.dumps.last()?;
         let dims = last.dims;
         let attention = &last.meta.config["model"]["attention"];
         let (factor, factor_text) = factor(attention, dims.d_head);
         let kept = self.selection.steps.len();
         Some(Facts {
-            title: &self.title,
+            name: &self.name,
+            seed: last.meta.seed,
             layers: dims.layers,
             heads: dims.heads,
             positions: dims.positions,
@@ -147,8 +177,7 @@ impl Viewer {
 
     /// Scores, corrections of the weights, logits, probabilities, the mask, then the vectors of
     /// each step that has them: in the order that `js/data.js` reads.
-    pub(super) fn numbers(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+    fn numbers(&self, out: &mut Vec<u8>) {
         let over = |field: fn(&AttentionDump) -> &[f32]| -> Vec<Vec<i64>> {
             let steps = self.dumps.iter().map(field);
             steps
@@ -156,16 +185,16 @@ impl Viewer {
                 .collect()
         };
         let scores = over(|dump| &dump.attention_scores);
-        planes(&mut out, &differences(&scores));
+        planes(out, &surprises(&scores));
         let corrections: Vec<i64> = self
             .dumps
             .iter()
             .zip(&scores)
             .flat_map(|(dump, scores)| corrections(dump, scores))
             .collect();
-        planes(&mut out, &corrections);
-        planes(&mut out, &differences(&over(|dump| &dump.logits)));
-        planes(&mut out, &differences(&over(|dump| &dump.probabilities)));
+        planes(out, &corrections);
+        planes(out, &surprises(&over(|dump| &dump.logits)));
+        planes(out, &surprises(&over(|dump| &dump.probabilities)));
         if let Some(mask) = self
             .dumps
             .first()
@@ -187,7 +216,6 @@ impl Viewer {
                 }
             }
         }
-        out
     }
 }
 

@@ -2,7 +2,7 @@
 
 use headlight_dump::{AttentionDump, Dims};
 
-/// About as many bytes of numbers as a page may hold, before they are written as text.
+/// About as many bytes of numbers as a page may hold of all its runs, before they are written as text.
 const BUDGET: usize = 17_000_000;
 
 /// As many samples are kept before steps are left out.
@@ -21,16 +21,17 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// The largest that fits, for so many dumps like this one: of both classes as many samples as
-    /// can be, and the first and the last step.
-    pub(super) fn of(dump: &AttentionDump, steps: usize) -> Self {
+    /// The largest that fits, for so many dumps like this one in each of so many runs: of both
+    /// classes as many samples as can be, and the first and the last step.
+    pub(super) fn of(dump: &AttentionDump, steps: usize, runs: usize) -> Self {
+        let budget = BUDGET / runs;
         let wanted = dump.dims.samples.min(SAMPLES_FIRST);
         let all = steps;
         let mut steps = steps;
-        while steps > 2 && cost(dump.dims, steps) * wanted > BUDGET {
+        while steps > 2 && cost(dump.dims, steps) * wanted > budget {
             steps = (steps * 3 / 4).max(2);
         }
-        let fit = (BUDGET / cost(dump.dims, steps)).max(1);
+        let fit = (budget / cost(dump.dims, steps)).max(1);
         let spread = |index: usize| index * (all - 1) / (steps - 1).max(1);
         Self {
             samples: of_both_classes(&dump.labels, fit),

@@ -7,8 +7,8 @@ use flate2::read::DeflateDecoder;
 use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
 use sha2::{Digest, Sha256};
 
-use super::Viewer;
-use super::series::{predicted, units};
+use super::series::{expected, predicted, units};
+use super::{OwnRow, Recording, SeedRow, Seeds, Viewer, text85};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -90,18 +90,41 @@ fn dump(step: usize) -> AttentionDump {
     }
 }
 
+fn recording(name: &str, dumps: &[AttentionDump]) -> Recording {
+    let mut run = Recording::new(name.to_owned(), &dumps[dumps.len() - 1], dumps.len(), 1);
+    for dump in dumps {
+        run.add(dump).unwrap();
+    }
+    run
+}
+
 fn viewer() -> (Viewer, Vec<AttentionDump>) {
     let dumps: Vec<AttentionDump> = (0..12).map(dump).collect();
-    let mut viewer = Viewer::new("A <b>run</b>".to_owned(), &dumps[11], dumps.len());
-    for dump in &dumps {
-        viewer.add(dump).unwrap();
-    }
+    let mut viewer = Viewer::default();
+    viewer.add(recording("a <b>run</b>", &dumps)).unwrap();
     (viewer, dumps)
+}
+
+fn head(viewer: &Viewer) -> serde_json::Value {
+    let html = viewer.html().unwrap();
+    serde_json::from_str(between(&html, "id=\"head\">", "</script>")).unwrap()
 }
 
 /// What stands between two texts.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0
+}
+
+/// The bytes of a page's numbers.
+fn unpacked(html: &str) -> Vec<u8> {
+    let element = between(html, "id=\"numbers\" data-bytes=\"", "</script>");
+    let (length, text) = element.split_once("\">").unwrap();
+    let packed = text85::decode(text);
+    let mut bytes = Vec::new();
+    DeflateDecoder::new(&packed[..length.parse().unwrap()])
+        .read_to_end(&mut bytes)
+        .unwrap();
+    bytes
 }
 
 /// Whole numbers back from planes.
@@ -117,13 +140,17 @@ fn unplane(bytes: &mut &[u8], count: usize) -> Vec<i64> {
     values
 }
 
-/// `[cell, step]` differences to values. `[step][cell]`
-fn summed(differences: &[i64], steps: usize) -> Vec<Vec<i64>> {
-    let mut out = vec![Vec::new(); steps];
-    for cell in differences.chunks(steps) {
-        let mut value = 0;
-        for (step, difference) in cell.iter().enumerate() {
-            value += difference;
+/// `[cell, step]` surprises to values. `[step][cell]`
+fn followed(surprises: &[i64], steps: usize) -> Vec<Vec<i64>> {
+    let mut out: Vec<Vec<i64>> = vec![Vec::new(); steps];
+    for cell in surprises.chunks(steps) {
+        for (step, surprise) in cell.iter().enumerate() {
+            let past = |back: usize| out[step - back].last().copied().unwrap_or(0);
+            let value = match step {
+                0 => *surprise,
+                1 => past(1) + surprise,
+                _ => expected(past(1), past(2)) + surprise,
+            };
             out[step].push(value);
         }
     }
@@ -134,19 +161,13 @@ fn summed(differences: &[i64], steps: usize) -> Vec<Vec<i64>> {
 fn the_numbers_are_those_of_the_dumps() {
     let (viewer, dumps) = viewer();
     let html = viewer.html().unwrap();
-    let packed = STANDARD
-        .decode(between(&html, "id=\"numbers\">", "<"))
-        .unwrap();
-    let mut bytes = Vec::new();
-    DeflateDecoder::new(&packed[..])
-        .read_to_end(&mut bytes)
-        .unwrap();
+    let bytes = unpacked(&html);
     let mut rest = &bytes[..];
     let (steps, cells) = (dumps.len(), dumps[0].attention_scores.len());
-    let scores = summed(&unplane(&mut rest, steps * cells), steps);
+    let scores = followed(&unplane(&mut rest, steps * cells), steps);
     let corrections = unplane(&mut rest, steps * cells);
-    let logits = summed(&unplane(&mut rest, steps * SAMPLES), steps);
-    let probabilities = summed(&unplane(&mut rest, steps * SAMPLES), steps);
+    let logits = followed(&unplane(&mut rest, steps * SAMPLES), steps);
+    let probabilities = followed(&unplane(&mut rest, steps * SAMPLES), steps);
     let all = |values: &[f32]| {
         values
             .iter()
@@ -195,9 +216,7 @@ fn the_numbers_are_those_of_the_dumps() {
 
 #[test]
 fn the_head_says_what_is_there() {
-    let html = viewer().0.html().unwrap();
-    let head: serde_json::Value =
-        serde_json::from_str(between(&html, "id=\"head\">", "</script>")).unwrap();
+    let head = &head(&viewer().0)["runs"][0];
     assert_eq!(head["vectors"], serde_json::json!([0, 11]));
     assert_eq!(head["samples"][1]["label"], serde_json::Value::Null);
     assert_eq!(head["samples"][1]["marked"], serde_json::json!([1]));
@@ -245,7 +264,7 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
     ] {
         assert!(!without_name.contains(forbidden), "{forbidden}");
     }
-    assert!(html.contains("<title>A &lt;b&gt;run&lt;/b&gt;</title>"));
+    assert!(html.contains("<title>Attention of a &lt;b&gt;run&lt;/b&gt;</title>"));
 }
 
 #[test]
@@ -261,8 +280,104 @@ fn without_a_script_there_is_a_table() {
 
 #[test]
 fn dumps_of_other_samples_are_refused() {
-    let (mut viewer, _) = viewer();
+    let mut run = recording("run", &[dump(0)]);
     let mut other = dump(3);
     other.tokens[1] = 2;
-    assert!(viewer.add(&other).unwrap_err().contains("other samples"));
+    assert!(run.add(&other).unwrap_err().contains("other samples"));
+}
+
+#[test]
+fn runs_stand_one_after_the_other() {
+    let (mut viewer, dumps) = viewer();
+    let single = unpacked(&viewer.html().unwrap());
+    viewer.add(recording("other", &dumps[3..5])).unwrap();
+    let both = unpacked(&viewer.html().unwrap());
+    assert!(both.starts_with(&single) && both.len() > single.len());
+    let head = head(&viewer);
+    assert_eq!(head["runs"][1]["name"], "other");
+    assert_eq!(head["runs"][1]["steps"], serde_json::json!([3, 4]));
+    assert_eq!(head["apart"], "their recorded steps differ");
+    assert!(viewer.extent().contains("2 runs of 12, 2 steps"));
+}
+
+#[test]
+fn a_mean_is_of_runs_that_saw_the_same() {
+    let (mut viewer, dumps) = viewer();
+    viewer.add(recording("same", &dumps)).unwrap();
+    assert_eq!(head(&viewer)["apart"], serde_json::Value::Null);
+    for (reason, change) in [
+        (
+            "their samples differ",
+            (|dump| dump.tokens[1] = 2) as fn(&mut AttentionDump),
+        ),
+        ("their masks differ", |dump| dump.attention_mask = None),
+    ] {
+        let mut viewer = viewer.clone();
+        let mut others = dumps.clone();
+        others.iter_mut().for_each(change);
+        viewer.add(recording("other", &others)).unwrap();
+        assert_eq!(head(&viewer)["apart"], reason);
+    }
+}
+
+#[test]
+fn runs_of_another_shape_are_refused() {
+    let (mut viewer, _) = viewer();
+    let mut wide = dump(0);
+    wide.dims.heads = 1;
+    wide.dims.layers = 2;
+    let refused = viewer.add(recording("wide", &[wide])).unwrap_err();
+    assert_eq!(
+        refused,
+        "it has 2 blocks of 1 head over 3 positions, and a <b>run</b> has 1 block of 2 heads over 3 \
+         positions; runs of one page have attention of one shape"
+    );
+}
+
+#[test]
+fn seeds_are_summed_up() {
+    let row = |positive: [f64; 3], negative: [f64; 3]| SeedRow {
+        positive: Some(positive.to_vec()),
+        negative: Some(negative.to_vec()),
+    };
+    let rows = [
+        row([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
+        row([0.4, 0.3, 0.3], [0.1, 0.5, 0.4]),
+    ];
+    let mut seeds = Seeds::of("s.jsonl".to_owned(), &rows, 1).unwrap();
+    seeds.own.push(OwnRow {
+        name: "run".to_owned(),
+        over: "all".to_owned(),
+        positive: None,
+        negative: None,
+    });
+    let (mut viewer, _) = viewer();
+    viewer.seeds = Some(seeds);
+    let seeds = &head(&viewer)["seeds"];
+    assert_eq!(seeds["count"], 2);
+    assert_eq!(seeds["failed"], 1);
+    assert_eq!(seeds["positive"]["most"], serde_json::json!([1, 0, 1]));
+    assert_eq!(seeds["harder"], serde_json::json!([1, 0, 1]));
+    let near = |key: &str, expected: [f64; 3]| {
+        for (value, expected) in seeds["positive"][key]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(expected)
+        {
+            assert!(
+                (value.as_f64().unwrap() - expected).abs() < 1e-12,
+                "{key}: {value}"
+            );
+        }
+    };
+    near("mean", [0.3, 0.3, 0.4]);
+    // numpy.std([0.2, 0.4], ddof=1), and so on.
+    near(
+        "deviation",
+        [0.141_421_356_237_309_5, 0.0, 0.141_421_356_237_309_5],
+    );
+    let alone = Seeds::of("s.jsonl".to_owned(), &rows[..1], 0);
+    assert!(serde_json::to_value(alone).unwrap()["positive"]["deviation"].is_null());
+    assert_eq!(Seeds::of("s.jsonl".to_owned(), &[], 3), None);
 }

@@ -9,10 +9,11 @@ use headlight_inspector::{Heatmap, Quantity, png};
 
 use super::watch;
 use crate::Failure;
+use crate::browser;
 use crate::cli::InspectArguments;
 use crate::files::{check_outputs, print, write_whole};
 use crate::run_dir::{RunDir, step_of};
-use crate::run_page::{self, page, read_dump};
+use crate::run_page::{self, Source, no_dumps, page, read_dump};
 use crate::terminal;
 
 /// Draws one head's attention for one sample, writes its picture, or a page of all of them.
@@ -26,7 +27,7 @@ pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
         });
     }
     if let Some(html) = &arguments.html {
-        return write_page(&arguments.source, html);
+        return write_page(arguments, html);
     }
     let path = dump_path(arguments)?;
     let heatmap = heatmap(arguments, &path)?;
@@ -66,34 +67,29 @@ fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure
     Ok(Heatmap::of(&dump, sample, layer, head, quantity))
 }
 
-/// Writes the page of a run, or of a single dump.
-fn write_page(source: &Path, html: &Path) -> Result<(), Failure> {
-    let run = if source.is_dir() {
-        Some(RunDir::open(source)?)
-    } else {
-        None
-    };
-    let dumps = match &run {
-        Some(run) => run.dumps()?,
-        None => vec![source.to_owned()],
-    };
-    let last = dumps.last().ok_or_else(|| no_dumps(source))?;
-    for dump in &dumps {
-        check_outputs(dump, &[html])?;
+/// Writes the page of runs or single dumps.
+fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> {
+    let paths = [&arguments.source].into_iter().chain(&arguments.others);
+    let sources: Vec<Source> = paths
+        .map(|path| Source::open(path))
+        .collect::<Result<_, _>>()?;
+    let dumps = sources.iter().flat_map(|source| &source.dumps);
+    for read in dumps.chain(&arguments.sweep) {
+        check_outputs(read, &[html])?;
     }
-    let viewer = page(&dumps, &read_dump(last)?, run.as_ref())?;
+    let viewer = page(&sources, arguments.sweep.as_deref())?;
     let text = run_page::html(&viewer)?;
     write_whole(html, |file| file.write_all(text.as_bytes()))?;
     print(&format!(
-        "{}: {} steps, {:.0} KB\n",
+        "{}: {}, {:.0} KB\n",
         html.display(),
-        viewer.wanted().len(),
+        viewer.extent(),
         text.len() as f64 / 1000.0
-    ))
-}
-
-fn no_dumps(source: &Path) -> Failure {
-    Failure::reading(source, "it holds no npz dumps; add \"npz\" to dump.formats")
+    ))?;
+    if arguments.open {
+        browser::open(html);
+    }
+    Ok(())
 }
 
 /// The dump itself, or a run's dump of the step that is asked for.

@@ -1,10 +1,12 @@
 //! `headlight train`: a config to a run directory.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
 
+use crate::browser;
 use crate::cli::TrainArguments;
 use crate::config::{self, ExperimentConfig};
 use crate::engine::{Engine, EngineName, beyond_fused};
@@ -61,7 +63,7 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         Some(run) => run,
         None => create_run_dir(arguments)?,
     };
-    let work = || -> Result<(), Failure> {
+    let work = || -> Result<Option<PathBuf>, Failure> {
         run.write_config(&experiment.config.clone().with_absolute_paths()?)?;
         let environment = Environment::now(&experiment.config.compute, &experiment.device);
         run.write_environment(&environment, start.map(|start| start.step))?;
@@ -75,10 +77,17 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         let recorder = recorder.finish(engine)?;
         conclude(&experiment, engine, &run, ending, recorder, comparisons)
     };
-    work().map_err(|failure| failed(failure, &run))
+    let page = work().map_err(|failure| failed(failure, &run))?;
+    match page {
+        Some(page) if arguments.open => browser::open(&page),
+        None if arguments.open => note("no inspector.html to open"),
+        _ => {}
+    }
+    Ok(())
 }
 
-/// Writes what is left of a run that has come to its end, or to an end for now, and prints it.
+/// Writes what is left of a run that has come to its end, or to an end for now, and prints it; says
+/// where its page is.
 fn conclude(
     experiment: &Experiment,
     engine: &mut dyn Engine,
@@ -86,7 +95,7 @@ fn conclude(
     ending: Ending,
     recorder: Recorder<'_>,
     mut comparisons: Vec<Comparison>,
-) -> Result<(), Failure> {
+) -> Result<Option<PathBuf>, Failure> {
     let Recorder {
         mut metrics,
         progress,
@@ -145,15 +154,12 @@ fn conclude(
         comparisons: &comparisons,
         notes: &notes,
     };
-    // A run is whole without its page, which `inspect --html` can make at any time.
-    if let Err(failure) = run_page::write(run) {
-        note(&format!("no inspector.html: {failure}"));
-    }
+    let page = write_page(run);
     run.write_report(&report.markdown(true))?;
     print(&format!("{}{}", report.markdown(false), pictures(&dump)))?;
     let saved = format!("saved in {}", run.path().display());
     match ending {
-        Ending::Finished | Ending::Stopped => print(&format!("\n{saved}\n")),
+        Ending::Finished | Ending::Stopped => print(&format!("\n{saved}\n")).map(|()| page),
         Ending::Interrupted(signal) => Err(Failure::Interrupted {
             signal,
             message: format!(
@@ -213,6 +219,14 @@ fn how_to_go_on(run: &RunDir) -> String {
         "go on with: headlight train --resume --run {}",
         run.path().display()
     )
+}
+
+/// A run is whole without its page, which `inspect --html` can make at any time.
+fn write_page(run: &RunDir) -> Option<PathBuf> {
+    run_page::write(run).unwrap_or_else(|failure| {
+        note(&format!("no inspector.html: {failure}"));
+        None
+    })
 }
 
 fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {

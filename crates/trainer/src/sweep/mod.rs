@@ -5,6 +5,7 @@
 //! as a [`Row`], [`work`] does so on all cores and hands rows on in order, and [`Results`] is the
 //! file that they go to: its bytes depend on the plan alone.
 
+mod attention;
 mod grid;
 mod merge;
 mod plan;
@@ -15,6 +16,7 @@ mod shard;
 mod summary;
 mod workers;
 
+pub use attention::{SeedAttention, attention};
 pub use grid::{Grid, Seeds};
 pub use merge::{Merged, merge};
 pub use plan::Plan;

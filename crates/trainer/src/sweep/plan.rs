@@ -129,6 +129,11 @@ impl Point {
         Experiment::with(config, Arc::clone(&self.splits), self.device.clone())
     }
 
+    /// Positions of a sample, `[CLS]` among them.
+    pub fn positions(&self) -> usize {
+        self.splits.train.positions()
+    }
+
     /// The config, but for its seed.
     pub fn config(&self) -> &ExperimentConfig {
         &self.config

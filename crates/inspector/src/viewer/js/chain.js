@@ -26,6 +26,14 @@ async function copy(text, title) {
 
 function showChain() {
   const stages = [bars()];
+  if (isStatistic(view.run)) stages.push(make("p", { class: "hint" }, `The ${runName(view.run)} has no vectors of its own: choose a run to follow its numbers to the decision.`));
+  else stages.push(...stagesOfSample());
+  setText(byId("chain-title"), `From query ${view.query} to the decision`);
+  byId("stages").replaceChildren(...stages);
+}
+
+function stagesOfSample() {
+  const stages = [];
   if (isWhatIf()) stages.push(make("p", { class: "failed" }, "Below are the recorded numbers, not the what-if."));
   if (typeof view.sample === "number") {
     const vectors = data.vectors.get(view.step);
@@ -37,21 +45,20 @@ function showChain() {
   } else {
     stages.push(make("p", { class: "hint" }, "A mean has no vectors of its own: choose a sample to follow its numbers to the decision."));
   }
-  setText(byId("chain-title"), `From query ${view.query} to the decision`);
-  byId("stages").replaceChildren(...stages);
+  return stages;
 }
 
-const rowName = (position) => `${marked(position) ? "◆ " : ""}${position} ${tokenAt(position)}`;
+const rowName = (position) => `${marked(position) ? "◆ " : ""}${position}: ${tokenAt(position)}`;
 const range = (count) => Array.from({ length: count }, (_, index) => index);
 
 function bars() {
-  const cells = matrix(view.sample, view.step, "weights").slice(view.query * P, view.query * P + P);
+  const cells = ofRun(view.run, () => matrix(view.sample, view.step, "weights")).slice(view.query * P, view.query * P + P);
   const rows = range(P).map((key) => {
     const bar = make("span", { class: "bar", "aria-hidden": "true" });
     bar.style.width = `${100 * cells[key]}%`;
     return make("li", { class: marked(key) ? "marked" : null }, make("span", { class: "name" }, own(rowName(key))), make("span", { class: "track" }, bar), make("span", { class: "value" }, fixed(cells[key])));
   });
-  return make("figure", { id: "row", class: "stage" }, make("figcaption", {}, make("h3", {}, "Where it looks"), make("p", {}, `Weights of query ${view.query} ${tokenAt(view.query)} on each key${isWhatIf() ? " (what if)" : ""}.`)),
+  return make("figure", { id: "row", class: "stage" }, make("figcaption", {}, make("h3", {}, "Where it looks"), make("p", {}, `Weights of query ${view.query}: ${tokenAt(view.query)} on each key${isStatistic(view.run) ? `, ${runName(view.run)}` : ""}${isWhatIf() ? " (what if)" : ""}.`)),
     make("ul", { class: "bars" }, ...rows));
 }
 
@@ -70,7 +77,7 @@ function vector(values, position) {
 const product = (one, other) => one.reduce((sum, value, index) => sum + value * other[index], 0);
 
 function productsStage(vectors) {
-  const rows = [[`query ${view.query} ${tokenAt(view.query)}`, ...vector(vectors.query, view.query)]];
+  const rows = [[`query ${view.query}: ${tokenAt(view.query)}`, ...vector(vectors.query, view.query)]];
   for (const key of range(P)) rows.push([`key ${rowName(key)}`, ...vector(vectors.key, key)]);
   return table("vectors", "Query and keys", `The query's vector, and each key's, of head ${view.head}: recorded.`, ["", ...range(head.d_head).map(String)], rows);
 }

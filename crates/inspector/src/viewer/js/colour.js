@@ -26,15 +26,19 @@ function colours(value, scale) {
 const mostScore = new Map();
 
 // The values that the colours start and end at: fixed, so that pictures can be compared.
-function scaleOf(show) {
+function scaleOf(show, run) {
+  if (run === "deviation" && show !== "scores") return { from: 0, to: 0.2, diverging: false, more: true };
   if (show === "weights") return { from: 0, to: 1, diverging: false };
   if (show === "uniform" || show === "difference") return { from: -1, to: 1, diverging: true };
   const key = `${view.layer},${view.head}`;
   if (!mostScore.has(key)) {
     let most = 0;
-    for (let sample = 0; sample < head.samples.length; sample++) {
-      const start = matrixAt(sample, view.layer, view.head) * STEPS;
-      for (let index = start; index < start + P * P * STEPS; index++) most = Math.max(most, Math.abs(data.scores[index]));
+    for (const { head, data } of runs) {
+      const steps = head.steps.length;
+      for (let sample = 0; sample < head.samples.length; sample++) {
+        const start = matrixAt(sample, view.layer, view.head) * steps;
+        for (let index = start; index < start + P * P * steps; index++) most = Math.max(most, Math.abs(data.scores[index]));
+      }
     }
     mostScore.set(key, most / UNITS || 1);
   }

@@ -1,16 +1,39 @@
 "use strict";
 // The numbers of the page. `pack.rs` and `series.rs` write what this reads.
 
-const head = JSON.parse(document.getElementById("head").textContent);
+const page = JSON.parse(document.getElementById("head").textContent);
 const UNITS = 10000;
-const P = head.positions;
-const STEPS = head.steps.length;
+const P = page.runs[0].positions; // In all runs, like layers and heads.
+// scores, corrections, logits, probabilities:
 // [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, step] twice
-const data = { scores: null, corrections: null, logits: null, probabilities: null, mask: null, vectors: new Map() };
+const runs = page.runs.map((head) => ({ head, data: { mask: null, vectors: new Map() } }));
+
+// Everything below and in the other files is about the run that was entered last.
+let current, head, data, STEPS;
+function enter(run) {
+  current = run;
+  ({ head, data } = runs[run]);
+  STEPS = head.steps.length;
+}
+enter(0);
+
+// Five letters are four bytes (`text85.rs`).
+function bytesOf(text) {
+  const words = new DataView(new ArrayBuffer(text.length / 5 * 4));
+  for (let at = 0; at < text.length; at += 5) {
+    let word = 0;
+    for (let letter = at; letter < at + 5; letter++) {
+      const code = text.charCodeAt(letter);
+      word = word * 85 + (code === 126 ? 60 : code) - 40;
+    }
+    words.setUint32(at / 5 * 4, word);
+  }
+  return new Uint8Array(words.buffer);
+}
 
 async function unpack() {
-  const text = atob(document.getElementById("numbers").textContent);
-  const packed = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const { textContent, dataset } = document.getElementById("numbers");
+  const packed = bytesOf(textContent).subarray(0, Number(dataset.bytes));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const buffer = await new Response(stream).arrayBuffer();
   const bytes = new Uint8Array(buffer);
@@ -18,7 +41,7 @@ async function unpack() {
 
   const planes = (count) => {
     const width = bytes[at++];
-    const values = width < 4 ? new Int32Array(count) : new Float64Array(count);
+    const values = width < 3 ? new Int32Array(count) : new Float64Array(count);
     for (let plane = 0, unit = 1; plane < width; plane++, unit *= 256) {
       for (let index = 0; index < count; index++) values[index] += bytes[at++] * unit;
     }
@@ -31,33 +54,38 @@ async function unpack() {
   const overTime = (cells) => {
     const values = planes(cells * STEPS);
     for (let index = 0; index < values.length; index++) {
-      if (index % STEPS) values[index] += values[index - 1];
+      const step = index % STEPS;
+      if (step) values[index] += values[index - 1];
+      if (step > 1) values[index] += Math.floor(3 * (values[index - 1] - values[index - 2]) / 4);
     }
     return values;
   };
 
-  const samples = head.samples.length;
-  const cells = samples * head.layers * head.heads * P * P;
-  data.scores = overTime(cells);
-  data.corrections = planes(cells * STEPS);
-  data.logits = overTime(samples);
-  data.probabilities = overTime(samples);
-  if (head.masked) {
-    data.mask = bytes.subarray(at, at + samples * P * P);
-    at += samples * P * P;
-  }
   const floats = (count) => {
     const values = new Float32Array(buffer.slice(at, at + 4 * count));
     at += 4 * count;
     return values;
   };
-  const perHead = samples * head.layers * head.heads * P * head.d_head;
-  for (const step of head.vectors) {
-    data.vectors.set(step, {
-      query: floats(perHead), key: floats(perHead), value: floats(perHead), context: floats(perHead),
-      embeddings: floats(samples * P * head.d_model),
-      residual: floats(samples * head.layers * P * head.d_model),
-    });
+  for (const run of runs.keys()) {
+    enter(run);
+    const samples = head.samples.length;
+    const cells = samples * head.layers * head.heads * P * P;
+    data.scores = overTime(cells);
+    data.corrections = planes(cells * STEPS);
+    data.logits = overTime(samples);
+    data.probabilities = overTime(samples);
+    if (head.masked) {
+      data.mask = bytes.subarray(at, at + samples * P * P);
+      at += samples * P * P;
+    }
+    const perHead = samples * head.layers * head.heads * P * head.d_head;
+    for (const step of head.vectors) {
+      data.vectors.set(step, {
+        query: floats(perHead), key: floats(perHead), value: floats(perHead), context: floats(perHead),
+        embeddings: floats(samples * P * head.d_model),
+        residual: floats(samples * head.layers * P * head.d_model),
+      });
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // What is in view, as a file.
 
 function save(ending, blob) {
-  const name = `attention-${sampleKey(view.sample)}-step-${stepName(view.step).replace(" ", "-")}-layer-${view.layer}-head-${view.head}-${view.show}.${ending}`;
+  const name = `attention-${runs.length > 1 ? `run-${view.run}-` : ""}${sampleKey(view.sample)}-step-${stepName(view.step).replace(" ", "-")}-layer-${view.layer}-head-${view.head}-${view.show}.${ending}`;
   const url = URL.createObjectURL(blob);
   const link = make("a", { href: url, download: name });
   document.body.append(link);
@@ -13,11 +13,11 @@ function save(ending, blob) {
 
 function exportCsv() {
   const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
-  const lines = ["panel,sample,step,layer,head,show,query,query_token,key,key_token,value"];
+  const lines = ["panel,run,sample,step,layer,head,show,query,query_token,key,key_token,value"];
   for (const panel of panels()) {
     panel.cells.forEach((value, index) => {
       const [query, key] = [Math.floor(index / P), index % P];
-      lines.push([panel.id, sampleKey(panel.sample), stepName(panel.step), view.layer, view.head, isWhatIf() ? `${panel.show} (what if)` : panel.show, query, quoted(tokenAt(query, panel.sample)), key, quoted(tokenAt(key, panel.sample)), fixed(value)].join(","));
+      lines.push([panel.id, quoted(panel.run), panel.sample, panel.step ?? "not known", view.layer, view.head, isWhatIf() ? `${panel.show} (what if)` : panel.show, query, quoted(panel.tokens[query]), key, quoted(panel.tokens[key]), fixed(value)].join(","));
     });
   }
   return `${lines.join("\n")}\n`;
@@ -25,10 +25,10 @@ function exportCsv() {
 
 function exportJson() {
   const of = (panel) => ({
-    panel: panel.id, sample: sampleKey(panel.sample), step: head.steps[panel.step], layer: view.layer, head: view.head, show: panel.show,
+    panel: panel.id, run: panel.run, sample: panel.sample, step: panel.step, layer: view.layer, head: view.head, show: panel.show,
     what_if: isWhatIf() ? { temperature: view.temperature, causal: view.causal } : null,
-    tokens: range(P).map((position) => tokenAt(position, panel.sample)),
-    label_positions: range(P).filter((position) => marked(position, panel.sample)),
+    tokens: panel.tokens,
+    label_positions: range(P).filter((position) => panel.marks[position]),
     values: range(P).map((query) => Array.from(panel.cells.slice(query * P, query * P + P), (value) => Number(fixed(value)))),
   });
   return `${JSON.stringify({ decimals: 4, axes: ["query", "key"], panels: panels().map(of) }, null, 1)}\n`;
@@ -41,11 +41,11 @@ function pictureParts() {
   const parts = [];
   let top = 34;
   for (const panel of panels()) {
-    const scale = scaleOf(panel.show);
+    const { scale } = panel;
     parts.push({ text: panel.title, x: 12, y: top - 14, size: 14, anchor: "start" });
     parts.push({ text: "query (from) ↓  key (to) →", x: 12, y: top + 6, size: 11, anchor: "start" });
     for (const position of range(P)) {
-      const name = `${marked(position, panel.sample) ? "◆ " : ""}${position} ${short(tokenAt(position, panel.sample))}`;
+      const name = `${panel.marks[position] ? "◆ " : ""}${position}: ${short(panel.tokens[position])}`;
       if (P <= MOST_CELLS) parts.push({ text: name, x: side + (position + 0.5) * wide, y: top + 24, size: 12, anchor: "middle" });
       parts.push({ text: name, x: side - 6, y: top + 30 + (position + 0.5) * high + 4, size: P > MOST_CELLS ? 9 : 12, anchor: "end" });
     }
@@ -57,7 +57,7 @@ function pictureParts() {
     });
     const end = top + 30 + P * high;
     for (const part of range(64)) parts.push({ x: side + part * 4, y: end + 12, width: 4.2, height: 12, fill: colours(scale.from + (scale.to - scale.from) * (part + 0.5) / 64, scale).fill });
-    parts.push({ text: fixed(scale.from, 2), x: side - 4, y: end + 22, size: 11, anchor: "end" }, { text: fixed(scale.to, 2), x: side + 260, y: end + 22, size: 11, anchor: "start" });
+    parts.push({ text: fixed(scale.from, 2), x: side - 4, y: end + 22, size: 11, anchor: "end" }, { text: `${fixed(scale.to, 2)}${scale.more ? " or more" : ""}`, x: side + 260, y: end + 22, size: 11, anchor: "start" });
     top = end + 70;
   }
   return { parts, width: Math.max(side + P * wide + 12, 620), height: top - 30 };

@@ -1,6 +1,7 @@
 // Everything put together: what is chosen changes the view, and the view is shown.
 
 function show() {
+  showRun();
   byId("step-list").value = view.step;
   byId("layer").value = view.layer;
   byId("head-list").value = view.head;
@@ -23,8 +24,10 @@ function describe() {
   if (typeof view.sample !== "number") return `${sampleName(view.sample)[0].toUpperCase()}${sampleName(view.sample).slice(1)} here, at step ${stepName(view.step)}. Tokens that differ are shown as a dot.`;
   const { label } = head.samples[view.sample];
   const kind = label === null ? "label not known" : label ? "positive" : "negative";
-  const result = OUTCOMES[outcome(view.sample, view.step)];
-  return `Sample ${head.samples[view.sample].number} (${kind}), probability ${fixed(probability(view.sample, view.step))}${result ? `: ${result}` : ""}.`;
+  const result = outcomeText(view.sample);
+  const [chance] = ofRun(view.run, () => [probability(view.sample, view.step)]);
+  const which = isStatistic(view.run) ? `${runName(view.run)} of the probability` : "probability";
+  return `Sample ${head.samples[view.sample].number} (${kind}), ${which} ${fixed(chance)}${result ? `: ${result}` : ""}.`;
 }
 
 // Changes what is looked at. What is kept becomes a step that the back button returns to.
@@ -41,18 +44,30 @@ function changeSoon(parts) {
   waiting ||= requestAnimationFrame(() => { waiting = 0; show(); });
 }
 
+// What there is to choose depends on the run.
+let shownRun;
+function showRun() {
+  byId("run").value = view.run;
+  if (shownRun === current) return;
+  shownRun = current;
+  fillOptions("step-list", range(STEPS).map(stepName));
+  byId("slider").max = STEPS - 1;
+}
+
+const fillOptions = (select, names) => byId(select).replaceChildren(...names.map((name, index) => make("option", { value: index }, name)));
+
 function options(select, names) {
-  byId(select).append(...names.map((name, index) => make("option", { value: index }, name)));
+  fillOptions(select, names);
   byId(select).addEventListener("change", () => change({ [{ "step-list": "step", "head-list": "head" }[select] ?? select]: Number(byId(select).value) }, true));
 }
 
 function listen() {
-  options("step-list", range(STEPS).map(stepName));
+  listenRuns();
+  options("step-list", []);
   options("layer", range(head.layers).map(String));
   options("head-list", range(head.heads).map(String));
   byId("show").addEventListener("change", () => change({ show: byId("show").value }, true));
-  byId("pin").addEventListener("click", () => change({ pin: view.pin ? null : { sample: view.sample, step: view.step } }, true));
-  byId("slider").max = STEPS - 1;
+  byId("pin").addEventListener("click", () => change({ pin: view.pin ? null : { run: view.run, sample: view.sample, step: view.step } }, true));
   byId("slider").addEventListener("input", () => changeSoon({ step: Number(byId("slider").value) }));
   byId("slider").addEventListener("change", () => change({ step: Number(byId("slider").value) }, true));
   byId("play").addEventListener("click", () => play(!timer));
@@ -73,11 +88,15 @@ function listen() {
 }
 
 function showEvidence() {
-  byId("notes").append(...head.notes.map((note) => make("li", {}, note)));
-  for (const { name, text } of head.evidence) {
-    const long = text.includes("\n");
-    const content = long ? make("details", {}, make("summary", {}, "show"), make("pre", { tabindex: 0 }, text)) : text;
-    byId("facts").append(make("dt", {}, name), make("dd", {}, content));
+  for (const [run, { head }] of runs.entries()) {
+    const facts = head.evidence.flatMap(({ name, text }) => {
+      const long = text.includes("\n");
+      const content = long ? make("details", {}, make("summary", {}, "show"), make("pre", { tabindex: 0 }, text)) : text;
+      return [make("dt", {}, name), make("dd", {}, content)];
+    });
+    const title = runs.length > 1 ? make("h3", {}, own(runName(run))) : null;
+    const notes = make("ul", {}, ...head.notes.map((note) => make("li", {}, note)));
+    byId("facts").append(make("div", {}, ...[title, notes, make("dl", {}, ...facts)].filter(Boolean)));
   }
 }
 
@@ -86,6 +105,7 @@ async function start() {
   readAddress();
   listen();
   showEvidence();
+  showSeeds();
   byId("app").hidden = false;
   show();
   document.documentElement.dataset.ready = performance.now().toFixed(1);

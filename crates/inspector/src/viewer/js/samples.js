@@ -16,14 +16,24 @@ function showSamples() {
   const [wantedClass, wantedOutcome] = [byId("class").value, byId("outcome").value];
   const found = head.samples.map((_, index) => index).filter((index) => matches(index, text)
     && (!wantedClass || String(head.samples[index].label) === wantedClass)
-    && (!wantedOutcome || outcome(index, view.step) === wantedOutcome));
-  found.sort((one, other) => probability(other, view.step) - probability(one, view.step) || one - other);
+    && (!wantedOutcome || outcomes(index).includes(wantedOutcome)));
+  const chances = ofRun(view.run, () => head.samples.map((_, index) => probability(index, view.step)));
+  found.sort((one, other) => chances[other] - chances[one] || one - other);
   const means = Object.keys(MEANS).filter((name) => members(name).length > 0);
   const listed = found.slice(0, MOST_LISTED);
   setText(byId("count"), `${found.length} of ${head.samples.length}, by probability at step ${stepName(view.step)}${listed.length < found.length ? `; the first ${MOST_LISTED} are listed` : ""}`);
   const focused = document.activeElement?.dataset?.sample;
-  byId("list").replaceChildren(...means.map(meanEntry), ...listed.map(sampleEntry));
+  byId("list").replaceChildren(...means.map(meanEntry), ...listed.map((index) => sampleEntry(index, chances[index])));
   if (focused) document.querySelector(`#list [data-sample="${CSS.escape(focused)}"]`)?.focus();
+}
+
+// How a sample came out: in the run, or in each where a statistic is over all.
+const outcomes = (sample) => (isStatistic(view.run) ? [...runs.keys()] : [view.run]).map((run) => within(run, () => outcome(sample, view.step)));
+
+function outcomeText(sample) {
+  const found = outcomes(sample);
+  const right = found.filter((kind) => kind === "right").length;
+  return found.length === 1 ? OUTCOMES[found[0]] : found[0] && `right in ${right} of ${found.length} runs`;
 }
 
 const entry = (sample, ...children) => make("li", {}, make("button", {
@@ -33,13 +43,13 @@ const entry = (sample, ...children) => make("li", {}, make("button", {
 
 const meanEntry = (name) => entry(name, make("span", { class: "number" }, "mean"), make("span", { class: "tokens" }, `over ${members(name).length} ${name}`));
 
-function sampleEntry(sample) {
+function sampleEntry(sample, chance) {
   const { number, label, marked: positions, tokens } = head.samples[sample];
   const shown = tokens.slice(0, 24).map((_, position) => make("span", { class: positions.includes(position) ? "token marked" : "token" }, own((positions.includes(position) ? "◆" : "") + tokenText(sample, position))));
-  const kind = outcome(sample, view.step);
+  const kind = isStatistic(view.run) ? "" : outcome(sample, view.step);
   return entry(sample,
     make("span", { class: "number" }, String(number)),
     make("span", { class: "tokens" }, ...shown.flatMap((token) => [token, " "]), tokens.length > 24 ? "…" : null),
-    make("span", { class: `outcome ${kind}` }, [label === null ? "" : label ? "positive" : "negative", OUTCOMES[kind]].filter(Boolean).join(", ")),
-    make("span", { class: "probability" }, fixed(probability(sample, view.step))));
+    make("span", { class: `outcome ${kind}` }, [label === null ? "" : label ? "positive" : "negative", outcomeText(sample)].filter(Boolean).join(", ")),
+    make("span", { class: "probability" }, fixed(chance)));
 }

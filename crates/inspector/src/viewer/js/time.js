@@ -3,8 +3,9 @@
 const WIDTH = 640;
 const HEIGHT = 150;
 const EDGE = { left: 44, right: 12, top: 10, bottom: 24 };
-const times = head.steps.map((step, index) => step ?? index);
-const lastTime = Math.max(1, ...times, ...head.loss.map((point) => point.step));
+const times = () => head.steps.map((step, index) => step ?? index);
+// One axis for all runs, so that their curves can be compared.
+const lastTime = runs.reduce((most, { head }) => Math.max(most, ...head.steps.map((step, index) => step ?? index), ...head.loss.map((point) => point.step)), 1);
 const xOf = (time) => EDGE.left + (time / lastTime) * (WIDTH - EDGE.left - EDGE.right);
 
 // [CLS]'s attention on what decides the label, summed over these positions.
@@ -23,10 +24,22 @@ function meanOnLabel(samples, step) {
 const curves = new Map();
 
 // A curve over the recorded steps, computed once.
-function curve(sample) {
-  const key = `${sample},${view.layer},${view.head}`;
-  if (!curves.has(key)) curves.set(key, times.map((time, step) => [time, meanOnLabel(members(sample), step)]));
+function curve(run, sample) {
+  const key = `${run},${sample},${view.layer},${view.head}`;
+  if (!curves.has(key)) {
+    const values = ofRun(run, () => times().map((_, step) => meanOnLabel(members(sample), step)));
+    curves.set(key, within(run, times).map((time, step) => [time, values[step]]));
+  }
   return curves.get(key);
+}
+
+// The loss curve; a statistic over runs is one only where all have it at the same steps.
+function lossOf(run) {
+  const steps = within(run, () => head.loss.map((point) => point.step));
+  const everywhere = runs.every(({ head }) => String(head.loss.map((point) => point.step)) === String(steps));
+  if (isStatistic(run) && !everywhere) return [];
+  const values = ofRun(run, () => head.loss.map((point) => point.loss));
+  return steps.map((step, index) => [step, values[index]]);
 }
 
 function chart(name, title, top, lines) {
@@ -55,7 +68,8 @@ function chart(name, title, top, lines) {
 
 function nearest(time) {
   let best = 0;
-  times.forEach((at, index) => { if (Math.abs(at - time) < Math.abs(times[best] - time)) best = index; });
+  const all = times();
+  all.forEach((at, index) => { if (Math.abs(at - time) < Math.abs(all[best] - time)) best = index; });
   return best;
 }
 
@@ -63,20 +77,21 @@ let drawn = "";
 let lines = [];
 
 function showTime() {
-  const key = `${view.sample},${view.layer},${view.head}`;
+  const now = times()[view.step];
+  const key = [view.run, view.sample, view.layer, view.head, view.pin?.run, view.pin?.sample].join();
   if (drawn !== key) {
     drawn = key;
     drawCharts();
   }
-  const x = xOf(times[view.step]);
+  const x = xOf(now);
   for (const cursor of document.querySelectorAll("#charts .cursor")) {
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
   }
   const values = document.querySelectorAll("#charts .value");
   lines.forEach(({ points, style }, index) => {
-    const at = style === "loss" ? points.filter(([time]) => time <= times[view.step]).at(-1) : points[view.step];
-    setText(values[index], !at || Number.isNaN(at[1]) ? "–" : fixed(at[1]) + (style === "loss" ? ` (step ${at[0]})` : ""));
+    const at = points.filter(([time]) => time <= now).at(-1);
+    setText(values[index], !at || Number.isNaN(at[1]) ? "–" : fixed(at[1]) + (at[0] === now ? "" : ` (step ${at[0]})`));
   });
   byId("slider").value = view.step;
   byId("slider").setAttribute("aria-valuetext", `step ${stepName(view.step)}`);
@@ -84,20 +99,29 @@ function showTime() {
 }
 
 function drawCharts() {
-  const loss = { label: "all training samples", style: "loss", points: head.loss.map((point) => [point.step, point.loss]) };
+  const { pin } = view;
+  const of = (run) => runs.length > 1 ? `${runName(run)}, ` : "";
+  const losses = [{ label: `${of(view.run)}all training samples`, style: "loss", points: lossOf(view.run) }];
+  if (pin && pin.run !== view.run) losses.push({ label: `Pinned: ${runName(pin.run)}`, style: "pinned", points: lossOf(pin.run) });
   const known = (name) => members(name).some((sample) => head.samples[sample].marked.length);
-  const attention = Object.keys(MEANS).filter(known).map((name) => ({ label: `mean over ${name} here`, style: name, points: curve(name) }));
+  const attention = Object.keys(MEANS).filter(known).map((name) => ({ label: `mean over ${name} here`, style: name, points: curve(view.run, name) }));
   if (typeof view.sample === "number" && head.samples[view.sample].marked.length) {
-    attention.push({ label: sampleName(view.sample), style: "sample", points: curve(view.sample) });
+    attention.push({ label: sampleName(view.sample), style: "sample", points: curve(view.run, view.sample) });
   }
+  if (pin && (pin.run !== view.run || pin.sample !== view.sample)) {
+    const points = curve(pin.run, pin.sample);
+    const label = `Pinned: ${of(pin.run)}${within(pin.run, () => sampleName(pin.sample))}`;
+    if (points.some(([, value]) => Number.isFinite(value))) attention.push({ label, style: "pinned", points });
+  }
+  const most = (lines) => Math.max(...lines.flatMap(({ points }) => points.map(([, value]) => value)).filter(Number.isFinite), 0);
   const charts = [];
   lines = [];
-  if (head.loss.length) {
-    charts.push(chart("loss", "Loss", Math.max(...head.loss.map((point) => point.loss)) || 1, [loss]));
-    lines.push(loss);
+  if (losses.some(({ points }) => points.length)) {
+    charts.push(chart("loss", "Loss", most(losses) || 1, losses));
+    lines.push(...losses);
   }
   if (attention.length) {
-    charts.push(chart("attention", `Attention of [CLS] on the label's position, layer ${view.layer}, head ${view.head}`, 1, attention));
+    charts.push(chart("attention", `Attention of [CLS] on the label's position, layer ${view.layer}, head ${view.head}`, view.run === "deviation" && !pin ? most(attention) || 1 : 1, attention));
     lines.push(...attention);
   }
   byId("charts").replaceChildren(...charts);

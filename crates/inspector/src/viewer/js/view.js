@@ -1,8 +1,9 @@
 // What is looked at, and its address: #sample=10&step=900&query=0&key=3&layer=0&head=0&show=weights
+// and, where there are several runs, &run=1
 
 const MEANS = { positives: 1, negatives: 0 };
 const view = {
-  sample: 0, step: STEPS - 1, query: head.cls, key: 0, layer: 0, head: 0, show: "weights",
+  run: 0, sample: 0, step: STEPS - 1, query: head.cls, key: 0, layer: 0, head: 0, show: "weights",
   pin: null, temperature: 1, causal: false,
 };
 
@@ -32,10 +33,22 @@ function address() {
     sample: sampleKey(view.sample), step: head.steps[view.step] ?? view.step, query: view.query, key: view.key,
     layer: view.layer, head: view.head, show: view.show,
   };
-  if (view.pin) parts.pin = `${sampleKey(view.pin.sample)}:${head.steps[view.pin.step] ?? view.pin.step}`;
+  if (runs.length > 1) parts.run = view.run;
+  if (view.pin) parts.pin = within(view.pin.run, () => [sampleKey(view.pin.sample), head.steps[view.pin.step] ?? view.pin.step, ...(runs.length > 1 ? [view.pin.run] : [])].join(":"));
   if (view.temperature !== 1) parts.temperature = fixed(view.temperature, 3);
   if (view.causal) parts.causal = 1;
   return `#${new URLSearchParams(parts)}`;
+}
+
+function findSample(text) {
+  if (text in MEANS && members(text).length) return text;
+  const index = head.samples.findIndex((sample) => String(sample.number) === text);
+  return index < 0 ? null : index;
+}
+
+function findStep(text) {
+  const index = head.steps.findIndex((step, at) => String(step ?? at) === text);
+  return index < 0 ? null : index;
 }
 
 function readAddress() {
@@ -44,15 +57,8 @@ function readAddress() {
     const value = parts.has(name) ? Number(parts.get(name)) : NaN;
     return Number.isInteger(value) && value >= 0 && value < count ? value : otherwise;
   };
-  const findSample = (text) => {
-    if (text in MEANS && members(text).length) return text;
-    const index = head.samples.findIndex((sample) => String(sample.number) === text);
-    return index < 0 ? null : index;
-  };
-  const findStep = (text) => {
-    const index = head.steps.findIndex((step, at) => String(step ?? at) === text);
-    return index < 0 ? null : index;
-  };
+  view.run = findRun(parts.get("run"));
+  enter(representative(view.run));
   const firstPositive = Math.max(0, head.samples.findIndex((sample) => sample.label === 1));
   view.sample = findSample(parts.get("sample") ?? "") ?? firstPositive;
   view.step = findStep(parts.get("step") ?? "") ?? STEPS - 1;
@@ -61,8 +67,9 @@ function readAddress() {
   view.layer = number("layer", head.layers, head.layers - 1);
   view.head = number("head", head.heads, 0);
   view.show = ["weights", "scores", "uniform"].includes(parts.get("show")) ? parts.get("show") : "weights";
-  const [sample, step] = (parts.get("pin") ?? "").split(":");
-  const pin = { sample: findSample(sample), step: findStep(step ?? "") };
+  const [sample, step = "", pinned = null] = (parts.get("pin") ?? "").split(":");
+  const run = findRun(pinned);
+  const pin = within(run, () => ({ run, sample: findSample(sample), step: findStep(step) }));
   view.pin = pin.sample === null || pin.step === null ? null : pin;
   const temperature = Number(parts.get("temperature") ?? 1);
   view.temperature = temperature >= 0.01 && temperature <= 100 ? temperature : 1;

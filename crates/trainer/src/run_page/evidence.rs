@@ -1,0 +1,78 @@
+//! What says where a run's numbers are from.
+
+use std::path::Path;
+
+use headlight_inspector::Evidence;
+use sha2::{Digest, Sha256};
+
+use crate::Failure;
+use crate::files::read_bounded;
+use crate::hash::hex;
+
+/// What a run's folder says of where its numbers are from; what it lacks is left out.
+pub(super) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
+    let mut evidence = vec![entry(
+        "Page made by",
+        format!("headlight {}", env!("CARGO_PKG_VERSION")),
+    )];
+    if let Some(environment) = json(&run.join("environment.json"))? {
+        let keys = [
+            "version",
+            "git_commit",
+            "engine",
+            "device",
+            "adapter",
+            "operating_system",
+            "architecture",
+            "started",
+        ];
+        let said = keys.into_iter().filter_map(|key| {
+            let value = environment[key].as_str()?;
+            Some(format!("{} {value}", key.replace('_', " ")))
+        });
+        evidence.push(entry("Run", said.collect::<Vec<String>>().join(", ")));
+    }
+    for name in ["model.safetensors", "config.toml"] {
+        let path = run.join(name);
+        if path.is_file() {
+            let hash = hex(&Sha256::digest(read_bounded(&path)?));
+            evidence.push(entry(&format!("SHA-256 of {name}"), hash));
+        }
+    }
+    if let Some(comparisons) = json(&run.join("reference.json"))? {
+        for comparison in comparisons.as_array().into_iter().flatten() {
+            let text = |key: &str| comparison[key].as_str().unwrap_or("").to_owned();
+            let within = comparison["within"].as_bool() == Some(true);
+            let largest = comparison["largest"].as_f64().unwrap_or(f64::NAN);
+            evidence.push(entry(
+                &format!("Beside the recorded run: {}", text("what")),
+                format!(
+                    "{}; {} numbers, largest difference {largest:.1e}, bound {}: {}",
+                    text("level"),
+                    comparison["numbers"],
+                    text("bound"),
+                    if within { "within" } else { "BEYOND" }
+                ),
+            ));
+        }
+    }
+    Ok(evidence)
+}
+
+fn entry(name: &str, text: String) -> Evidence {
+    Evidence {
+        name: name.to_owned(),
+        text,
+    }
+}
+
+/// A JSON file, where there is one.
+fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let value = serde_json::from_slice(&read_bounded(path)?);
+    value
+        .map(Some)
+        .map_err(|error| Failure::reading(path, error))
+}

@@ -1,0 +1,199 @@
+//! The files of a run, or of several, as one page to look around in.
+
+mod evidence;
+mod own;
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use headlight_dump::AttentionDump;
+use headlight_inspector::{LossPoint, Recording, Seeds, Viewer};
+
+use crate::Failure;
+use crate::run_dir::RunDir;
+use crate::sweep::{self, SeedAttention};
+
+/// What a page is made of: a run's folder, or a single dump.
+#[derive(Debug)]
+pub struct Source {
+    path: PathBuf,
+    run: Option<RunDir>,
+    /// The npz dumps, by step; at least one.
+    pub dumps: Vec<PathBuf>,
+}
+
+impl Source {
+    /// A run's folder, or a dump.
+    ///
+    /// # Errors
+    /// When it is neither, or holds no dump.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let (run, dumps) = if path.is_dir() {
+            let run = RunDir::open(path)?;
+            let dumps = run.dumps()?;
+            (Some(run), dumps)
+        } else {
+            (None, vec![path.to_owned()])
+        };
+        if dumps.is_empty() {
+            return Err(no_dumps(path));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            run,
+            dumps,
+        })
+    }
+
+    /// What it is called: its own name, or its whole path where another has the same name.
+    fn name(&self, all: &[Self]) -> String {
+        let own = |source: &Self| {
+            let name = source.path.file_name();
+            name.map_or_else(
+                || source.path.display().to_string(),
+                |name| name.to_string_lossy().into_owned(),
+            )
+        };
+        let name = own(self);
+        if all.iter().filter(|other| own(other) == name).count() > 1 {
+            return self.path.display().to_string();
+        }
+        name
+    }
+}
+
+/// That there is nothing to show.
+pub fn no_dumps(source: &Path) -> Failure {
+    Failure::reading(source, "it holds no npz dumps; add \"npz\" to dump.formats")
+}
+
+/// The page of some runs or dumps, among the seeds of a sweep where one is given.
+///
+/// # Errors
+/// When a file cannot be read, or what is given does not belong together.
+pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Viewer, Failure> {
+    let mut viewer = Viewer::default();
+    let rows = match sweep {
+        Some(path) => Some(seeds(sources, path)?),
+        None => None,
+    };
+    let mut own = Vec::new();
+    for (index, source) in sources.iter().enumerate() {
+        if sources[..index]
+            .iter()
+            .any(|other| other.path == source.path)
+        {
+            return Err(Failure::reading(&source.path, "it is named twice"));
+        }
+        let Some(path) = source.dumps.last() else {
+            return Err(no_dumps(&source.path));
+        };
+        let last = read_dump(path)?;
+        let name = source.name(sources);
+        if let Some((rows, _)) = &rows {
+            own.push(own::row(&name, &last, source.run.as_ref(), rows)?);
+        }
+        let recording = recording(name, source, &last, sources.len())?;
+        let added = viewer.add(recording);
+        added.map_err(|reason| Failure::reading(&source.path, reason))?;
+    }
+    if let (Some((rows, failed)), Some(path)) = (rows, sweep) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let rows: Vec<_> = rows.into_iter().map(|row| row.attention).collect();
+        viewer.seeds = Seeds::of(name.into_owned(), &rows, failed);
+        if let Some(seeds) = &mut viewer.seeds {
+            seeds.own = own;
+        }
+    }
+    Ok(viewer)
+}
+
+/// A run with its loss and its evidence, or a dump with neither.
+fn recording(
+    name: String,
+    source: &Source,
+    last: &AttentionDump,
+    runs: usize,
+) -> Result<Recording, Failure> {
+    let dumps = &source.dumps;
+    let mut recording = Recording::new(name, last, dumps.len(), runs);
+    for index in recording.wanted().to_vec() {
+        let path = &dumps[index];
+        let added = if index + 1 == dumps.len() {
+            recording.add(last)
+        } else {
+            recording.add(&read_dump(path)?)
+        };
+        added.map_err(|reason| Failure::reading(path, reason))?;
+    }
+    if let Some(run) = &source.run {
+        recording.loss = loss(run)?;
+        recording.evidence = evidence::evidence(run.path())?;
+    }
+    Ok(recording)
+}
+
+/// The rows of a sweep whose config is that of all the runs, and how many of its runs failed.
+fn seeds(sources: &[Source], path: &Path) -> Result<(Vec<SeedAttention>, usize), Failure> {
+    let mut found = None;
+    for source in sources {
+        let Some(run) = &source.run else {
+            return Err(Failure::Input(format!(
+                "--sweep {}: {} is a dump, which does not say enough to compare it with a sweep; name a run directory",
+                path.display(),
+                source.path.display()
+            )));
+        };
+        found = Some(sweep::attention(path, run)?);
+    }
+    found.ok_or_else(|| Failure::reading(path, "there is no run to compare it with"))
+}
+
+/// Writes a run's page into its folder, and says where; nothing where the run has no npz dumps.
+///
+/// # Errors
+/// When a file of the run cannot be read, or the page cannot be written.
+pub fn write(run: &RunDir) -> Result<Option<PathBuf>, Failure> {
+    if run.dumps()?.is_empty() {
+        return Ok(None);
+    }
+    let html = html(&page(&[Source::open(run.path())?], None)?)?;
+    run.write_text(PAGE, &html)?;
+    Ok(Some(run.path().join(PAGE)))
+}
+
+/// The page of a run, in its folder.
+const PAGE: &str = "inspector.html";
+
+/// The page as HTML.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn html(viewer: &Viewer) -> Result<String, Failure> {
+    viewer
+        .html()
+        .map_err(|error| Failure::System(format!("the page cannot be made: {error}")))
+}
+
+/// Reads and checks a dump.
+///
+/// # Errors
+/// When it is missing or damaged.
+pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
+    let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
+    AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
+}
+
+fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
+    if !run.path().join("metrics.jsonl").is_file() {
+        return Ok(Vec::new());
+    }
+    let point = |line: &serde_json::Value| {
+        Some(LossPoint {
+            step: usize::try_from(line["step"].as_u64()?).ok()?,
+            loss: line["loss"].as_f64()?,
+        })
+    };
+    Ok(run.metrics()?.iter().filter_map(point).collect())
+}
