@@ -9,7 +9,7 @@ use headlight_model::TransformerClassifier;
 use serde::Serialize;
 
 use crate::config::{DumpFormat, ExperimentConfig};
-use crate::files::{LineFile, write_whole};
+use crate::files::{LineFile, json_lines, write_whole};
 use crate::{Failure, config, weights};
 
 /// Where runs go that are given no folder of their own.
@@ -160,22 +160,15 @@ impl RunDir {
         LineFile::at(file, &path, 0)
     }
 
-    /// The lines of `metrics.jsonl`.
+    /// What `take` makes of each line of `metrics.jsonl`.
     ///
     /// # Errors
     /// When it is missing or damaged.
-    pub fn metrics(&self) -> Result<Vec<serde_json::Value>, Failure> {
-        let path = self.metrics_path();
-        let bytes = crate::files::read_bounded(&path)?;
-        String::from_utf8_lossy(&bytes)
-            .lines()
-            .enumerate()
-            .map(|(index, line)| {
-                serde_json::from_str(line).map_err(|error| {
-                    Failure::reading(&path, format!("line {}: {error}", index + 1))
-                })
-            })
-            .collect()
+    pub fn metrics<T>(
+        &self,
+        take: impl FnMut(serde_json::Value) -> Option<T>,
+    ) -> Result<Vec<T>, Failure> {
+        json_lines(&self.metrics_path(), take)
     }
 
     /// Writes a dump in the given formats, named after its step.

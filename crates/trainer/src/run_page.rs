@@ -1,16 +1,16 @@
 //! A run's files as one page to look around in.
 
 use std::fmt::Write;
-use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
+use headlight_input::{FILE_LIMIT, TEXT_LIMIT};
 use headlight_inspector::{Evidence, LossPoint, Viewer};
 use sha2::{Digest, Sha256};
 
 use crate::Failure;
-use crate::files::read_bounded;
+use crate::files::{open, read_bounded};
 use crate::run_dir::RunDir;
 
 /// The page of some dumps, by step, the last of which is read already; with what else the run's
@@ -73,7 +73,7 @@ pub fn html(viewer: &Viewer) -> Result<String, Failure> {
 /// # Errors
 /// When it is missing or damaged.
 pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
-    let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
+    let file = open(path, FILE_LIMIT)?;
     AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
 }
 
@@ -81,13 +81,12 @@ fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
     if !run.path().join("metrics.jsonl").is_file() {
         return Ok(Vec::new());
     }
-    let point = |line: &serde_json::Value| {
+    run.metrics(|line| {
         Some(LossPoint {
             step: usize::try_from(line["step"].as_u64()?).ok()?,
             loss: line["loss"].as_f64()?,
         })
-    };
-    Ok(run.metrics()?.iter().filter_map(point).collect())
+    })
 }
 
 /// What a run's folder says of where its numbers are from; what it lacks is left out.
@@ -116,7 +115,10 @@ fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
     let weights = run.join("model.safetensors");
     if weights.is_file() {
         let mut hash = String::new();
-        for byte in Sha256::digest(read_bounded(&weights)?) {
+        let mut sum = Sha256::new();
+        io::copy(&mut open(&weights, FILE_LIMIT)?, &mut sum)
+            .map_err(|error| Failure::reading(&weights, error))?;
+        for byte in sum.finalize() {
             // Writing to a string cannot fail.
             let _ = write!(hash, "{byte:02x}");
         }
@@ -154,7 +156,7 @@ fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {
     if !path.is_file() {
         return Ok(None);
     }
-    let value = serde_json::from_slice(&read_bounded(path)?);
+    let value = serde_json::from_slice(&read_bounded(path, TEXT_LIMIT)?);
     value
         .map(Some)
         .map_err(|error| Failure::reading(path, error))

@@ -4,13 +4,14 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use headlight_input::TEXT_LIMIT;
 use serde::de::IntoDeserializer;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::{ExperimentConfig, InvalidValue};
 use crate::Failure;
-use crate::files::read_bounded;
+use crate::files::read_text;
 
 /// Reads a config file, applies `KEY=VALUE` overrides, and checks the result.
 ///
@@ -28,8 +29,18 @@ pub fn load_changed<'a>(
     path: &Path,
     overrides: impl Iterator<Item = (&'static str, &'a str)>,
 ) -> Result<ExperimentConfig, Failure> {
-    let text = String::from_utf8(read_bounded(path)?)
-        .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))?;
+    parse(path, read_text(path, TEXT_LIMIT)?, overrides)
+}
+
+/// As [`load_changed`], of a text that was read from `path`.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse<'a>(
+    path: &Path,
+    text: String,
+    overrides: impl Iterator<Item = (&'static str, &'a str)>,
+) -> Result<ExperimentConfig, Failure> {
     Source::parse(path, text, overrides)?.config()
 }
 

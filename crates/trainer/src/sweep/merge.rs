@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::results::Lines;
 use super::row::Line;
 use crate::Failure;
-use crate::files::{note, write_whole};
+use crate::files::{note, open, write_whole};
 
 /// How many problems are listed one by one.
 const LISTED: usize = 5;
@@ -115,7 +115,7 @@ struct Index {
 
 impl Index {
     fn read(&mut self, number: usize, path: &Path) -> Result<(), Failure> {
-        let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
+        let file = open(path, u64::MAX)?;
         let mut lines = Lines::new(file, path);
         let mut start = 0;
         let mut count = 0;
@@ -142,9 +142,9 @@ impl Index {
                 start,
                 length: text.len() + 1,
             });
-            start = lines.read;
+            start = lines.read();
         }
-        if lines.read > start {
+        if lines.read() > start {
             note(&format!(
                 "{}: the last line was cut short and is left out; start its sweep again to complete it",
                 path.display()
@@ -182,10 +182,7 @@ struct Rows(Vec<BufReader<File>>);
 
 impl Rows {
     fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
-        let open = |path: &PathBuf| {
-            let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
-            Ok(BufReader::new(file))
-        };
+        let open = |path: &PathBuf| Ok(BufReader::new(open(path, u64::MAX)?));
         Ok(Self(
             paths.iter().map(open).collect::<Result<_, Failure>>()?,
         ))
