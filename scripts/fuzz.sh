@@ -29,7 +29,7 @@ for target in ${@:-$targets}; do
         > "$log" 2>&1 || status=$?
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     peak=$(sed -n 's/^peak //p' "$log" | tail -n 1)
-    printf '%-16s %9s inputs  peak %-8s %s\n' "$target" "${runs:-?}" "${peak:-under 1 MB}" \
+    printf '%-16s %9s inputs  peak %-8s %s\n' "$target" "${runs:-?}" "${peak:-?}" \
         "$([ "$status" = 0 ] || echo "FAILED: $log")"
     total=$((total + ${runs:-0}))
     [ "$status" = 0 ] || failed=1

@@ -27,8 +27,8 @@ fn chosen() -> &'static Target {
 fuzz_target!(|bytes: &[u8]| {
     (chosen().read)(bytes);
     let peak = ALLOCATOR.max_allocated();
-    if peak > PEAK.load(Ordering::Relaxed) + (1 << 20) {
+    if peak > PEAK.load(Ordering::Relaxed) + (1 << 16) {
         PEAK.store(peak, Ordering::Relaxed);
-        eprintln!("peak {} MB", peak / 1_000_000);
+        eprintln!("peak {:.1} MB", peak as f64 / 1e6);
     }
 });

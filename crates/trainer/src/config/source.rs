@@ -13,6 +13,13 @@ use super::{ExperimentConfig, InvalidValue};
 use crate::Failure;
 use crate::files::read_text;
 
+/// The most names of a key, with room to spare: `model.attention.mask` has 3. In files the TOML reader has
+/// a limit of its own (80).
+const KEY_LIMIT: usize = 16;
+
+/// The longest line that messages show, in bytes.
+const SHOWN_LIMIT: usize = 400;
+
 /// Reads a config file, applies `KEY=VALUE` overrides, and checks the result.
 ///
 /// # Errors
@@ -96,6 +103,12 @@ impl Source {
             .and_then(|mut table| table.remove("value"))
             .unwrap_or_else(|| Value::String(value.to_owned()));
         let mut steps: Vec<&str> = key.split('.').collect();
+        if steps.len() > KEY_LIMIT {
+            return Err(Failure::Input(format!(
+                "{flag}: a key of {} names; none has more than {KEY_LIMIT}",
+                steps.len()
+            )));
+        }
         let last = steps.pop().unwrap_or_default();
         let mut table = &mut self.merged;
         for step in steps {
@@ -216,6 +229,9 @@ impl Source {
             .get(start..end)
             .map_or(1, |text| text.chars().count().max(1));
         let mut text = format!("{}:{line_number}:{column}: {message}", self.path.display());
+        if line.len() > SHOWN_LIMIT {
+            return text;
+        }
         let margin = " ".repeat(line_number.to_string().len());
         let _ = write!(
             text,

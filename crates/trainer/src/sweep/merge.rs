@@ -11,6 +11,9 @@ use super::row::Line;
 use crate::Failure;
 use crate::files::{note, open, write_whole};
 
+/// The most columns of a table: a row with a longer list, or so many fields, is none of a sweep's.
+const COLUMN_LIMIT: usize = 1 << 16;
+
 /// How many problems are listed one by one.
 const LISTED: usize = 5;
 
@@ -163,7 +166,7 @@ fn missing(kept: &[Entry]) -> (usize, Vec<(u64, usize)>) {
     };
     let start = u128::from(first.seed) * points as u128;
     let end = (u128::from(last.seed) + 1) * points as u128;
-    let absent = (end - start) as usize - kept.len();
+    let absent = usize::try_from(end - start - kept.len() as u128).unwrap_or(usize::MAX);
     let mut listed = Vec::new();
     let mut expected = start;
     for place in kept.iter().map(number).chain([end]) {
@@ -281,6 +284,12 @@ fn columns(rows: &mut Rows, kept: &[Entry]) -> Result<Vec<Column>, Failure> {
             let longest = lengths.entry(field).or_default();
             *longest = (*longest).max(length);
         }
+    }
+    let count: usize = lengths.values().map(|length| length.unwrap_or(1)).sum();
+    if count > COLUMN_LIMIT {
+        return Err(Failure::Input(format!(
+            "the table would have {count} columns, more than {COLUMN_LIMIT}; merge to .jsonl"
+        )));
     }
     let place = |field: &str| {
         let known = ORDER.iter().position(|name| *name == field);
