@@ -99,8 +99,16 @@ impl NpzWriter {
     /// # Errors
     /// When the archive is too large for its format.
     pub fn text(&mut self, file_name: &str, text: &str) -> io::Result<()> {
+        self.bytes(file_name, text.as_bytes())
+    }
+
+    /// Adds a file of any bytes.
+    ///
+    /// # Errors
+    /// When the archive is too large for its format.
+    pub fn bytes(&mut self, file_name: &str, bytes: &[u8]) -> io::Result<()> {
         self.start(file_name)?;
-        self.0.write_all(text.as_bytes())
+        self.0.write_all(bytes)
     }
 
     /// The archive's bytes.
