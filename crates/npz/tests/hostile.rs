@@ -31,10 +31,10 @@ fn archives_inflate_only_so_far() {
     ];
     for (counts, readable) in cases {
         let mut npz = reader(zeros(counts));
-        for name in 0..counts.len() {
+        for (name, &count) in counts.iter().enumerate() {
             let read = npz.integers(&name.to_string());
             if name < readable {
-                assert_eq!(read.unwrap().values.len(), counts[name]);
+                assert_eq!(read.unwrap().values.len(), count);
             } else {
                 let message = read.unwrap_err().to_string();
                 assert!(message.contains("inflates to more than"), "{message}");

@@ -77,7 +77,7 @@ fn configs_and_walkthroughs() {
     let run = folder.join("run");
     let path = folder.join("c.toml");
     let deep = format!("x = {}", "[".repeat(100_000));
-    let table = format!("[{}]\n", ["a"; 100_000].join("."));
+    let table = format!("[{}]\n", vec!["a"; 100_000].join("."));
     let name = format!("{} = 1\n", "a".repeat(900_000));
     let cases: [(&[u8], &str); 6] = [
         (deep.as_bytes(), "recurs"),
@@ -98,7 +98,7 @@ fn configs_and_walkthroughs() {
     let part = "larger than 1 MiB, the most that is read";
     refused(&["train", text(&path), "--run", text(&run)], &run, part);
     refused(&["walkthrough", text(&path)], &run, part);
-    let key = format!("{}=1", ["a"; 50_000].join("."));
+    let key = format!("{}=1", vec!["a"; 50_000].join("."));
     let part = "a key of 50000 names";
     refused(&["train", "--set", &key, "--run", text(&run)], &run, part);
 }
@@ -354,7 +354,7 @@ fn runs() {
 fn results() {
     let folder = folder("hostile_results");
     let (path, out) = (folder.join("r.jsonl"), folder.join("out.csv"));
-    let list = ["0"; 1_000_000].join(",");
+    let list = vec!["0"; 1_000_000].join(",");
     let cases = [
         (
             "{\"seed\":0,\"point\":18446744073709551615,\"config_sha256\":\"a\"}\n".to_owned(),

@@ -243,23 +243,22 @@ impl Samples {
         label: i64,
         tokens: &[i64],
     ) -> Result<(), String> {
-        let splits = match &mut self.splits {
-            Some(splits) => splits,
-            None => {
-                let seq_len = tokens.len().saturating_sub(1);
-                if seq_len == 0 {
-                    return Err(format!("{place}: a sample is [CLS] and at least one token"));
-                }
-                let cls = match tokens.first() {
-                    Some(&token) if token == i64::from(CLS) => ClsPlace::First,
-                    _ => ClsPlace::Last,
-                };
-                self.cls_position = cls.position(seq_len);
-                self.splits.insert(Splits {
-                    train: Dataset::empty(seq_len),
-                    held_out: Dataset::empty(seq_len),
-                })
+        let splits = if let Some(splits) = &mut self.splits {
+            splits
+        } else {
+            let seq_len = tokens.len().saturating_sub(1);
+            if seq_len == 0 {
+                return Err(format!("{place}: a sample is [CLS] and at least one token"));
             }
+            let cls = match tokens.first() {
+                Some(&token) if token == i64::from(CLS) => ClsPlace::First,
+                _ => ClsPlace::Last,
+            };
+            self.cls_position = cls.position(seq_len);
+            self.splits.insert(Splits {
+                train: Dataset::empty(seq_len),
+                held_out: Dataset::empty(seq_len),
+            })
         };
         let positions = splits.train.positions();
         if tokens.len() != positions {
