@@ -94,6 +94,16 @@ fn configs_and_walkthroughs() {
             refused(&["walkthrough", text(&path)], &run, part);
         }
     }
+    // As much as the limit allows, in numbers of one digit.
+    let numbers = "1,".repeat(520_000);
+    let text_of = format!("title = \"t\"\ntokens = [\"a\"]\nx = [[{numbers}1]]");
+    fs::write(&path, text_of).unwrap();
+    refused(&["walkthrough", text(&path)], &run, "at most 4096");
+    refused(
+        &["train", text(&path), "--run", text(&run)],
+        &run,
+        "unknown key",
+    );
     zeros(&path, b"", 1 << 30);
     let part = "larger than 1 MiB, the most that is read";
     refused(&["train", text(&path), "--run", text(&run)], &run, part);

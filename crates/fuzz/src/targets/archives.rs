@@ -124,19 +124,15 @@ pub(crate) mod member {
 
     pub(crate) fn read(bytes: &[u8]) {
         let archive = super::archive([("a.npy", bytes)]);
-        let mut npz = NpzReader::new(Cursor::new(archive)).unwrap();
-        for array in [npz
-            .integers("a")
-            .ok()
-            .map(|array| (array.shape, array.values.len()))]
-        .into_iter()
-        .chain([npz
-            .floats("a")
-            .ok()
-            .map(|array| (array.shape, array.values.len()))])
-        .flatten()
-        {
-            assert_eq!(array.0.iter().product::<usize>(), array.1);
+        // Data may look like the end of an archive that is refused.
+        let Ok(mut npz) = NpzReader::new(Cursor::new(archive)) else {
+            return;
+        };
+        if let Ok(array) = npz.integers("a") {
+            assert_eq!(array.shape.iter().product::<usize>(), array.values.len());
+        }
+        if let Ok(array) = npz.floats("a") {
+            assert_eq!(array.shape.iter().product::<usize>(), array.values.len());
         }
     }
 

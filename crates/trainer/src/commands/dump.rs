@@ -84,7 +84,7 @@ fn text_samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool
     Ok((dataset, config.data.rule.is_some()))
 }
 
-/// As [`text_samples`], from anywhere.
+/// Samples from lines of token ids, labelled by the config's rule where there is one.
 ///
 /// # Errors
 /// Says where and what.
