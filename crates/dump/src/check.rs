@@ -8,7 +8,7 @@ const ROW_SUM_TOLERANCE: f64 = 1e-4;
 impl AttentionDump {
     /// Checks that numbers are finite (labels may be unknown, NaN), that each row of attention
     /// weights sums to 1 (or to 0, where a mask leaves it no key), and that the meta data speaks of
-    /// as many samples as there are.
+    /// as many samples, and of no more positions, than there are.
     ///
     /// # Errors
     /// Names the first thing that does not hold.
@@ -32,6 +32,15 @@ impl AttentionDump {
                 "its arrays hold {samples} samples, but its meta.json speaks of {} and {}",
                 self.meta.samples.len(),
                 self.meta.label_positions.len()
+            )));
+        }
+        let positions = self.dims.positions;
+        let beyond = |of_sample: &Vec<usize>| {
+            of_sample.len() > positions || of_sample.iter().any(|&position| position >= positions)
+        };
+        if let Some(sample) = self.meta.label_positions.iter().position(beyond) {
+            return Err(DumpError::Content(format!(
+                "its meta.json has label positions of sample {sample} beyond the {positions} there are"
             )));
         }
         Ok(())

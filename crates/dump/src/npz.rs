@@ -3,6 +3,7 @@
 use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{Array, NpzReader, NpzWriter};
+use serde::Deserialize;
 
 use crate::{
     AttentionDump, Dims, DumpError, FEED_FORWARD_ARRAYS, FLOAT_ARRAYS, FeedForward, MASK, Meta,
@@ -37,8 +38,9 @@ impl AttentionDump {
     pub fn read_npz(reader: impl Read + Seek) -> Result<Self, DumpError> {
         let mut npz = NpzReader::new(reader)?;
         let meta = npz.text(META)?;
-        let version = serde_json::from_str::<serde_json::Value>(&meta)?["version"].clone();
-        if version != VERSION {
+        // First and alone: other versions may have other keys.
+        let Version { version } = serde_json::from_str(&meta)?;
+        if version != u64::from(VERSION) {
             return Err(DumpError::Content(format!(
                 "it is of version {version}; this build reads version {VERSION}"
             )));
@@ -58,6 +60,7 @@ impl AttentionDump {
         let mask = npz.contains(MASK.0).then(|| npz.integers(MASK.0));
         let mask = mask.transpose()?;
         let dims = dims_of(&named, &arrays)?;
+        dims.check()?;
         let shapes = arrays.iter().map(|array| &array.shape);
         let expected = std::iter::once((TOKENS, &tokens.shape))
             .chain(mask.iter().map(|mask| (MASK, &mask.shape)))
@@ -98,6 +101,11 @@ impl AttentionDump {
     }
 }
 
+#[derive(Deserialize)]
+struct Version {
+    version: u64,
+}
+
 /// The extents that the arrays imply: queries name all but the widths.
 fn dims_of(named: &[Named], arrays: &[Array<f32>]) -> Result<Dims, DumpError> {
     let shape = |wanted: &str| {
@@ -120,5 +128,24 @@ fn dims_of(named: &[Named], arrays: &[Array<f32>]) -> Result<Dims, DumpError> {
         (query, embeddings) => Err(DumpError::Content(format!(
             "its arrays `query` and `embeddings` have shapes {query:?} and {embeddings:?}, not 5 and 3 axes"
         ))),
+    }
+}
+
+impl Dims {
+    /// Refuses axes without extent. Arrays that hold nothing may claim any shape, so that products
+    /// of their extents could overflow; where each axis has extent, arrays vouch for it.
+    fn check(&self) -> Result<(), DumpError> {
+        let extents = [
+            ("samples", self.samples),
+            ("layers", self.layers),
+            ("heads", self.heads),
+            ("positions", self.positions),
+            ("numbers a head", self.d_head),
+            ("numbers a position", self.d_model),
+        ];
+        match extents.iter().find(|(_, extent)| *extent == 0) {
+            None => Ok(()),
+            Some((what, _)) => Err(DumpError::Content(format!("it holds no {what}"))),
+        }
     }
 }

@@ -68,15 +68,14 @@ impl Heatmap {
             }
         }
     }
+}
 
-    /// Where a value stands between the two, from 0 to 1.
-    pub(crate) fn share(&self, value: f32) -> f32 {
-        let (min, max) = self.range();
-        if max > min {
-            (value - min) / (max - min)
-        } else {
-            0.5
-        }
+/// Where a value stands in a range, from 0 to 1.
+pub(crate) fn share((min, max): (f32, f32), value: f32) -> f32 {
+    if max > min {
+        (value - min) / (max - min)
+    } else {
+        0.5
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 use crate::colour::{is_light, viridis};
+use crate::heatmap::share;
 use crate::markup::escape;
 use crate::{Heatmap, Quantity};
 
@@ -170,10 +171,11 @@ impl<'a> Layout<'a> {
 
     fn cells(&self, text: &mut String) {
         let (count, [left, top], [width, height]) = (self.count(), self.corner, self.cell);
+        let range = self.heatmap.range();
         for (index, &value) in self.heatmap.cells.iter().enumerate() {
             let (query, key) = (index / count, index % count);
             let (x, y) = (left + key as f64 * width, top + query as f64 * height);
-            let share = self.heatmap.share(value);
+            let share = share(range, value);
             let _ = writeln!(
                 text,
                 "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width}\" height=\"{height}\" fill=\"{}\"><title>query {}, key {}: {value}</title></rect>",

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::colour::{end, start};
+use crate::heatmap::share;
 use crate::{ColourMode, Heatmap, Quantity};
 
 /// How to draw.
@@ -45,12 +46,12 @@ pub fn draw(heatmap: &Heatmap, options: Options) -> String {
         let _ = write!(text, "{}", sheet.centred(&heatmap.tokens[key]));
     }
     text.push('\n');
-    let (min, max) = heatmap.range();
+    let range @ (min, max) = heatmap.range();
     for (query, name) in names.iter().enumerate() {
         let _ = write!(text, "{name:>side$} ");
         for key in 0..shown {
             let value = heatmap.cells[query * count + key];
-            let share = heatmap.share(value);
+            let share = share(range, value);
             let number = format!("{value:.*}", sheet.decimals);
             let _ = write!(
                 text,

@@ -1,6 +1,6 @@
 //! Why a command ends without its result, and the exit code that says so.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io;
 use std::path::Path;
 
@@ -53,13 +53,24 @@ impl Failure {
     }
 }
 
+/// The longest message that is shown, in characters.
+const SHOWN_LIMIT: usize = 4000;
+
 impl fmt::Display for Failure {
+    /// The message; what it quotes of foreign files neither steers a terminal nor floods it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Input(message)
-            | Self::Diverged(message)
-            | Self::Interrupted { message, .. }
-            | Self::System(message) => f.write_str(message),
+        let (Self::Input(message)
+        | Self::Diverged(message)
+        | Self::Interrupted { message, .. }
+        | Self::System(message)) = self;
+        let mut left = message.chars();
+        for shown in left.by_ref().take(SHOWN_LIMIT) {
+            let steers = shown.is_control() && !matches!(shown, '\n' | '\t');
+            f.write_char(if steers { '\u{FFFD}' } else { shown })?;
+        }
+        match left.count() {
+            0 => Ok(()),
+            more => write!(f, "... ({more} characters more)"),
         }
     }
 }

@@ -1,17 +1,15 @@
 //! Files that appear whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use headlight_input::{LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Failure;
 use crate::hash::hex;
-
-/// The largest file that is read into memory, in bytes.
-const READ_LIMIT: u64 = 1 << 30;
 
 /// What the names of files begin with that are not yet whole.
 pub const TEMPORARY: &str = ".unfinished-";
@@ -183,19 +181,56 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Reads a file that the user named, refusing what is too large to be right.
+/// Opens a file that the user named, of at most `limit` bytes.
 ///
 /// # Errors
-/// When it cannot be read or is over 1 GiB.
-pub fn read_bounded(path: &Path) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(READ_LIMIT + 1).read_to_end(&mut bytes))
-        .map_err(|error| Failure::reading(path, error))?;
-    if bytes.len() as u64 > READ_LIMIT {
-        return Err(Failure::reading(path, "it is larger than 1 GiB"));
+/// When it cannot be opened, is larger, or is no file but a folder, a pipe or a device.
+pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
+    headlight_input::open(path, limit).map_err(|error| Failure::reading(path, error))
+}
+
+/// Reads a file that the user named, of at most `limit` bytes.
+///
+/// # Errors
+/// When it cannot be read, is larger, or is no file but a folder, a pipe or a device.
+pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    headlight_input::read(path, limit).map_err(|error| Failure::reading(path, error))
+}
+
+/// Reads a text file that the user named, of at most `limit` bytes.
+///
+/// # Errors
+/// As [`read_bounded`], and when it is not UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> Result<String, Failure> {
+    String::from_utf8(read_bounded(path, limit)?)
+        .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))
+}
+
+/// Lines of JSON, one in memory at a time; of each is kept what `take` makes of it. A last line that was
+/// cut short, by a kill or a full disk, is left out.
+///
+/// # Errors
+/// When the file cannot be read, or a line is not JSON or is too long.
+pub fn json_lines<T>(
+    path: &Path,
+    mut take: impl FnMut(serde_json::Value) -> Option<T>,
+) -> Result<Vec<T>, Failure> {
+    let mut lines = Lines::new(BufReader::new(open(path, u64::MAX)?), LINE_LIMIT);
+    let mut taken = Vec::new();
+    for number in 1.. {
+        let wrong = |reason: &dyn std::fmt::Display| {
+            Failure::reading(path, format!("line {number}: {reason}"))
+        };
+        let Some(line) = lines.next_line().map_err(|error| wrong(&error))? else {
+            break;
+        };
+        match serde_json::from_str(&line.text) {
+            Ok(value) => taken.extend(take(value)),
+            Err(_) if !line.whole => {}
+            Err(error) => return Err(wrong(&error)),
+        }
     }
-    Ok(bytes)
+    Ok(taken)
 }
 
 /// Writes a line to standard error. Nobody listening there (`2>&1 | head`) must not end the work.

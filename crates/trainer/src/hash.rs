@@ -1,9 +1,15 @@
 //! SHA-256 of what a run depends on.
 
 use std::fmt::Write;
+use std::io;
+use std::path::Path;
 
 use headlight_data::Splits;
+use headlight_input::FILE_LIMIT;
 use sha2::{Digest, Sha256};
+
+use crate::Failure;
+use crate::files::open;
 
 /// Bytes in lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -12,6 +18,17 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// The hash of a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn of_file(path: &Path) -> Result<String, Failure> {
+    let mut hash = Sha256::new();
+    io::copy(&mut open(path, FILE_LIMIT)?, &mut hash)
+        .map_err(|error| Failure::reading(path, error))?;
+    Ok(hex(&hash.finalize()))
 }
 
 /// Adds all samples of a dataset.

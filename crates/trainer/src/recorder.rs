@@ -52,12 +52,11 @@ impl<'a> Recorder<'a> {
         }
         run.rewind(|step| step <= progress.step && dump_is_due(experiment, step))?;
         let log = run.metrics_log(bytes)?;
-        let metrics = run.metrics()?;
-        let metrics = metrics.iter().map(|line| {
-            StepMetrics::read(line).ok_or_else(|| {
-                Failure::reading(&run.metrics_path(), "it has lines that are no metrics")
-            })
-        });
+        let metrics = run.metrics(|line| Some(StepMetrics::read(&line)))?;
+        let metrics: Option<Vec<StepMetrics>> = metrics.into_iter().collect();
+        let metrics = metrics.ok_or_else(|| {
+            Failure::reading(&run.metrics_path(), "it has lines that are no metrics")
+        })?;
         Ok(Self {
             experiment,
             run,
@@ -65,7 +64,7 @@ impl<'a> Recorder<'a> {
             log,
             display: TrainingDisplay::new(experiment.steps()),
             inputs_sha256: inputs_sha256(experiment),
-            metrics: metrics.collect::<Result<_, _>>()?,
+            metrics,
             losses,
             watch,
             progress,

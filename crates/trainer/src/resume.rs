@@ -12,6 +12,7 @@ use crate::config::ExperimentConfig;
 use crate::experiment::Experiment;
 use crate::hash::hex;
 use crate::run_dir::RunDir;
+use crate::weights::{FREE_LIMIT, HEADER_LIMIT};
 
 /// The one setting that may be another when a run goes on: all steps so far are the same with it.
 const MAY_DIFFER: &str = "training.epochs";
@@ -78,9 +79,9 @@ fn differ(key: &str, before: &Value, now: &Value, found: &mut Vec<(String, Strin
 /// # Errors
 /// When its checkpoints are damaged, or it has other samples or weights to begin with than before.
 pub(crate) fn newest(run: &RunDir, experiment: &Experiment) -> Result<Option<Checkpoint>, Failure> {
-    let found = run
-        .checkpoints()
-        .newest(|checkpoint| usable(run, experiment, checkpoint))?;
+    let found = run.checkpoints().newest(limit(experiment), |checkpoint| {
+        usable(run, experiment, checkpoint)
+    })?;
     let Some(checkpoint) = found else {
         return Ok(None);
     };
@@ -100,6 +101,13 @@ pub(crate) fn newest(run: &RunDir, experiment: &Experiment) -> Result<Option<Che
         )));
     }
     Ok(Some(checkpoint))
+}
+
+/// The most bytes that a checkpoint of an experiment may have: the model four times (as it is, Adam's two
+/// moments of it, and as it was best), or what small ones may have with all else.
+fn limit(experiment: &Experiment) -> u64 {
+    let counts = experiment.start.iter().map(|own| own.values.len() as u64);
+    FREE_LIMIT.max(counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT)
 }
 
 /// Whether a checkpoint that is whole is one of this run, and the run's metrics are still there.

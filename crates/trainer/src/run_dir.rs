@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::checkpoint::Checkpoints;
 use crate::config::{DumpFormat, ExperimentConfig};
 use crate::environment::Environment;
-use crate::files::{LineFile, TEMPORARY, make_inside, sync_names, write_whole};
+use crate::files::{LineFile, TEMPORARY, json_lines, make_inside, sync_names, write_whole};
 use crate::{Failure, config, weights};
 
 /// Where runs go that are given no folder of their own.
@@ -281,22 +281,15 @@ impl RunDir {
         Ok(())
     }
 
-    /// The lines of `metrics.jsonl`.
+    /// What `take` makes of each line of `metrics.jsonl`.
     ///
     /// # Errors
     /// When it is missing or damaged.
-    pub fn metrics(&self) -> Result<Vec<serde_json::Value>, Failure> {
-        let path = self.metrics_path();
-        let bytes = crate::files::read_bounded(&path)?;
-        String::from_utf8_lossy(&bytes)
-            .lines()
-            .enumerate()
-            .map(|(index, line)| {
-                serde_json::from_str(line).map_err(|error| {
-                    Failure::reading(&path, format!("line {}: {error}", index + 1))
-                })
-            })
-            .collect()
+    pub fn metrics<T>(
+        &self,
+        take: impl FnMut(serde_json::Value) -> Option<T>,
+    ) -> Result<Vec<T>, Failure> {
+        json_lines(&self.metrics_path(), take)
     }
 
     /// Writes a dump in the given formats, named after its step.

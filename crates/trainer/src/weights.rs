@@ -9,6 +9,15 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 use crate::Failure;
 use crate::files::{read_bounded, write_whole};
 
+/// The largest file that is read whatever the model, in bytes; a larger model's may be as large as its
+/// weights. So weights of another model are told apart by name, and what is no model's is not read.
+pub const FREE_LIMIT: u64 = 64 << 20;
+
+/// The longest header of a safetensors file, in bytes: 100 times that of the deepest model.
+///
+/// The format allows 100 MB, which parsed can take a gigabyte.
+pub const HEADER_LIMIT: u64 = 1 << 20;
+
 /// Writes weights; the same weights give the same bytes.
 ///
 /// # Errors
@@ -23,8 +32,9 @@ pub fn save(parameters: Vec<Parameter>, path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// When the file is missing, damaged, or not of this model: lists each difference.
 pub fn load(model: TransformerClassifier, path: &Path) -> Result<TransformerClassifier, Failure> {
+    let limit = FREE_LIMIT.max(model.parameter_count() as u64 * 4 + HEADER_LIMIT);
     let parameters =
-        decode(&read_bounded(path)?).map_err(|reason| Failure::reading(path, reason))?;
+        decode(&read_bounded(path, limit)?).map_err(|reason| Failure::reading(path, reason))?;
     model.with_parameters(parameters).map_err(|mismatch| {
         Failure::reading(
             path,
@@ -98,11 +108,29 @@ pub(crate) fn float32(bytes: &[u8]) -> Vec<f32> {
     numbers.iter().copied().map(f32::from_le_bytes).collect()
 }
 
+/// The tensors of a safetensors file, its header being checked before it is parsed.
+///
+/// # Errors
+/// When it is none, or its header is too long: says so.
+pub fn tensors(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
+    if let Some(length) = bytes.first_chunk::<8>().copied().map(u64::from_le_bytes)
+        && length > HEADER_LIMIT
+        && length < bytes.len() as u64
+    {
+        return Err(format!(
+            "its header is of {length} bytes; at most {HEADER_LIMIT} are read"
+        ));
+    }
+    SafeTensors::deserialize(bytes)
+        .map_err(|error| format!("it is not a safetensors file, or it was cut short ({error})"))
+}
+
 /// The float32 tensors of a safetensors file.
-fn decode(bytes: &[u8]) -> Result<Vec<Parameter>, String> {
-    let tensors = SafeTensors::deserialize(bytes)
-        .map_err(|error| format!("it is not a safetensors file, or it was cut short ({error})"))?
-        .tensors();
+///
+/// # Errors
+/// When it is none, or holds other tensors: says which.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Parameter>, String> {
+    let tensors = tensors(bytes)?.tensors();
     let other: Vec<String> = tensors
         .iter()
         .filter(|(_, tensor)| tensor.dtype() != Dtype::F32)

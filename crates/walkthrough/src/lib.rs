@@ -61,4 +61,4 @@ pub use matrix::Matrix;
 pub use mistake::Mistake;
 pub use published::{Cell, Published};
 pub use stage::Stage;
-pub use walkthrough::{Walkthrough, WorkedCase};
+pub use walkthrough::{MOST_BYTES, Walkthrough, WorkedCase};

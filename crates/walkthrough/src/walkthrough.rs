@@ -6,8 +6,8 @@ use crate::format::Keys;
 use crate::mistake::{At, Mistake, unreadable};
 use crate::published::{Published, one_line};
 
-/// The most bytes of a file.
-const MOST_BYTES: usize = 32 << 20;
+/// The most bytes of a file. Parsed, a byte of TOML can become 100 bytes of memory.
+pub const MOST_BYTES: u64 = 1 << 20;
 
 /// The most cases of a file.
 const MOST_CASES: usize = 16;
@@ -48,8 +48,8 @@ impl Walkthrough {
             place: None,
             message: message.to_owned(),
         };
-        if bytes.len() > MOST_BYTES {
-            return Err(whole("the file is larger than 32 MiB"));
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(whole("the file is larger than 1 MiB"));
         }
         let text = str::from_utf8(bytes).map_err(|_| whole("the file is not UTF-8 text"))?;
         if text.trim().is_empty() {

@@ -205,9 +205,9 @@ fn what_is_no_walkthrough_is_refused() {
     assert_eq!(refused(" \n"), "the file is empty");
     let latin = Walkthrough::read(b"title = \"\xe9\"").unwrap_err();
     assert_eq!(latin.to_string(), "the file is not UTF-8 text");
-    let large = vec![b' '; (32 << 20) + 1];
+    let large = vec![b' '; (1 << 20) + 1];
     let large = Walkthrough::read(&large).unwrap_err();
-    assert_eq!(large.to_string(), "the file is larger than 32 MiB");
+    assert_eq!(large.to_string(), "the file is larger than 1 MiB");
     let nothing = refused("title = \"t\"\ntokens = [\"a\"]");
     assert!(nothing.contains("nothing to compute from"), "{nothing}");
     let weights = refused("title = \"t\"\ntokens = [\"a\"]\nweights = [[1]]\nmask = \"causal\"");

@@ -2,9 +2,10 @@
 
 use std::io::{self, BufRead, BufWriter, Write};
 
+use headlight_input::{LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
 
-use super::{Row, TRAIN, held_out, named};
+use super::{Place, Samples, TRAIN, held_out, named};
 use crate::Splits;
 
 #[derive(Serialize, Deserialize)]
@@ -40,22 +41,21 @@ pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
     writer.flush()
 }
 
-pub(super) fn read(reader: impl BufRead) -> Result<Vec<Row>, String> {
-    let mut rows = Vec::new();
-    for (index, line) in reader.lines().enumerate() {
-        let place = format!("line {}", index + 1);
-        let text = line.map_err(|error| format!("{place}: {error}"))?;
-        if text.trim().is_empty() {
+pub(super) fn read(reader: impl BufRead, samples: &mut Samples) -> Result<(), String> {
+    let mut lines = Lines::new(reader, LINE_LIMIT);
+    for number in 1.. {
+        let place = Place::Line(number);
+        let next = lines.next_line();
+        let Some(line) = next.map_err(|error| format!("{place}: {error}"))? else {
+            break;
+        };
+        if line.text.trim().is_empty() {
             continue;
         }
         let line: Line =
-            serde_json::from_str(&text).map_err(|error| format!("{place}: {error}"))?;
-        rows.push(Row {
-            held_out: held_out(&line.split, &place)?,
-            label: line.label,
-            tokens: line.tokens,
-            place,
-        });
+            serde_json::from_str(&line.text).map_err(|error| format!("{place}: {error}"))?;
+        let held_out = held_out(&line.split, place)?;
+        samples.push(place, held_out, line.label, &line.tokens)?;
     }
-    Ok(rows)
+    Ok(())
 }

@@ -7,9 +7,11 @@ mod jsonl;
 mod npz;
 mod table;
 
-use std::fs::File;
-use std::io::{BufReader, Write};
+use std::fmt;
+use std::io::{BufRead, BufReader, Seek, Write};
 use std::path::{Path, PathBuf};
+
+use headlight_input::FILE_LIMIT;
 
 use crate::{
     CLS, ClsPlace, DataError, Dataset, DatasetConfig, InvalidValue, Source, Splits, Stream, random,
@@ -79,15 +81,23 @@ pub fn write(splits: &Splits, format: Format, writer: impl Write) -> std::io::Re
 /// When the file is missing, is damaged, or holds samples that are none.
 pub fn read(path: &Path) -> Result<Splits, FileError> {
     let format = Format::of(path)?;
-    let file = File::open(path).map_err(|error| FileError::new(path, error.to_string()))?;
-    let reader = BufReader::new(file);
-    let rows = match format {
-        Format::Npz => npz::read(reader),
-        Format::Csv => table::read(reader),
-        Format::Jsonl => jsonl::read(reader),
-    };
-    rows.and_then(assemble)
-        .map_err(|message| FileError::new(path, message))
+    let file = headlight_input::open(path, FILE_LIMIT)
+        .map_err(|error| FileError::new(path, error.to_string()))?;
+    read_from(BufReader::new(file), format).map_err(|message| FileError::new(path, message))
+}
+
+/// As [`read`], from anywhere. Samples are read one by one, and take memory as a [`Dataset`] does.
+///
+/// # Errors
+/// As [`read`]: says where and what.
+pub fn read_from(reader: impl BufRead + Seek, format: Format) -> Result<Splits, String> {
+    let mut samples = Samples::default();
+    match format {
+        Format::Npz => npz::read(reader, &mut samples),
+        Format::Csv => table::read(reader, &mut samples),
+        Format::Jsonl => jsonl::read(reader, &mut samples),
+    }?;
+    samples.splits()
 }
 
 /// The splits of a config whose source is a file, checked against the config.
@@ -197,71 +207,99 @@ fn named(splits: &Splits) -> [(&'static str, &Dataset); 2] {
     [(TRAIN, &splits.train), (HELD_OUT, &splits.held_out)]
 }
 
-/// A sample as a file holds it, with the place it stands at for messages.
-struct Row {
-    place: String,
-    held_out: bool,
-    label: i64,
-    tokens: Vec<i64>,
+/// Where a sample stands, for messages.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// In a text file, counted from 1.
+    Line(u64),
+    /// In an array, counted from 0.
+    Row(&'a str, usize),
 }
 
-/// Checks rows and sorts them into splits.
-fn assemble(rows: Vec<Row>) -> Result<Splits, String> {
-    let Some(first) = rows.iter().find(|row| !row.held_out) else {
-        return Err("it holds no training samples".to_owned());
-    };
-    let positions = first.tokens.len();
-    if positions < 2 {
-        return Err(format!(
-            "{}: a sample is [CLS] and at least one token",
-            first.place
-        ));
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row(array, sample) => write!(f, "`{array}`, sample {sample}"),
+        }
     }
-    let cls = match first.tokens.first() {
-        Some(&token) if token == i64::from(CLS) => ClsPlace::First,
-        _ => ClsPlace::Last,
-    };
-    let cls_position = cls.position(positions - 1);
-    let mut splits = Splits {
-        train: Dataset::empty(positions - 1),
-        held_out: Dataset::empty(positions - 1),
-    };
-    for row in rows {
-        let place = &row.place;
-        if row.tokens.len() != positions {
+}
+
+/// Checks samples as they are read, and sorts them into splits.
+#[derive(Default)]
+struct Samples {
+    /// From the first sample on, which says how long samples are.
+    splits: Option<Splits>,
+    cls_position: usize,
+    /// The sample being read.
+    tokens: Vec<u32>,
+}
+
+impl Samples {
+    fn push(
+        &mut self,
+        place: Place<'_>,
+        held_out: bool,
+        label: i64,
+        tokens: &[i64],
+    ) -> Result<(), String> {
+        let splits = if let Some(splits) = &mut self.splits {
+            splits
+        } else {
+            let seq_len = tokens.len().saturating_sub(1);
+            if seq_len == 0 {
+                return Err(format!("{place}: a sample is [CLS] and at least one token"));
+            }
+            let cls = match tokens.first() {
+                Some(&token) if token == i64::from(CLS) => ClsPlace::First,
+                _ => ClsPlace::Last,
+            };
+            self.cls_position = cls.position(seq_len);
+            self.splits.insert(Splits {
+                train: Dataset::empty(seq_len),
+                held_out: Dataset::empty(seq_len),
+            })
+        };
+        let positions = splits.train.positions();
+        if tokens.len() != positions {
             return Err(format!(
                 "{place}: {} tokens, where the first sample has {positions}",
-                row.tokens.len()
+                tokens.len()
             ));
         }
-        let tokens: Vec<u32> = row
-            .tokens
-            .iter()
-            .map(|&token| {
-                u32::try_from(token).map_err(|_| format!("{place}: {token} is no token id"))
-            })
-            .collect::<Result<_, _>>()?;
-        let cls_count = tokens.iter().filter(|&&token| token == CLS).count();
-        if tokens[cls_position] != CLS || cls_count != 1 {
+        self.tokens.clear();
+        for &token in tokens {
+            let id = u32::try_from(token);
+            let id = id.map_err(|_| format!("{place}: {token} is no token id"))?;
+            self.tokens.push(id);
+        }
+        let cls_count = self.tokens.iter().filter(|&&token| token == CLS).count();
+        if self.tokens[self.cls_position] != CLS || cls_count != 1 {
             return Err(format!(
                 "{place}: a sample starts with [CLS] = 0, or all end with it, and holds no other 0"
             ));
         }
-        if !matches!(row.label, 0 | 1) {
-            return Err(format!("{place}: label {} is neither 0 nor 1", row.label));
+        if !matches!(label, 0 | 1) {
+            return Err(format!("{place}: label {label} is neither 0 nor 1"));
         }
-        let split = if row.held_out {
+        let split = if held_out {
             &mut splits.held_out
         } else {
             &mut splits.train
         };
-        split.push(&tokens, row.label == 1);
+        split.push(&self.tokens, label == 1);
+        Ok(())
     }
-    Ok(splits)
+
+    fn splits(self) -> Result<Splits, String> {
+        self.splits
+            .filter(|splits| !splits.train.is_empty())
+            .ok_or_else(|| "it holds no training samples".to_owned())
+    }
 }
 
 /// Whether a split's name means held out.
-fn held_out(name: &str, place: &str) -> Result<bool, String> {
+fn held_out(name: &str, place: Place<'_>) -> Result<bool, String> {
     match name {
         TRAIN => Ok(false),
         HELD_OUT => Ok(true),

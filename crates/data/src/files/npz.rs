@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
-use super::{HELD_OUT, Row, TRAIN, named};
+use super::{HELD_OUT, Place, Samples, TRAIN, named};
 use crate::Splits;
 
 fn array_names(split: &str) -> (String, String) {
@@ -38,9 +38,8 @@ pub(super) fn write(splits: &Splits, mut writer: impl Write) -> io::Result<()> {
     writer.flush()
 }
 
-pub(super) fn read(reader: impl Read + Seek) -> Result<Vec<Row>, String> {
+pub(super) fn read(reader: impl Read + Seek, samples: &mut Samples) -> Result<(), String> {
     let mut npz = NpzReader::new(reader).map_err(|error| error.to_string())?;
-    let mut rows = Vec::new();
     for split in [TRAIN, HELD_OUT] {
         let (tokens_name, labels_name) = array_names(split);
         if split == HELD_OUT && !npz.contains(&tokens_name) {
@@ -70,33 +69,26 @@ pub(super) fn read(reader: impl Read + Seek) -> Result<Vec<Row>, String> {
                 })
                 .collect(),
         };
-        let [samples, positions] = tokens.shape[..] else {
+        let [count, positions] = tokens.shape[..] else {
             return Err(format!(
                 "`{tokens_name}` has shape {:?}, not [sample, position]",
                 tokens.shape
             ));
         };
-        if labels.len() != samples {
+        if labels.len() != count {
             return Err(format!(
-                "`{tokens_name}` has {samples} samples, but `{labels_name}` has {}",
+                "`{tokens_name}` has {count} samples, but `{labels_name}` has {}",
                 labels.len()
             ));
         }
-        if samples > 0 && positions == 0 {
+        if count > 0 && positions == 0 {
             return Err(format!("`{tokens_name}` has samples without tokens"));
         }
         let chunks = tokens.values.chunks(positions.max(1));
-        rows.extend(
-            chunks
-                .zip(labels)
-                .enumerate()
-                .map(|(sample, (tokens, label))| Row {
-                    place: format!("`{tokens_name}`, sample {sample}"),
-                    held_out: split == HELD_OUT,
-                    label,
-                    tokens: tokens.to_vec(),
-                }),
-        );
+        for (sample, (tokens, label)) in chunks.zip(labels).enumerate() {
+            let place = Place::Row(&tokens_name, sample);
+            samples.push(place, split == HELD_OUT, label, tokens)?;
+        }
     }
-    Ok(rows)
+    Ok(())
 }

@@ -2,7 +2,10 @@
 
 use std::io::{self, Read, Write};
 
-use super::{Row, held_out, named};
+use csv::StringRecord;
+use headlight_input::{LINE_LIMIT, Metered};
+
+use super::{Place, Samples, held_out, named};
 use crate::Splits;
 
 pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
@@ -23,32 +26,37 @@ pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
     csv.flush()
 }
 
-pub(super) fn read(reader: impl Read) -> Result<Vec<Row>, String> {
+pub(super) fn read(reader: impl Read, samples: &mut Samples) -> Result<(), String> {
+    // A record of lines in quotes may go on for ever: each is given so many bytes, and what is read
+    // ahead.
+    let (reader, allowance) = Metered::new(reader, LINE_LIMIT, "a record");
     let mut csv = csv::Reader::from_reader(reader);
     let header = csv.headers().map_err(|error| error.to_string())?;
     if header.get(0) != Some("split") || header.get(1) != Some("label") {
         return Err("line 1: the header must read split,label,token_0,token_1,...".to_owned());
     }
-    let mut rows = Vec::new();
-    for record in csv.records() {
-        let record = record.map_err(|error| error.to_string())?;
-        let place = format!("line {}", record.position().map_or(0, csv::Position::line));
+    let mut record = StringRecord::new();
+    let mut tokens: Vec<i64> = Vec::new();
+    loop {
+        allowance.set(LINE_LIMIT);
+        if !csv
+            .read_record(&mut record)
+            .map_err(|error| error.to_string())?
+        {
+            return Ok(());
+        }
+        let place = Place::Line(record.position().map_or(0, csv::Position::line));
         let number = |field: &str| {
             field
                 .trim()
                 .parse::<i64>()
                 .map_err(|_| format!("{place}: `{field}` is not a whole number"))
         };
-        rows.push(Row {
-            held_out: held_out(&record[0], &place)?,
-            label: number(&record[1])?,
-            tokens: record
-                .iter()
-                .skip(2)
-                .map(number)
-                .collect::<Result<_, _>>()?,
-            place,
-        });
+        tokens.clear();
+        for field in record.iter().skip(2) {
+            tokens.push(number(field)?);
+        }
+        let held_out = held_out(&record[0], place)?;
+        samples.push(place, held_out, number(&record[1])?, &tokens)?;
     }
-    Ok(rows)
 }

@@ -17,7 +17,7 @@ use crate::engine::TrainingState;
 use crate::files::LinesMark;
 use crate::hash::hex;
 use crate::train::{Mean, Progress};
-use crate::weights::{OwnedTensor, float32};
+use crate::weights::{OwnedTensor, float32, tensors};
 
 /// What a checkpoint begins with, before its checksum; the number is that of this format.
 const MAGIC: &str = "headlight checkpoint 1 ";
@@ -84,9 +84,7 @@ impl Checkpoint {
             Some(HashMap::from([(COUNTERS.to_owned(), counters)])),
         )
         .map_err(|error| failed(error.to_string()))?;
-        let mut bytes = format!("{MAGIC}{}\n", hex(&Sha256::digest(&body))).into_bytes();
-        bytes.extend(body);
-        Ok(bytes)
+        Ok(seal(&body))
     }
 
     fn tensors(&self) -> Vec<(String, OwnedTensor)> {
@@ -128,14 +126,21 @@ impl Checkpoint {
     }
 }
 
+/// Bytes behind their checksum.
+pub fn seal(body: &[u8]) -> Vec<u8> {
+    let mut bytes = format!("{MAGIC}{}\n", hex(&Sha256::digest(body))).into_bytes();
+    bytes.extend(body);
+    bytes
+}
+
 /// What stands behind the checksum.
 fn parse(body: &[u8]) -> Result<Checkpoint, String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
+    let tensors = tensors(body)?;
     let (_, header) = SafeTensors::read_metadata(body).map_err(|error| said(&error))?;
     let counters = header.metadata().as_ref().and_then(|map| map.get(COUNTERS));
     let counters = counters.ok_or("it holds no counters")?;
     let counters: Counters = serde_json::from_str(counters).map_err(|error| said(&error))?;
-    let tensors = SafeTensors::deserialize(body).map_err(|error| said(&error))?;
     let tensor = |name: &str, dtype: Dtype| {
         let tensor = tensors.tensor(name).map_err(|error| said(&error))?;
         if tensor.dtype() == dtype {

@@ -52,17 +52,18 @@ impl Checkpoints {
     /// The newest checkpoint that can be used; those that cannot are named on standard error and
     /// passed over. `None` where there is none at all.
     ///
-    /// `check` says what is wrong with one that is whole.
+    /// One is of at most `limit` bytes; `check` says what is wrong with one that is whole.
     ///
     /// # Errors
     /// When there are checkpoints but none can be used.
     pub fn newest(
         &self,
+        limit: u64,
         check: impl Fn(&Checkpoint) -> Result<(), String>,
     ) -> Result<Option<Checkpoint>, Failure> {
         let paths = self.newest_first()?;
         for path in &paths {
-            let read = read_bounded(path).map_err(|failure| failure.to_string());
+            let read = read_bounded(path, limit).map_err(|failure| failure.to_string());
             let read = read.and_then(|bytes| Checkpoint::decode(&bytes));
             match read.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
                 Ok(checkpoint) => return Ok(Some(checkpoint)),

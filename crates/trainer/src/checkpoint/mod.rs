@@ -12,6 +12,7 @@ use crate::files::LinesMark;
 use crate::hash::{add_splits, hex};
 use crate::train::Progress;
 
+pub use bytes::seal;
 pub use folder::Checkpoints;
 
 /// A moment of a run: every later one follows from it and from the run's config.

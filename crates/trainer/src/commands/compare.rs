@@ -79,11 +79,15 @@ impl Summary {
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
         flatten("", &table, &mut settings);
-        let metrics = run.metrics()?.pop();
+        let mut last = None;
+        run.metrics(|line| {
+            last = Some(line);
+            None::<()>
+        })?;
         Ok(Self {
             name: path.display().to_string(),
             settings,
-            metrics: metrics.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
+            metrics: last.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })
     }
 }

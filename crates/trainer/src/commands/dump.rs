@@ -1,14 +1,16 @@
 //! `headlight dump`: given weights, given samples, all that is computed.
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use headlight_data::{Dataset, files};
+use headlight_input::{FILE_LIMIT, LINE_LIMIT, Lines};
 
 use crate::Failure;
 use crate::cli::DumpArguments;
 use crate::config::{DumpFormat, ExperimentConfig};
 use crate::experiment::{fits, init_model};
-use crate::files::{print, read_bounded};
+use crate::files::{open, print};
 use crate::record::{Moment, Samples, record};
 use crate::run_dir::write_dump;
 use crate::weights;
@@ -76,13 +78,27 @@ fn samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Fa
 
 /// A line of token ids a sample; the config's rule, where there is one, gives the labels.
 fn text_samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
-    let text = String::from_utf8(read_bounded(path)?)
-        .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))?;
+    let file = open(path, FILE_LIMIT)?;
+    let dataset = parse_samples(BufReader::new(file), config)
+        .map_err(|reason| Failure::reading(path, reason))?;
+    Ok((dataset, config.data.rule.is_some()))
+}
+
+/// Samples from lines of token ids, labelled by the config's rule where there is one.
+///
+/// # Errors
+/// Says where and what.
+pub fn parse_samples(reader: impl BufRead, config: &ExperimentConfig) -> Result<Dataset, String> {
     let rule = config.data.rule.as_ref();
     let mut dataset = Dataset::empty(config.data.seq_len);
-    for (index, line) in text.lines().enumerate() {
-        let at = |reason: String| Failure::reading(path, format!("line {}: {reason}", index + 1));
+    let mut lines = Lines::new(reader, LINE_LIMIT);
+    for number in 1.. {
+        let at = |reason: String| format!("line {number}: {reason}");
+        let Some(line) = lines.next_line().map_err(|error| at(error.to_string()))? else {
+            break;
+        };
         let tokens: Vec<u32> = line
+            .text
             .split_whitespace()
             .map(|word| {
                 word.parse()
@@ -96,7 +112,7 @@ fn text_samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool
         dataset.push(&tokens, rule.is_some_and(|rule| rule.label_for(&tokens)));
     }
     if dataset.is_empty() {
-        return Err(Failure::reading(path, "it holds no samples"));
+        return Err("it holds no samples".to_owned());
     }
-    Ok((dataset, rule.is_some()))
+    Ok(dataset)
 }

@@ -16,6 +16,9 @@ use crate::run_dir::{RunDir, step_of};
 use crate::run_page::{self, Source, no_dumps, page, read_dump};
 use crate::terminal;
 
+/// The most positions of a picture, whose cells are their square.
+const PICTURE_LIMIT: usize = 512;
+
 /// Draws one head's attention for one sample, writes its picture, or a page of all of them.
 ///
 /// # Errors
@@ -37,6 +40,14 @@ pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
         return print(&draw(&heatmap, terminal::options()));
     }
     check_outputs(&path, &paths)?;
+    let positions = heatmap.tokens.len();
+    if positions > PICTURE_LIMIT {
+        return Err(Failure::Input(format!(
+            "a picture of {positions} positions would have {} cells; at most {PICTURE_LIMIT} positions are \
+             drawn (`headlight dump --out x.csv` lists all)",
+            positions * positions
+        )));
+    }
     if let Some(path) = &arguments.svg {
         write_whole(path, |file| file.write_all(heatmap.svg().as_bytes()))?;
     }

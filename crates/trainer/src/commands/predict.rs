@@ -49,7 +49,10 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
 }
 
 /// Reads token ids and checks them against the run's vocabulary and length.
-fn parse(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, String> {
+///
+/// # Errors
+/// Says what does not fit.
+pub fn parse(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, String> {
     let tokens = text
         .split_whitespace()
         .map(|word| {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use headlight_walkthrough::{BUILT_IN, Mistake, Walkthrough, built_in};
+use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
 
 use crate::Failure;
 use crate::cli::WalkthroughArguments;
@@ -53,7 +53,8 @@ fn find(name: &str) -> Result<Walkthrough, Failure> {
         Ok(built_in) => built_in.read().map_err(|mistake| wrong(path, &mistake)),
         // Whatever looks like a path is read as one, so that the message is about the file.
         Err(_) if path.exists() || path.components().count() > 1 || path.extension().is_some() => {
-            Walkthrough::read(&read_bounded(path)?).map_err(|mistake| wrong(path, &mistake))
+            Walkthrough::read(&read_bounded(path, MOST_BYTES)?)
+                .map_err(|mistake| wrong(path, &mistake))
         }
         Err(nearest) => Err(Failure::Input(match nearest {
             Some(nearest) => {

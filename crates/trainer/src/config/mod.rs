@@ -8,7 +8,7 @@ use headlight_data::{DatasetConfig, Source};
 use headlight_model::ModelConfig;
 use serde::{Deserialize, Serialize};
 
-pub use source::{load, load_changed};
+pub use source::{load, load_changed, parse};
 
 use crate::Failure;
 use crate::devices::DeviceName;

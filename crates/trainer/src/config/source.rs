@@ -4,13 +4,21 @@ use std::fmt::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use headlight_input::TEXT_LIMIT;
 use serde::de::IntoDeserializer;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::{ExperimentConfig, InvalidValue};
 use crate::Failure;
-use crate::files::read_bounded;
+use crate::files::read_text;
+
+/// The most names of a key, with room to spare: `model.attention.mask` has 3. In files the TOML reader has
+/// a limit of its own (80).
+const KEY_LIMIT: usize = 16;
+
+/// The longest line that messages show, in bytes.
+const SHOWN_LIMIT: usize = 400;
 
 /// Reads a config file, applies `KEY=VALUE` overrides, and checks the result.
 ///
@@ -28,8 +36,18 @@ pub fn load_changed<'a>(
     path: &Path,
     overrides: impl Iterator<Item = (&'static str, &'a str)>,
 ) -> Result<ExperimentConfig, Failure> {
-    let text = String::from_utf8(read_bounded(path)?)
-        .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))?;
+    parse(path, read_text(path, TEXT_LIMIT)?, overrides)
+}
+
+/// As [`load_changed`], of a text that was read from `path`.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse<'a>(
+    path: &Path,
+    text: String,
+    overrides: impl Iterator<Item = (&'static str, &'a str)>,
+) -> Result<ExperimentConfig, Failure> {
     Source::parse(path, text, overrides)?.config()
 }
 
@@ -85,6 +103,12 @@ impl Source {
             .and_then(|mut table| table.remove("value"))
             .unwrap_or_else(|| Value::String(value.to_owned()));
         let mut steps: Vec<&str> = key.split('.').collect();
+        if steps.len() > KEY_LIMIT {
+            return Err(Failure::Input(format!(
+                "{flag}: a key of {} names; none has more than {KEY_LIMIT}",
+                steps.len()
+            )));
+        }
         let last = steps.pop().unwrap_or_default();
         let mut table = &mut self.merged;
         for step in steps {
@@ -205,6 +229,9 @@ impl Source {
             .get(start..end)
             .map_or(1, |text| text.chars().count().max(1));
         let mut text = format!("{}:{line_number}:{column}: {message}", self.path.display());
+        if line.len() > SHOWN_LIMIT {
+            return text;
+        }
         let margin = " ".repeat(line_number.to_string().len());
         let _ = write!(
             text,

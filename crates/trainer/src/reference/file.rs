@@ -39,7 +39,8 @@ impl<'a> Reader<'a> {
         train: &Dataset,
     ) -> Reference {
         let epochs = self.epochs(config, train);
-        let steps = epochs * train.len().div_ceil(config.training.batch_size);
+        // A tensor without data can claim any extent.
+        let steps = epochs.saturating_mul(train.len().div_ceil(config.training.batch_size));
         let samples = self.integers("samples", None, train.len());
         if samples.is_empty() && self.differences.is_empty() {
             self.differences.push("`samples` is empty".to_owned());

@@ -11,7 +11,6 @@ use std::path::Path;
 
 use headlight_data::{Batch, Batches, Dataset};
 use headlight_model::{ForwardOutput, Parameter};
-use safetensors::tensor::SafeTensors;
 
 pub use compare::Comparison;
 use compare::{Bound, compare};
@@ -22,6 +21,7 @@ use crate::config::ExperimentConfig;
 use crate::engine::{Answers, Engine};
 use crate::experiment::{Experiment, host, init_model, token_tensor, with};
 use crate::files::read_bounded;
+use crate::weights::{FREE_LIMIT, tensors};
 
 /// A recorded run.
 #[derive(Clone, Debug)]
@@ -60,11 +60,21 @@ impl Reference {
         config: &ExperimentConfig,
         train: &Dataset,
     ) -> Result<Self, Failure> {
-        let bytes = read_bounded(path)?;
-        let tensors = SafeTensors::deserialize(&bytes).map_err(|error| {
-            let reason = format!("it is not a safetensors file, or it was cut short ({error})");
-            Failure::reading(path, reason)
-        })?;
+        let bytes = read_bounded(path, FREE_LIMIT)?;
+        Self::decode(&bytes, start, config, train).map_err(|reason| Failure::reading(path, reason))
+    }
+
+    /// As [`load`](Self::load), from bytes.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load): says what is wrong.
+    pub fn decode(
+        bytes: &[u8],
+        start: &[Parameter],
+        config: &ExperimentConfig,
+        train: &Dataset,
+    ) -> Result<Self, String> {
+        let tensors = tensors(bytes)?;
         let mut reader = Reader::new(&tensors);
         let reference = reader.reference(start, config, train);
         reader.refuse_others();
@@ -78,9 +88,8 @@ impl Reference {
         }
         reader.differences.sort();
         let differences = reader.differences.join("; ");
-        Err(Failure::reading(
-            path,
-            format!("it is no recorded run of this config: {differences}"),
+        Err(format!(
+            "it is no recorded run of this config: {differences}"
         ))
     }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use headlight_input::TEXT_LIMIT;
 use headlight_inspector::Evidence;
-use sha2::{Digest, Sha256};
 
 use crate::Failure;
 use crate::files::read_bounded;
-use crate::hash::hex;
+use crate::hash::of_file;
 
 /// What a run's folder says of where its numbers are from; what it lacks is left out.
 pub(super) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
@@ -35,7 +35,7 @@ pub(super) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
     for name in ["model.safetensors", "config.toml"] {
         let path = run.join(name);
         if path.is_file() {
-            let hash = hex(&Sha256::digest(read_bounded(&path)?));
+            let hash = of_file(&path)?;
             evidence.push(entry(&format!("SHA-256 of {name}"), hash));
         }
     }
@@ -71,7 +71,7 @@ fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {
     if !path.is_file() {
         return Ok(None);
     }
-    let value = serde_json::from_slice(&read_bounded(path)?);
+    let value = serde_json::from_slice(&read_bounded(path, TEXT_LIMIT)?);
     value
         .map(Some)
         .map_err(|error| Failure::reading(path, error))

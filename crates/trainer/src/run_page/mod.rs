@@ -3,14 +3,15 @@
 mod evidence;
 mod own;
 
-use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
+use headlight_input::FILE_LIMIT;
 use headlight_inspector::{LossPoint, Recording, Seeds, Viewer};
 
 use crate::Failure;
+use crate::files::open;
 use crate::run_dir::RunDir;
 use crate::sweep::{self, SeedAttention};
 
@@ -181,7 +182,7 @@ pub fn html(viewer: &Viewer) -> Result<String, Failure> {
 /// # Errors
 /// When it is missing or damaged.
 pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
-    let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
+    let file = open(path, FILE_LIMIT)?;
     AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
 }
 
@@ -189,11 +190,10 @@ fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
     if !run.path().join("metrics.jsonl").is_file() {
         return Ok(Vec::new());
     }
-    let point = |line: &serde_json::Value| {
+    run.metrics(|line| {
         Some(LossPoint {
             step: usize::try_from(line["step"].as_u64()?).ok()?,
             loss: line["loss"].as_f64()?,
         })
-    };
-    Ok(run.metrics()?.iter().filter_map(point).collect())
+    })
 }

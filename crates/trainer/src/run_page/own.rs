@@ -2,11 +2,9 @@
 
 use headlight_dump::AttentionDump;
 use headlight_inspector::OwnRow;
-use sha2::{Digest, Sha256};
 
 use crate::Failure;
-use crate::files::read_bounded;
-use crate::hash::hex;
+use crate::hash::of_file;
 use crate::run_dir::RunDir;
 use crate::sweep::SeedAttention;
 
@@ -20,7 +18,7 @@ pub(super) fn row(
 ) -> Result<OwnRow, Failure> {
     let weights = run.map(|run| run.path().join("model.safetensors"));
     if let Some(path) = weights.filter(|path| path.is_file()) {
-        let hash = hex(&Sha256::digest(read_bounded(&path)?));
+        let hash = of_file(&path)?;
         if let Some(row) = rows.iter().find(|row| row.weights_sha256 == hash) {
             return Ok(OwnRow {
                 name: name.to_owned(),

@@ -1,7 +1,6 @@
 //! Where `[CLS]` looks, seed by seed, from a results file that is of a run's own config.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::path::Path;
 
 use headlight_inspector::SeedRow;
@@ -11,6 +10,7 @@ use super::results::Lines;
 use super::row::Line;
 use super::{Plan, Seeds};
 use crate::Failure;
+use crate::files::open;
 use crate::run_dir::RunDir;
 
 /// A row of a results file, as far as attention goes.
@@ -29,7 +29,7 @@ pub struct SeedAttention {
 /// # Errors
 /// When it cannot be read, or is not of the config and the data of `run`.
 pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize), Failure> {
-    let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
+    let file = open(path, u64::MAX)?;
     let config = run.path().join("config.toml");
     let seed = run.config()?.seed;
     let plan = Plan::new(&config, &[], &Seeds(seed..seed.saturating_add(1)), &[])?;

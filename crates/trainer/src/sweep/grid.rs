@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::Failure;
 
 /// The most points of a grid.
-const POINT_LIMIT: usize = 100_000;
+pub(super) const POINT_LIMIT: usize = 100_000;
 
 /// Seeds `A..B`: from A up to, but without, B.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,10 @@ use serde_json::{Map, Value};
 use super::results::Lines;
 use super::row::Line;
 use crate::Failure;
-use crate::files::{note, write_whole};
+use crate::files::{note, open, write_whole};
+
+/// The most columns of a table: a row with a longer list, or so many fields, is none of a sweep's.
+const COLUMN_LIMIT: usize = 1 << 16;
 
 /// How many problems are listed one by one.
 const LISTED: usize = 5;
@@ -115,7 +118,7 @@ struct Index {
 
 impl Index {
     fn read(&mut self, number: usize, path: &Path) -> Result<(), Failure> {
-        let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
+        let file = open(path, u64::MAX)?;
         let mut lines = Lines::new(file, path);
         let mut start = 0;
         let mut count = 0;
@@ -142,9 +145,9 @@ impl Index {
                 start,
                 length: text.len() + 1,
             });
-            start = lines.read;
+            start = lines.read();
         }
-        if lines.read > start {
+        if lines.read() > start {
             note(&format!(
                 "{}: the last line was cut short and is left out; start its sweep again to complete it",
                 path.display()
@@ -163,7 +166,7 @@ fn missing(kept: &[Entry]) -> (usize, Vec<(u64, usize)>) {
     };
     let start = u128::from(first.seed) * points as u128;
     let end = (u128::from(last.seed) + 1) * points as u128;
-    let absent = (end - start) as usize - kept.len();
+    let absent = usize::try_from(end - start - kept.len() as u128).unwrap_or(usize::MAX);
     let mut listed = Vec::new();
     let mut expected = start;
     for place in kept.iter().map(number).chain([end]) {
@@ -182,10 +185,7 @@ struct Rows(Vec<BufReader<File>>);
 
 impl Rows {
     fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
-        let open = |path: &PathBuf| {
-            let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
-            Ok(BufReader::new(file))
-        };
+        let open = |path: &PathBuf| Ok(BufReader::new(open(path, u64::MAX)?));
         Ok(Self(
             paths.iter().map(open).collect::<Result<_, Failure>>()?,
         ))
@@ -284,6 +284,12 @@ fn columns(rows: &mut Rows, kept: &[Entry]) -> Result<Vec<Column>, Failure> {
             let longest = lengths.entry(field).or_default();
             *longest = (*longest).max(length);
         }
+    }
+    let count: usize = lengths.values().map(|length| length.unwrap_or(1)).sum();
+    if count > COLUMN_LIMIT {
+        return Err(Failure::Input(format!(
+            "the table would have {count} columns, more than {COLUMN_LIMIT}; merge to .jsonl"
+        )));
     }
     let place = |field: &str| {
         let known = ORDER.iter().position(|name| *name == field);

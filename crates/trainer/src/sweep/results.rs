@@ -1,7 +1,7 @@
 //! The file that a sweep's rows go to.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader};
+use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use super::row::{Line, Row};
 use crate::Failure;
 use crate::files::{LineFile, cannot_write, note};
 
-/// The longest line that is read, in bytes.
-const LINE_LIMIT: u64 = 1 << 24;
+/// The longest row, in bytes: of about 200,000 epochs.
+const ROW_LIMIT: u64 = 4 << 20;
 
 /// A results file, locked while a sweep writes it.
 #[derive(Debug)]
@@ -33,6 +33,9 @@ impl Results {
                 "--out {}: a sweep writes .jsonl; `headlight merge` turns that into .csv",
                 path.display()
             )));
+        }
+        if path.exists() {
+            headlight_input::check_kind(path).map_err(|error| Failure::reading(path, error))?;
         }
         let file = OpenOptions::new()
             .read(true)
@@ -118,9 +121,9 @@ fn check(
             )));
         }
         finished += 1;
-        length = lines.read;
+        length = lines.read();
     }
-    if lines.read > length {
+    if lines.read() > length {
         note(&format!(
             "{}: the last line was cut short and is computed again",
             path.display()
@@ -129,40 +132,30 @@ fn check(
     Ok((finished, length))
 }
 
-/// The lines of a results file, one in memory at a time.
+/// The rows of a results file, one in memory at a time.
 pub(super) struct Lines<'a> {
-    reader: BufReader<File>,
+    lines: headlight_input::Lines<BufReader<File>>,
     path: &'a Path,
-    /// Bytes read so far.
-    pub(super) read: u64,
 }
 
 impl<'a> Lines<'a> {
     pub(super) fn new(file: File, path: &'a Path) -> Self {
         Self {
-            reader: BufReader::new(file),
+            lines: headlight_input::Lines::new(BufReader::new(file), ROW_LIMIT),
             path,
-            read: 0,
         }
     }
 
     /// The next line without its end; `None` at the end of the file, or before a last line that has
     /// no end.
     pub(super) fn next_whole(&mut self) -> Result<Option<String>, Failure> {
-        let mut line = Vec::new();
-        let mut limited = std::io::Read::take(&mut self.reader, LINE_LIMIT);
-        limited
-            .read_until(b'\n', &mut line)
-            .map_err(|error| Failure::reading(self.path, error))?;
-        self.read += line.len() as u64;
-        if line.pop() != Some(b'\n') {
-            if line.len() as u64 + 1 >= LINE_LIMIT {
-                return Err(Failure::reading(self.path, "it has a line of over 16 MiB"));
-            }
-            return Ok(None);
-        }
-        String::from_utf8(line)
-            .map(Some)
-            .map_err(|_| Failure::reading(self.path, "it is not UTF-8 text"))
+        let next = self.lines.next_line();
+        let next = next.map_err(|error| Failure::reading(self.path, error))?;
+        Ok(next.filter(|line| line.whole).map(|line| line.text))
+    }
+
+    /// Bytes read so far.
+    pub(super) fn read(&self) -> u64 {
+        self.lines.read
     }
 }

@@ -3,6 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
+use super::grid::POINT_LIMIT;
 use crate::metrics::EvalMetrics;
 
 /// A line of a results file.
@@ -103,7 +104,15 @@ impl Line {
             .map_err(|error| format!("it is no JSON object ({error})"))?;
         let point = match fields.get("point") {
             None => None,
-            Some(point) => Some(point.as_u64().ok_or("its `point` is no whole number")? as usize),
+            Some(point) => {
+                let point = point.as_u64().ok_or("its `point` is no whole number")? as usize;
+                if point >= POINT_LIMIT {
+                    return Err(format!(
+                        "its `point` is {point}; a grid has at most {POINT_LIMIT}"
+                    ));
+                }
+                Some(point)
+            }
         };
         let hash = fields.get("config_sha256").and_then(Value::as_str);
         Ok(Self {

@@ -1,7 +1,6 @@
 //! What a results file says as a whole.
 
 use std::fmt::Write;
-use std::fs::File;
 use std::path::Path;
 
 use headlight_data::LabelRule;
@@ -13,6 +12,7 @@ use super::plan::Plan;
 use super::results::Lines;
 use super::row::Line;
 use crate::Failure;
+use crate::files::open;
 use crate::report::number;
 
 /// The quantiles of the table.
@@ -85,7 +85,7 @@ impl Summary {
             ],
             watched: name,
         };
-        let file = File::open(path).map_err(|error| Failure::reading(path, error))?;
+        let file = open(path, u64::MAX)?;
         let mut lines = Lines::new(file, path);
         while let Some(text) = lines.next_whole()? {
             let line = Line::parse(&text).map_err(|reason| Failure::reading(path, reason))?;

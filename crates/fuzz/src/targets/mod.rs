@@ -1,0 +1,43 @@
+//! The readers, by what they read. Each is a module with `read` and `seeds`.
+//!
+//! What a reader needs besides its bytes (a config, a model) is made once.
+#![allow(clippy::unwrap_used)] // Of inputs that are not the fuzzer's.
+
+pub(crate) mod archives;
+pub(crate) mod config;
+pub(crate) mod runs;
+pub(crate) mod samples;
+pub(crate) mod weights;
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use headlight_trainer::config::ExperimentConfig;
+
+/// A file of the repository.
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(path)
+}
+
+/// A small experiment.
+fn quick() -> &'static ExperimentConfig {
+    static QUICK: OnceLock<ExperimentConfig> = OnceLock::new();
+    QUICK.get_or_init(|| {
+        let path = repository("configs/quick.toml");
+        headlight_trainer::config::load(&path, &[]).unwrap()
+    })
+}
+
+/// Files of the repository with an ending, as seeds.
+fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
+    let entries = std::fs::read_dir(repository(folder)).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|found| found == ending));
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| std::fs::read(path).unwrap())
+        .collect()
+}

@@ -1,0 +1,164 @@
+//! What runs and sweeps leave: readers of paths, each given a file of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::run_page::{Source, page};
+use tempfile::TempDir;
+
+use super::archives::small_dump;
+use super::repository;
+
+/// A folder in memory where there is such a thing.
+fn folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() {
+        tempfile::tempdir_in(memory).unwrap()
+    } else {
+        tempfile::tempdir().unwrap()
+    }
+}
+
+/// A file for the fuzzer's bytes, kept until the process ends.
+fn file(name: &str) -> PathBuf {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    FOLDER.get_or_init(folder).path().join(name)
+}
+
+/// Reads a run directory with these bytes as one of its files.
+fn read_run(name: &str, bytes: &[u8]) {
+    let folder = file("run");
+    if !folder.exists() {
+        fs::create_dir(&folder).unwrap();
+        let config = repository("configs/quick.toml");
+        fs::copy(config, folder.join("config.toml")).unwrap();
+        // A dump for the page to be of.
+        let attention = folder.join("attention");
+        fs::create_dir(&attention).unwrap();
+        fs::write(attention.join("step-000000.npz"), small_dump()).unwrap();
+    }
+    fs::write(folder.join(name), bytes).unwrap();
+    let run = RunDir::open(&folder).unwrap();
+    let _ = run.metrics(Some);
+    let _ = page(&[Source::open(&folder).unwrap()], None);
+}
+
+/// `metrics.jsonl`.
+pub(crate) mod metrics {
+    pub(crate) fn read(bytes: &[u8]) {
+        super::read_run("metrics.jsonl", bytes);
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        vec![
+            b"{\"epoch\":0,\"step\":0,\"loss\":0.69,\"f1\":null}\n{\"epoch\":1,\"step\":100,\"loss\":1e-3}\n"
+                .to_vec(),
+            b"{\"step\":0,\"loss\":0.7}\n{\"ste".to_vec(),
+        ]
+    }
+}
+
+/// `environment.json`.
+pub(crate) mod environment {
+    pub(crate) fn read(bytes: &[u8]) {
+        super::read_run("environment.json", bytes);
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        vec![br#"{"version":"0.1.0","git_commit":"abc","device":"flex","started":"now"}"#.to_vec()]
+    }
+}
+
+/// `reference.json`.
+pub(crate) mod reference {
+    pub(crate) fn read(bytes: &[u8]) {
+        super::read_run("reference.json", bytes);
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        vec![
+            br#"[{"what":"x","level":"y","numbers":3,"largest":1e-7,"bound":"1e-6","within":true}]"#
+                .to_vec(),
+        ]
+    }
+}
+
+/// Hash of the sweep that the rows are of.
+fn plan() -> &'static headlight_trainer::sweep::Plan {
+    use headlight_trainer::sweep::{Plan, Seeds};
+    static PLAN: OnceLock<Plan> = OnceLock::new();
+    PLAN.get_or_init(|| {
+        let overrides = ["data.samples=20".to_owned(), "data.held_out=0".to_owned()];
+        let grid = "model.d_model=2,4".parse().unwrap();
+        Plan::new(
+            &repository("configs/quick.toml"),
+            &overrides,
+            &Seeds(0..3),
+            &[grid],
+        )
+        .unwrap()
+    })
+}
+
+fn rows(hash: &str) -> Vec<u8> {
+    let row = |seed: u64, point: usize| {
+        format!(
+            "{{\"seed\":{seed},\"point\":{point},\"model.d_model\":2,\"epoch_loss\":[0.5,0.1],\"final_loss\":0.1,\"config_sha256\":\"{hash}\"}}\n"
+        )
+    };
+    [row(0, 0), row(0, 1), row(1, 0)].concat().into_bytes()
+}
+
+/// A results file that a sweep goes on with.
+pub(crate) mod results {
+    use headlight_trainer::sweep::{Results, Summary};
+
+    use super::{file, fs, plan, rows};
+
+    pub(crate) fn read(bytes: &[u8]) {
+        let path = file("results.jsonl");
+        fs::write(&path, bytes).unwrap();
+        if Results::open(&path, plan(), 0..plan().len()).is_ok() {
+            let summary = Summary::read(&path, plan()).unwrap();
+            let _ = summary.text(80);
+        } else {
+            // What is refused is left as it was.
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+        }
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        vec![rows(&plan().config_sha256), rows("other")]
+    }
+}
+
+/// Two results files that are merged: the byte 0 divides them.
+pub(crate) mod merge {
+    use headlight_trainer::sweep::merge;
+
+    use super::{file, fs, rows};
+
+    pub(crate) fn read(bytes: &[u8]) {
+        let (first, second) = match bytes.iter().position(|&byte| byte == 0) {
+            Some(end) => (&bytes[..end], &bytes[end + 1..]),
+            None => (bytes, &[][..]),
+        };
+        let paths = [file("first.jsonl"), file("second.jsonl")];
+        fs::write(&paths[0], first).unwrap();
+        fs::write(&paths[1], second).unwrap();
+        for out in [file("merged.jsonl"), file("merged.csv")] {
+            let _ = fs::remove_file(&out);
+            assert_eq!(merge(&paths, &out).is_ok(), out.exists());
+        }
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        vec![
+            rows("a"),
+            [rows("a"), vec![0], rows("a")].concat(),
+            b"{\"seed\":0,\"error\":\"diverged\",\"config_sha256\":\"a\"}\n".to_vec(),
+        ]
+    }
+}

@@ -1,0 +1,123 @@
+//! safetensors: weights, recorded runs, and checkpoints.
+
+use std::sync::OnceLock;
+
+use headlight_trainer::experiment::Experiment;
+
+use super::quick;
+
+fn experiment() -> &'static Experiment {
+    static EXPERIMENT: OnceLock<Experiment> = OnceLock::new();
+    EXPERIMENT.get_or_init(|| {
+        let mut config = quick().clone();
+        config.data.vocab_size = 43;
+        Experiment::new(config).unwrap()
+    })
+}
+
+/// A file of tensors: a header and as many bytes of data.
+fn file(header: &str, data: usize) -> Vec<u8> {
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header.as_bytes());
+    bytes.resize(bytes.len() + data, 1);
+    bytes
+}
+
+/// A model's weights.
+pub(crate) mod model {
+    use headlight_trainer::weights::{decode, encode};
+
+    use super::experiment;
+
+    pub(crate) fn read(bytes: &[u8]) {
+        let Ok(parameters) = decode(bytes) else {
+            return;
+        };
+        let experiment = experiment();
+        let model = experiment.start_on(&experiment.device.device).unwrap();
+        let _ = model.with_parameters(parameters);
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        vec![
+            encode(experiment().start.clone()).unwrap(),
+            super::file(
+                r#"{"__metadata__":{"a":"b"},"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#,
+                8,
+            ),
+            super::file(
+                r#"{"x":{"dtype":"BF16","shape":[0,4294967296],"data_offsets":[0,0]}}"#,
+                0,
+            ),
+        ]
+    }
+}
+
+/// A recorded run.
+pub(crate) mod reference {
+    use headlight_trainer::reference::Reference;
+
+    use super::experiment;
+
+    pub(crate) fn read(bytes: &[u8]) {
+        let experiment = experiment();
+        let (config, train) = (&experiment.config, &experiment.splits.train);
+        let _ = Reference::decode(bytes, &experiment.start, config, train);
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        vec![
+            super::file(
+                r#"{"samples":{"dtype":"U16","shape":[2],"data_offsets":[0,4]},"batch_order":{"dtype":"I32","shape":[1,2],"data_offsets":[4,12]}}"#,
+                12,
+            ),
+            super::file(
+                r#"{"batch_order":{"dtype":"U16","shape":[9223372036854775807,0],"data_offsets":[0,0]},"losses":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#,
+                4,
+            ),
+        ]
+    }
+}
+
+/// A checkpoint; what is read is what stands behind the checksum, which no fuzzer would guess.
+pub(crate) mod checkpoint {
+    use headlight_trainer::checkpoint::{Checkpoint, seal};
+    use headlight_trainer::files::LinesMark;
+    use headlight_trainer::train::Progress;
+
+    use super::experiment;
+
+    pub(crate) fn read(bytes: &[u8]) {
+        let _ = Checkpoint::decode(bytes);
+        let Ok(checkpoint) = Checkpoint::decode(&seal(bytes)) else {
+            return;
+        };
+        // Going on from many steps takes its time, by design.
+        if checkpoint.state.steps < 1000 {
+            let _ = experiment().engine().unwrap().restore(&checkpoint.state);
+        }
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        let mut checkpoint = Checkpoint {
+            progress: Progress {
+                step: 7,
+                loss: Some(0.25),
+                ..Progress::default()
+            },
+            state: experiment().engine().unwrap().state(),
+            metrics: LinesMark {
+                bytes: 100,
+                sha256: "0".repeat(64),
+            },
+            best: None,
+            losses: vec![0.5, 0.25],
+            inputs_sha256: "0".repeat(64),
+        };
+        checkpoint.state.steps = 7;
+        let sealed = checkpoint.encode().unwrap();
+        let body = sealed.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+        let counters = r#"{"__metadata__":{"headlight":"{\"epoch\":0,\"step\":1,\"at_epoch_end\":false,\"loss\":null,\"epoch_losses\":{\"sum\":0,\"count\":0},\"adam_steps\":1,\"parameters\":[],\"metrics\":{\"bytes\":0,\"sha256\":\"\"},\"best\":null,\"inputs_sha256\":\"\"}"},"adam.first":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"adam.second":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"losses":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
+        vec![sealed[body..].to_vec(), super::file(counters, 8), sealed]
+    }
+}
