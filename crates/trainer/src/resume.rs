@@ -83,6 +83,13 @@ pub(crate) fn newest(run: &RunDir, experiment: &Experiment) -> Result<Option<Che
         usable(run, experiment, checkpoint)
     })?;
     let Some(checkpoint) = found else {
+        // Checkpoints come before weights; without this, a finished run would be taken to pieces.
+        if run.has_weights() {
+            return Err(Failure::Input(format!(
+                "the run in {} has weights but no checkpoint to go on from; train anew with another --run",
+                run.path().display()
+            )));
+        }
         return Ok(None);
     };
     if checkpoint.inputs_sha256 != inputs_sha256(experiment) {

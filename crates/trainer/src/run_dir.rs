@@ -209,6 +209,11 @@ impl RunDir {
         weights::save(model.parameters(), &self.weights_path())
     }
 
+    /// Whether it holds the weights of a trained model.
+    pub fn has_weights(&self) -> bool {
+        self.weights_path().exists()
+    }
+
     /// Writes the weights of the best model.
     ///
     /// # Errors

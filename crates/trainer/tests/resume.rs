@@ -274,7 +274,7 @@ fn a_damaged_checkpoint_is_passed_over() {
     assert!(
         finished
             .stderr
-            .contains("can be used; to train from the start, remove that folder"),
+            .contains("can be used; train anew with another --run"),
         "{}",
         finished.stderr
     );
@@ -427,6 +427,21 @@ fn what_is_no_run_is_left_alone() {
         finished.stderr
     );
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+}
+
+#[test]
+fn a_run_without_checkpoints_is_not_taken_to_pieces() {
+    let path = folder("no-checkpoints").join("run");
+    finish(&path, "fused", &[]);
+    fs::remove_dir_all(path.join("checkpoint")).unwrap();
+    let finished = Finished::from(command(&path, "fused", &[]).output().unwrap());
+    assert_eq!(finished.code, Some(2));
+    assert!(
+        finished.stderr.contains("no checkpoint to go on from"),
+        "{}",
+        finished.stderr
+    );
+    assert!(path.join("report.md").is_file());
 }
 
 /// Stops when it should, at the same moment whether or not it was stopped on the way, and keeps the

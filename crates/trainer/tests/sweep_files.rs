@@ -299,6 +299,14 @@ fn two_sweeps_do_not_write_one_file() {
     );
 }
 
+#[test]
+fn a_sweep_keeps_no_best_models() {
+    let out = folder("sweep_best").join("rows.jsonl");
+    let finished = sweep(&out, "0..3", &["--set", "training.keep_best=loss"]);
+    refused(&finished, "a sweep trains every run to its end");
+    assert!(!out.exists());
+}
+
 /// 5,000 runs in four shards, killed at any moment again and again: nothing lost, nothing twice.
 #[test]
 fn a_long_sweep_survives_kills_at_any_moment() {

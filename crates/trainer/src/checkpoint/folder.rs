@@ -77,7 +77,7 @@ impl Checkpoints {
             return Ok(None);
         }
         Err(Failure::Input(format!(
-            "no checkpoint in {} can be used; to train from the start, remove that folder",
+            "no checkpoint in {} can be used; train anew with another --run",
             self.folder.display()
         )))
     }

@@ -61,6 +61,11 @@ impl Plan {
                     path.display()
                 )));
             }
+            if config.training.keep_best.is_some() {
+                return Err(Failure::Input(
+                    "`training.keep_best`: a sweep trains every run to its end and keeps no models; leave it and training.patience out".to_owned(),
+                ));
+            }
             config.compute.engine = config.compute.engine.resolve(&config)?;
             let splits = match points.iter().find(|point| point.config.data == config.data) {
                 Some(point) => Arc::clone(&point.splits),
