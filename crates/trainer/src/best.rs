@@ -73,8 +73,9 @@ impl Watch {
         );
         if self.has_waited_enough() {
             text = format!(
-                "Stopped after {step} steps: {name} has not been better for {} evaluations. {text}",
-                best.waited
+                "Stopped after {step} steps: {name} has not been better since, in {} evaluation{}. {text}",
+                best.waited,
+                if best.waited == 1 { "" } else { "s" }
             );
         }
         Some(text)

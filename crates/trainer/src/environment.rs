@@ -30,7 +30,13 @@ pub struct Environment {
 impl Environment {
     /// What `environment.json` holds of a run that is gone on with: how it began, and each process
     /// since with the step that it began at.
-    pub fn resumed(&self, mut before: Value, step: usize) -> Value {
+    ///
+    /// A file that is no longer what was written is kept as text.
+    pub fn resumed(&self, before: &str, step: usize) -> Value {
+        let read = serde_json::from_str(before).ok();
+        let mut before = read
+            .filter(Value::is_object)
+            .unwrap_or_else(|| json!({ "damaged": before }));
         let mut now = serde_json::to_value(self).unwrap_or_default();
         if let (Some(before), Some(now)) = (before.as_object_mut(), now.as_object_mut()) {
             now.insert("step".to_owned(), step.into());

@@ -11,6 +11,7 @@ use crate::experiment::Experiment;
 use crate::files::LineFile;
 use crate::metrics::StepMetrics;
 use crate::record::{self, Moment, Samples, record};
+use crate::resume;
 use crate::run_dir::RunDir;
 use crate::terminal::TrainingDisplay;
 use crate::train::{Next, Observer, Progress, due, measure};
@@ -50,13 +51,13 @@ impl<'a> Recorder<'a> {
                 watch.best = checkpoint.best;
             }
         }
-        run.rewind(|step| step <= progress.step && dump_is_due(experiment, step))?;
         let log = run.metrics_log(bytes)?;
         let metrics = run.metrics(|line| Some(StepMetrics::read(&line)))?;
         let metrics: Option<Vec<StepMetrics>> = metrics.into_iter().collect();
         let metrics = metrics.ok_or_else(|| {
             Failure::reading(&run.metrics_path(), "it has lines that are no metrics")
         })?;
+        run.rewind(|step| step <= progress.step && dump_is_due(experiment, step))?;
         Ok(Self {
             experiment,
             run,
@@ -79,13 +80,13 @@ impl<'a> Recorder<'a> {
         self.watch.as_ref().is_some_and(Watch::has_waited_enough)
     }
 
-    /// Saves and records the last moment, unless it is already.
+    /// Records and saves the last moment, unless it is already.
     pub(crate) fn finish(mut self, engine: &mut dyn Engine) -> Result<Self, Failure> {
         self.display.finish();
+        self.record(engine)?;
         if self.progress.step > 0 {
             self.save(engine)?;
         }
-        self.record(engine)?;
         Ok(self)
     }
 
@@ -114,9 +115,8 @@ impl<'a> Recorder<'a> {
             .find(|parameter| !parameter.values.iter().all(|value| value.is_finite()));
         if let Some(lost) = lost {
             return Err(Failure::Diverged(format!(
-                "training diverged: `{}` is no longer finite after step {}; \
-                 try a training.learning_rate below {:e}",
-                lost.name, self.progress.step, self.experiment.config.training.learning_rate
+                "`{}` is no longer finite after step {}",
+                lost.name, self.progress.step
             )));
         }
         // What a checkpoint stands on must not be lost when it is not.
@@ -128,6 +128,7 @@ impl<'a> Recorder<'a> {
             metrics: self.log.mark(),
             best: self.watch.as_ref().and_then(|watch| watch.best.clone()),
             losses: self.losses.clone(),
+            config: resume::json(&self.experiment.config)?,
             inputs_sha256: self.inputs_sha256.clone(),
         })
     }

@@ -5,13 +5,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
+use headlight_input::TEXT_LIMIT;
 use headlight_model::{Parameter, TransformerClassifier};
 use serde::Serialize;
 
 use crate::checkpoint::Checkpoints;
 use crate::config::{DumpFormat, ExperimentConfig};
 use crate::environment::Environment;
-use crate::files::{LineFile, TEMPORARY, json_lines, make_inside, sync_names, write_whole};
+use crate::files::{
+    LineFile, TEMPORARY, json_lines, make_inside, read_text, sync_names, write_whole,
+};
 use crate::{Failure, config, weights};
 
 /// Where runs go that are given no folder of their own.
@@ -85,6 +88,7 @@ impl RunDir {
 
     fn locked(path: &Path) -> Result<Self, Failure> {
         let lock = path.join(LOCK);
+        refuse_special(&lock)?;
         let file = File::create(&lock).map_err(|error| Failure::writing(&lock, &error))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
@@ -139,6 +143,11 @@ impl RunDir {
         self.path.join("model.safetensors")
     }
 
+    /// The page.
+    pub fn page_path(&self) -> PathBuf {
+        self.path.join("inspector.html")
+    }
+
     /// The evaluations, one a line.
     pub fn metrics_path(&self) -> PathBuf {
         self.path.join("metrics.jsonl")
@@ -173,10 +182,12 @@ impl RunDir {
         step: Option<usize>,
     ) -> Result<(), Failure> {
         let name = "environment.json";
-        let before = fs::read(self.path.join(name)).ok();
-        let before = before.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        match (step, before) {
-            (Some(step), Some(before)) => self.write_json(name, &environment.resumed(before, step)),
+        let path = self.path.join(name);
+        match step {
+            Some(step) if path.exists() => {
+                let before = read_text(&path, TEXT_LIMIT)?;
+                self.write_json(name, &environment.resumed(&before, step))
+            }
             _ => self.write_json(name, environment),
         }
     }
@@ -253,6 +264,7 @@ impl RunDir {
     /// When it cannot be written.
     pub fn metrics_log(&self, bytes: u64) -> Result<LineFile, Failure> {
         let path = self.metrics_path();
+        refuse_special(&path)?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -270,6 +282,7 @@ impl RunDir {
     /// When a file cannot be removed.
     pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<(), Failure> {
         let attention = self.attention_path();
+        make_inside(&attention)?;
         let report = self.path.join(REPORT);
         for folder in [&*self.path, &attention, self.checkpoints().folder()] {
             let Ok(entries) = fs::read_dir(folder) else {
@@ -358,6 +371,14 @@ const REPORT: &str = "report.md";
 
 fn no_run(path: &Path) -> Failure {
     Failure::reading(path, "it is no run directory (it holds no config.toml)")
+}
+
+/// Refuses a pipe or the like, which would be waited for when it is opened.
+fn refuse_special(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(Failure::reading(path, "it is no file")),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a file is a temporary one, left behind by a process that was killed.

@@ -345,6 +345,27 @@ fn open_hands_the_page_to_the_desktop() {
     refused(&run(&["inspect", text(&path), "--open"]), "--html");
 }
 
+/// What a run is made of is not written over, and the same run is not two.
+#[cfg(unix)]
+#[test]
+fn inspect_spares_runs() {
+    let folder = folder("inspect-spares");
+    let path = folder.join("run");
+    quick_run(&path, &[]);
+    let weights = path.join("model.safetensors");
+    let before = fs::read(&weights).unwrap();
+    for flag in ["--html", "--svg", "--png"] {
+        let finished = run(&["inspect", text(&path), flag, text(&weights)]);
+        refused(&finished, "is a file of a run");
+        assert_eq!(fs::read(&weights).unwrap(), before);
+    }
+    let link = folder.join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let html = folder.join("page.html");
+    let finished = run(&["inspect", text(&path), text(&link), "--html", text(&html)]);
+    refused(&finished, "it is named twice");
+}
+
 #[test]
 fn inspect_draws_a_run_and_a_dump() {
     let path = folder("inspect").join("run");

@@ -258,7 +258,7 @@ fn a_damaged_checkpoint_is_passed_over() {
         let finished = finish(&damaged, "fused", &[]);
         let message = finished.stderr;
         assert!(message.contains("cannot be used: it "), "{message}");
-        assert!(message.contains("trying the one before it"), "{message}");
+        assert!(message.contains("going back to "), "{message}");
         assert_same(&damaged, &undisturbed, &format!("offset {offset}"));
         fs::remove_dir_all(&damaged).unwrap();
     }
@@ -306,16 +306,30 @@ fn a_finished_run_stays_as_it_is() {
     let path = folder.join("run");
     finish(&path, "fused", &[]);
     let before = files(&path);
-    finish(&path, "fused", &[]);
+    let environment = path.join("environment.json");
+    let began = fs::read(&environment).unwrap();
+    let again = finish(&path, "fused", &[]);
+    assert!(
+        again.stderr.contains("has ended already, at step 200"),
+        "{}",
+        again.stderr
+    );
     assert_same(&path, &before, "again");
     // With the run's own config, too.
     run(&["train", "--resume", "--run", text(&path)]).done();
     assert_same(&path, &before, "from its own config");
-    let environment = fs::read_to_string(path.join("environment.json")).unwrap();
-    let environment: serde_json::Value = serde_json::from_str(&environment).unwrap();
-    let resumed = environment["resumed"].as_array().unwrap();
-    assert_eq!(resumed.len(), 2);
-    assert_eq!(resumed[1]["step"], 200);
+    assert_eq!(fs::read(&environment).unwrap(), began);
+    // It is not taken to pieces where it could not be put together again.
+    fs::remove_dir_all(path.join("attention")).unwrap();
+    finish(&path, "fused", &[]);
+    assert!(path.join("report.md").is_file());
+    // With more to do it goes on, dumps or no dumps.
+    finish(&path, "fused", &["--set", "training.epochs=3"]);
+    let now = fs::read_to_string(&environment).unwrap();
+    let now: serde_json::Value = serde_json::from_str(&now).unwrap();
+    assert_eq!(now["resumed"][0]["step"], 200);
+    let page = fs::read_to_string(path.join("inspector.html")).unwrap();
+    assert!(page.contains("Gone on with from step 200"));
 }
 
 #[test]
@@ -377,11 +391,16 @@ fn other_samples_are_refused() {
         run(&[&arguments, more].concat())
     };
     train(&[]).done();
+    // A file that was moved is the same.
+    let moved = folder.join("moved.csv");
+    fs::copy(&data, &moved).unwrap();
+    let file = format!("data.file='{}'", text(&moved));
+    train(&["--set", "training.epochs=2", "--set", &file]).done();
     let lines = fs::read_to_string(&data).unwrap();
     let mut lines: Vec<&str> = lines.lines().collect();
     lines.swap(5, 6);
     fs::write(&data, lines.join("\n") + "\n").unwrap();
-    let finished = train(&["--set", "training.epochs=2"]);
+    let finished = train(&["--set", "training.epochs=3"]);
     assert_eq!(finished.code, Some(2));
     assert!(
         finished
@@ -475,7 +494,7 @@ fn patience_and_the_best_model_survive() {
     let said = format!("Best held_out_accuracy: {best:.6} at step {step}");
     assert!(report.contains(&said), "{said}: {report}");
     assert!(
-        report.contains("has not been better for 3 evaluations"),
+        report.contains("has not been better since, in 3 evaluations"),
         "{report}"
     );
 
@@ -529,29 +548,101 @@ fn patience_needs_something_to_watch() {
 fn divergence_keeps_the_last_good_checkpoint() {
     let folder = folder("diverged");
     for engine in ["fused", "burn"] {
-        let path = folder.join(engine);
-        let more = [
-            "--set",
-            "training.learning_rate=1e30",
-            "--set",
-            "checkpoint.every_steps=1",
-        ];
-        let finished = Finished::from(command(&path, engine, &more).output().unwrap());
-        assert_eq!(finished.code, Some(3), "{}", finished.stderr);
-        for part in [
-            "training diverged",
-            "at step ",
-            "the largest gradient ",
-            ", of `",
-            "metrics so far are in",
-        ] {
-            assert!(
-                finished.stderr.contains(part),
-                "{part}: {}",
-                finished.stderr
-            );
+        // With a dump on the step that diverges, and without.
+        for dump_every in ["1", "30"] {
+            let path = folder.join(format!("{engine}-{dump_every}"));
+            let every = format!("dump.every_steps={dump_every}");
+            let sets = ["training.learning_rate=1e18", "checkpoint.every_steps=1"];
+            let sets = sets.into_iter().chain([every.as_str()]);
+            let more: Vec<&str> = sets.flat_map(|set| ["--set", set]).collect();
+            let finished = Finished::from(command(&path, engine, &more).output().unwrap());
+            assert_eq!(finished.code, Some(3), "{}", finished.stderr);
+            for part in [
+                "training diverged: ",
+                " at step ",
+                "the largest gradient of the step before was ",
+                ", of `",
+                "try a training.learning_rate below 1e18",
+                "metrics so far are in ",
+            ] {
+                assert!(
+                    finished.stderr.contains(part),
+                    "{part}: {}",
+                    finished.stderr
+                );
+            }
+            assert!(!path.join("report.md").exists());
+            if dump_every == "1" {
+                // The dump after the first step comes before any checkpoint.
+                continue;
+            }
+            let message = finished.stderr;
+            for part in [
+                "last good checkpoint, of step 1,",
+                "best.safetensors, of step 0,",
+            ] {
+                assert!(message.contains(part), "{part}: {message}");
+            }
+            assert!(newest(&path).ends_with("step-000000001.checkpoint"));
+            assert!(path.join("best.safetensors").is_file());
         }
-        assert!(!path.join("report.md").exists());
+    }
+}
+
+/// What the steps so far were taken with counts, not what has been made of config.toml since.
+#[test]
+fn an_edited_config_is_noticed() {
+    let path = half(&folder("edited"), "fused");
+    let config = path.join("config.toml");
+    let text_before = fs::read_to_string(&config).unwrap();
+    let edited = text_before.replace("learning_rate = 0.01", "learning_rate = 0.001");
+    assert_ne!(edited, text_before);
+    fs::write(&config, edited).unwrap();
+    let set = ["--set", "training.epochs=2"];
+    let finished = run(&[&["train", "--resume", "--run", text(&path)][..], &set].concat());
+    assert_eq!(finished.code, Some(2));
+    assert!(
+        finished
+            .stderr
+            .contains("training.learning_rate was 0.01 and would be 0.001"),
+        "{}",
+        finished.stderr
+    );
+}
+
+#[test]
+fn a_name_that_is_no_run_begins_nothing() {
+    let path = folder("typo").join("rnu");
+    let finished = run(&["train", "--resume", "--run", text(&path)]);
+    assert_eq!(finished.code, Some(2));
+    assert!(
+        finished.stderr.contains("there is no run in"),
+        "{}",
+        finished.stderr
+    );
+    assert!(!path.exists());
+}
+
+/// Pipes in a run's folder are refused, not waited for.
+#[cfg(unix)]
+#[test]
+fn pipes_in_a_run_are_not_waited_for() {
+    let folder = folder("pipes");
+    let whole = half(&folder, "fused");
+    for name in ["environment.json", "metrics.jsonl", ".lock"] {
+        let path = folder.join(name.trim_start_matches('.'));
+        copy(&whole, &path);
+        fs::remove_file(path.join(name)).unwrap();
+        let made = Command::new("mkfifo").arg(path.join(name)).status();
+        assert!(made.unwrap().success());
+        let mut child = command(&path, "fused", &[]).spawn().unwrap();
+        let started = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(started.elapsed() < Duration::from_secs(20), "{name} hangs");
+            sleep(Duration::from_millis(10));
+        }
+        let finished = Finished::from(child.wait_with_output().unwrap());
+        assert_eq!(finished.code, Some(2), "{name}: {}", finished.stderr);
     }
 }
 

@@ -300,10 +300,18 @@ fn two_sweeps_do_not_write_one_file() {
 }
 
 #[test]
-fn a_sweep_keeps_no_best_models() {
-    let out = folder("sweep_best").join("rows.jsonl");
-    let finished = sweep(&out, "0..3", &["--set", "training.keep_best=loss"]);
-    refused(&finished, "a sweep trains every run to its end");
+fn a_sweep_does_not_stop_early() {
+    let out = folder("sweep_patience").join("rows.jsonl");
+    let sets = [
+        "--set",
+        "training.keep_best=loss",
+        "--set",
+        "training.patience=1",
+    ];
+    refused(
+        &sweep(&out, "0..3", &sets),
+        "a sweep trains every run to its end",
+    );
     assert!(!out.exists());
 }
 

@@ -116,6 +116,13 @@ impl Viewer {
         if !same(|one, other| one.tokens == other.tokens && one.meta.samples == other.meta.samples)
         {
             Some("their samples differ")
+        } else if !same(|one, other| {
+            let bits = |dump: &AttentionDump| -> Vec<u32> {
+                dump.labels.iter().map(|label| label.to_bits()).collect()
+            };
+            bits(one) == bits(other) && one.meta.label_positions == other.meta.label_positions
+        }) {
+            Some("their labels differ")
         } else if !same(|one, other| one.attention_mask == other.attention_mask) {
             Some("their masks differ")
         } else if self

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use headlight_model::Parameter;
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::Checkpoint;
@@ -43,6 +44,7 @@ struct Counters {
     parameters: Vec<String>,
     metrics: LinesMark,
     best: Option<BestCounters>,
+    config: Value,
     inputs_sha256: String,
 }
 
@@ -73,6 +75,7 @@ impl Checkpoint {
                 step: best.step,
                 waited: best.waited,
             }),
+            config: self.config.clone(),
             inputs_sha256: self.inputs_sha256.clone(),
         };
         let failed =
@@ -190,6 +193,7 @@ fn parse(body: &[u8]) -> Result<Checkpoint, String> {
         metrics: counters.metrics,
         best,
         losses: losses.iter().copied().map(f64::from_le_bytes).collect(),
+        config: counters.config,
         inputs_sha256: counters.inputs_sha256,
     })
 }

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use super::Checkpoint;
 use crate::Failure;
 use crate::files::{make_inside, note, read_bounded, sync_names, write_whole};
-use crate::run_dir::step_of;
 
 /// How many are kept.
 const KEPT: usize = 2;
 
 const ENDING: &str = "checkpoint";
+
+/// The ending of those that cannot be used.
+const DAMAGED: &str = "damaged";
 
 /// The folder `checkpoint` of a run.
 #[derive(Clone, Debug)]
@@ -50,7 +52,7 @@ impl Checkpoints {
     }
 
     /// The newest checkpoint that can be used; those that cannot are named on standard error and
-    /// passed over. `None` where there is none at all.
+    /// put aside. `None` where there is none at all.
     ///
     /// One is of at most `limit` bytes; `check` says what is wrong with one that is whole.
     ///
@@ -62,15 +64,27 @@ impl Checkpoints {
         check: impl Fn(&Checkpoint) -> Result<(), String>,
     ) -> Result<Option<Checkpoint>, Failure> {
         let paths = self.newest_first()?;
+        let mut damaged = Vec::new();
         for path in &paths {
             let read = read_bounded(path, limit).map_err(|failure| failure.to_string());
             let read = read.and_then(|bytes| Checkpoint::decode(&bytes));
             match read.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
-                Ok(checkpoint) => return Ok(Some(checkpoint)),
-                Err(reason) => note(&format!(
-                    "{} cannot be used: {reason}; trying the one before it",
-                    path.display()
-                )),
+                Ok(checkpoint) => {
+                    if !damaged.is_empty() {
+                        note(&format!("going back to {}", path.display()));
+                    }
+                    // Out of the way of those to come; nothing is lost.
+                    for path in damaged {
+                        let aside = Path::with_extension(path, DAMAGED);
+                        fs::rename(path, &aside)
+                            .map_err(|error| Failure::writing(&aside, &error))?;
+                    }
+                    return Ok(Some(checkpoint));
+                }
+                Err(reason) => {
+                    note(&format!("{} cannot be used: {reason}", path.display()));
+                    damaged.push(path);
+                }
             }
         }
         if paths.is_empty() {
@@ -80,11 +94,6 @@ impl Checkpoints {
             "no checkpoint in {} can be used; train anew with another --run",
             self.folder.display()
         )))
-    }
-
-    /// The step of the newest checkpoint, whole or not.
-    pub fn newest_step(&self) -> Option<usize> {
-        step_of(self.newest_first().ok()?.first()?)
     }
 
     /// By name, which begins with the step.

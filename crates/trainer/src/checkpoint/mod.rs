@@ -3,6 +3,7 @@
 mod bytes;
 mod folder;
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::best::Best;
@@ -28,15 +29,20 @@ pub struct Checkpoint {
     pub best: Option<Best>,
     /// The loss of each step, where they are compared with a recorded run's.
     pub losses: Vec<f64>,
+    /// The config that it was made with.
+    pub config: Value,
     /// What the config alone does not say: samples and initial weights.
     pub inputs_sha256: String,
 }
 
-/// A hash of what an experiment takes from elsewhere than its config: samples, and the weights that
-/// it starts from.
+/// A hash of what an experiment takes from elsewhere than its config: samples, a recorded run, and the
+/// weights that it starts from.
 pub(crate) fn inputs_sha256(experiment: &Experiment) -> String {
     let mut hash = Sha256::new();
     add_splits(&mut hash, &experiment.splits);
+    if let Some(reference) = &experiment.reference {
+        reference.add_to(&mut hash);
+    }
     for parameter in &experiment.start {
         for value in &parameter.values {
             hash.update(value.to_le_bytes());

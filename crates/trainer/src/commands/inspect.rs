@@ -40,6 +40,7 @@ pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
         return print(&draw(&heatmap, terminal::options()));
     }
     check_outputs(&path, &paths)?;
+    paths.iter().try_for_each(|path| spare_runs(path))?;
     let positions = heatmap.tokens.len();
     if positions > PICTURE_LIMIT {
         return Err(Failure::Input(format!(
@@ -88,6 +89,7 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
     for read in dumps.chain(&arguments.sweep) {
         check_outputs(read, &[html])?;
     }
+    spare_runs(html)?;
     let viewer = page(&sources, arguments.sweep.as_deref())?;
     let text = run_page::html(&viewer)?;
     write_whole(html, |file| file.write_all(text.as_bytes()))?;
@@ -99,6 +101,21 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
     ))?;
     if arguments.open {
         browser::open(html);
+    }
+    Ok(())
+}
+
+/// Refuses to put a page or a picture in the place of what a run is made of.
+fn spare_runs(out: &Path) -> Result<(), Failure> {
+    let folder = out.parent().unwrap_or(Path::new(""));
+    let ours = out
+        .extension()
+        .is_some_and(|ending| ["html", "svg", "png"].iter().any(|own| ending == *own));
+    if !ours && out.exists() && folder.join("config.toml").is_file() {
+        return Err(Failure::Input(format!(
+            "{} is a file of a run; name another one",
+            out.display()
+        )));
     }
     Ok(())
 }

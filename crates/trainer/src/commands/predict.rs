@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::cli::PredictArguments;
 use crate::config::ExperimentConfig;
 use crate::experiment::{fits, init_model};
-use crate::files::print;
+use crate::files::{note, print};
 use crate::record::{Moment, Samples, record};
 use crate::run_dir::RunDir;
 
@@ -22,6 +22,9 @@ const BAR: f32 = 40.0;
 /// When the run or the tokens cannot be used.
 pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
+    if !run.has_ended() {
+        note("the run has not ended: its weights, where there are any, are of an earlier step");
+    }
     let config = run.config()?;
     let tokens = parse(&arguments.tokens, &config)
         .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;

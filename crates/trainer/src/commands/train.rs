@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use headlight_dump::AttentionDump;
+use headlight_input::FILE_LIMIT;
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
 
 use crate::browser;
@@ -30,10 +31,23 @@ use crate::{Failure, resume};
 /// As the config, the machine, the loss or a signal has it.
 pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let reopened = match &arguments.run {
-        Some(path) if arguments.resume && path.exists() => Some(RunDir::reopen(path)?),
+        Some(path) if arguments.resume && path.symlink_metadata().is_ok() => {
+            Some(RunDir::reopen(path)?)
+        }
         _ => None,
     };
     let begun = reopened.as_ref().filter(|run| run.is_begun());
+    if let (true, None, None, Some(path)) = (
+        arguments.resume,
+        begun,
+        &arguments.config.config,
+        &arguments.run,
+    ) {
+        return Err(Failure::Input(format!(
+            "there is no run in {} to go on with; name a CONFIG to begin one there",
+            path.display()
+        )));
+    }
     let experiment = Experiment::new(config(arguments, begun)?)?;
     let mut engine = experiment.engine()?;
     let engine = engine.as_mut();
@@ -49,12 +63,18 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     if let Some(checkpoint) = &checkpoint {
         engine.restore(&checkpoint.state)?;
     }
-    if begun.is_some() {
+    if let Some(run) = begun {
         let step = start.unwrap_or_default().step;
-        note(&format!(
-            "going on from step {step} of {}",
-            experiment.steps()
-        ));
+        if resume::is_over(run, &experiment, checkpoint.as_ref()) {
+            note(&format!("the run has ended already, at step {step}"));
+            open_page(
+                arguments,
+                Some(run.page_path()).filter(|page| page.exists()),
+            );
+            return print(&format!("saved in {}\n", run.path().display()));
+        }
+        let steps = experiment.steps();
+        note(&format!("going on from step {step} of {steps}"));
     }
 
     let signals = Signals::listen()
@@ -78,12 +98,16 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         conclude(&experiment, engine, &run, ending, recorder, comparisons)
     };
     let page = work().map_err(|failure| failed(failure, &run))?;
+    open_page(arguments, page);
+    Ok(())
+}
+
+fn open_page(arguments: &TrainArguments, page: Option<PathBuf>) {
     match page {
         Some(page) if arguments.open => browser::open(&page),
         None if arguments.open => note("no inspector.html to open"),
         _ => {}
     }
-    Ok(())
 }
 
 /// Writes what is left of a run that has come to its end, or to an end for now, and prints it; says
@@ -187,10 +211,6 @@ fn config(arguments: &TrainArguments, begun: Option<&RunDir>) -> Result<Experime
         note(&format!("engine burn: `fused` is no choice, {reason}"));
     }
     config.compute.engine = config.compute.engine.resolve(&config)?;
-    if let Some(run) = begun {
-        let now = config.clone().with_absolute_paths()?;
-        resume::check_config(run, &run.config()?, &now)?;
-    }
     // The same from the command line and from a run's folder: dumps and the report show them.
     config.with_paths_from_here()
 }
@@ -200,14 +220,19 @@ fn failed(failure: Failure, run: &RunDir) -> Failure {
     match failure {
         Failure::Diverged(message) => {
             let _ = run_page::write(run);
-            let checkpoint = match run.checkpoints().newest_step() {
-                Some(step) => format!("the last good checkpoint, of step {step}, and "),
-                None => String::new(),
-            };
-            Failure::Diverged(format!(
-                "{message}; {checkpoint}metrics so far are in {}",
-                run.path().display()
-            ))
+            let good = run.checkpoints().newest(FILE_LIMIT, |_| Ok(()));
+            let mut saved = "metrics".to_owned();
+            if let Ok(Some(good)) = good {
+                let step = good.progress.step;
+                saved = format!("the last good checkpoint, of step {step}, and metrics");
+                if let Some(best) = good.best
+                    && run.write_best(best.parameters).is_ok()
+                {
+                    saved = format!("best.safetensors, of step {}, {saved}", best.step);
+                }
+            }
+            let place = run.path().display();
+            Failure::Diverged(format!("{message}; {saved} so far are in {place}"))
         }
         Failure::System(message) => Failure::System(format!("{message}; {}", how_to_go_on(run))),
         other => other,
@@ -215,10 +240,15 @@ fn failed(failure: Failure, run: &RunDir) -> Failure {
 }
 
 fn how_to_go_on(run: &RunDir) -> String {
-    format!(
-        "go on with: headlight train --resume --run {}",
-        run.path().display()
-    )
+    let path = run.path().display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
+    let path = if path.chars().all(plain) {
+        path
+    } else {
+        // As a shell takes it.
+        format!("'{}'", path.replace('\'', r"'\''"))
+    };
+    format!("go on with: headlight train --resume --run {path}")
 }
 
 /// A run is whole without its page, which `inspect --html` can make at any time.

@@ -12,6 +12,8 @@ use std::path::Path;
 use headlight_data::{Batch, Batches, Dataset};
 use headlight_model::{ForwardOutput, Parameter};
 
+use sha2::{Digest, Sha256};
+
 pub use compare::Comparison;
 use compare::{Bound, compare};
 use file::Reader;
@@ -110,6 +112,16 @@ impl Reference {
             .map(|(token, position)| tokens.values[token] + positions.values[position])
             .zip(&self.embeddings)
             .all(|(ours, theirs)| (ours - theirs).abs() < 1e-6)
+    }
+
+    /// Adds what a run is compared with at its end to a hash.
+    pub(crate) fn add_to(&self, hash: &mut Sha256) {
+        for value in self.losses.iter().chain(&self.probabilities) {
+            hash.update(value.to_le_bytes());
+        }
+        for sample in self.order.iter().flatten() {
+            hash.update(sample.to_le_bytes());
+        }
     }
 
     /// The recorded initial weights, in the model's order.

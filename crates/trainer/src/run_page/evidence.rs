@@ -26,11 +26,18 @@ pub(super) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
             "architecture",
             "started",
         ];
-        let said = keys.into_iter().filter_map(|key| {
-            let value = environment[key].as_str()?;
-            Some(format!("{} {value}", key.replace('_', " ")))
-        });
-        evidence.push(entry("Run", said.collect::<Vec<String>>().join(", ")));
+        let said = |of: &serde_json::Value| -> String {
+            let said = keys.iter().filter_map(|&key| {
+                let value = of[key].as_str()?;
+                Some(format!("{} {value}", key.replace('_', " ")))
+            });
+            said.collect::<Vec<String>>().join(", ")
+        };
+        evidence.push(entry("Run", said(&environment)));
+        for resumed in environment["resumed"].as_array().into_iter().flatten() {
+            let name = format!("Gone on with from step {}", resumed["step"]);
+            evidence.push(entry(&name, said(resumed)));
+        }
     }
     for name in ["model.safetensors", "config.toml"] {
         let path = run.join(name);

@@ -3,7 +3,7 @@
 mod evidence;
 mod own;
 
-use std::io::BufReader;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
@@ -11,7 +11,7 @@ use headlight_input::FILE_LIMIT;
 use headlight_inspector::{LossPoint, Recording, Seeds, Viewer};
 
 use crate::Failure;
-use crate::files::open;
+use crate::files::{open, write_whole};
 use crate::run_dir::RunDir;
 use crate::sweep::{self, SeedAttention};
 
@@ -81,9 +81,10 @@ pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Viewer, Failure>
     };
     let mut own = Vec::new();
     for (index, source) in sources.iter().enumerate() {
+        let real = |source: &Source| std::fs::canonicalize(&source.path).ok();
         if sources[..index]
             .iter()
-            .any(|other| other.path == source.path)
+            .any(|other| real(other) == real(source))
         {
             return Err(Failure::reading(&source.path, "it is named twice"));
         }
@@ -160,12 +161,10 @@ pub fn write(run: &RunDir) -> Result<Option<PathBuf>, Failure> {
         return Ok(None);
     }
     let html = html(&page(&[Source::open(run.path())?], None)?)?;
-    run.write_text(PAGE, &html)?;
-    Ok(Some(run.path().join(PAGE)))
+    let path = run.page_path();
+    write_whole(&path, |file| file.write_all(html.as_bytes()))?;
+    Ok(Some(path))
 }
-
-/// The page of a run, in its folder.
-const PAGE: &str = "inspector.html";
 
 /// The page as HTML.
 ///

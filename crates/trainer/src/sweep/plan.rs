@@ -61,9 +61,10 @@ impl Plan {
                     path.display()
                 )));
             }
-            if config.training.keep_best.is_some() {
+            if config.training.patience > 0 {
                 return Err(Failure::Input(
-                    "`training.keep_best`: a sweep trains every run to its end and keeps no models; leave it and training.patience out".to_owned(),
+                    "`training.patience`: a sweep trains every run to its end; leave it out"
+                        .to_owned(),
                 ));
             }
             config.compute.engine = config.compute.engine.resolve(&config)?;

@@ -3,32 +3,34 @@
 use headlight_data::Dataset;
 use headlight_model::Parameter;
 
-use crate::Failure;
 use crate::engine::{Engine, TrainingState};
 
-/// The largest gradient of the last step whose loss was a number, as part of a sentence.
+/// The largest gradient of the last step whose loss was a number, as part of a sentence; nothing where
+/// there was none since `before`.
 ///
-/// `batches` are those of the steps since `before`, the last of which gave no loss. By then weights
-/// and gradients are lost, so the steps before it are taken once more.
+/// `good` are the batches of the steps since then whose loss was a number. By now weights and gradients
+/// are lost, so these steps are taken once more.
 pub(super) fn last_gradient(
     engine: &mut dyn Engine,
     train: &Dataset,
     before: &TrainingState,
-    batches: &[&[u32]],
-) -> Result<String, Failure> {
-    engine.restore(before)?;
-    let (asked, when) = match batches.len() {
-        0 | 1 => (0, "there"),
-        count => (count - 2, "one step before"),
+    good: &[&[u32]],
+) -> String {
+    let Some((last, earlier)) = good.split_last() else {
+        return String::new();
     };
-    for batch in &batches[..asked] {
+    if engine.restore(before).is_err() {
+        return String::new();
+    }
+    for batch in earlier {
         engine.step(train, batch);
     }
-    let gradient = engine.gradient(train, batches[asked]);
-    Ok(match largest(&gradient) {
-        Some((name, size)) => format!("the largest gradient {when} was {size:.2e}, of `{name}`"),
-        None => "there was no gradient".to_owned(),
-    })
+    match largest(&engine.gradient(train, last)) {
+        Some((name, size)) => {
+            format!("; the largest gradient of the step before was {size:.2e}, of `{name}`")
+        }
+        None => String::new(),
+    }
 }
 
 /// The parameter with the gradient furthest from 0; NaN is further than all.

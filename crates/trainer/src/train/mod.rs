@@ -84,30 +84,40 @@ pub fn train(
         }
         // What the epoch starts from, to find out later what went wrong in it.
         let before = engine.state();
+        let diverged = |engine: &mut dyn Engine, reason: &str, good: usize| {
+            let good: Vec<&[u32]> = batches.iter().take(good).skip(taken).collect();
+            let gradient = divergence::last_gradient(engine, train, &before, &good);
+            Failure::Diverged(format!(
+                "training diverged: {reason}{gradient}; try a training.learning_rate below {:e}",
+                experiment.config.training.learning_rate
+            ))
+        };
         for (index, batch) in batches.iter().enumerate().skip(taken) {
             let loss = engine.step(train, batch);
             progress.step += 1;
             progress.losses.add(loss);
             if !loss.is_finite() {
-                let since: Vec<&[u32]> = batches.iter().take(index + 1).skip(taken).collect();
-                let gradient = divergence::last_gradient(engine, train, &before, &since)?;
-                return Err(Failure::Diverged(format!(
-                    "training diverged: the loss became {loss} in epoch {epoch} at step {}; {gradient}; \
-                     try a training.learning_rate below {:e}",
-                    progress.step, experiment.config.training.learning_rate
-                )));
+                let step = progress.step;
+                let reason = format!("the loss became {loss} in epoch {epoch} at step {step}");
+                return Err(diverged(engine, &reason, index));
             }
             progress.at_epoch_end = index + 1 == batches.len();
             if progress.at_epoch_end {
                 progress.epoch = epoch;
             }
             progress.loss = Some(loss);
-            let next = observer.step(progress, engine)?;
-            if let Some(signal) = signals.received() {
-                return Ok(Ending::Interrupted(signal));
-            }
+            let next = match observer.step(progress, engine) {
+                Err(Failure::Diverged(reason)) => return Err(diverged(engine, &reason, index + 1)),
+                other => other?,
+            };
             if next == Next::Stop {
                 return Ok(Ending::Stopped);
+            }
+            if progress.step == experiment.steps() {
+                break;
+            }
+            if let Some(signal) = signals.received() {
+                return Ok(Ending::Interrupted(signal));
             }
         }
     }
