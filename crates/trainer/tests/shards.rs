@@ -12,8 +12,11 @@ use std::time::Duration;
 use common::sweeps::{refused, rows, sweep};
 use common::{Finished, folder, headlight, run, send, text};
 
+/// Names and values.
+type Variables<'a> = &'a [(&'a str, &'a str)];
+
 /// A sweep of ten runs, where a scheduler has set these variables.
-fn task(out: &Path, variables: &[(&str, &str)], more: &[&str]) -> Finished {
+fn task(out: &Path, variables: Variables<'_>, more: &[&str]) -> Finished {
     let mut command = headlight();
     command.args(["sweep", "--seeds", "0..10", "--out", text(out)]);
     command.args(["--set", "training.epochs=1"]).args(more);
@@ -108,7 +111,6 @@ fn contradictions_are_refused_and_nothing_is_lost() {
     let before = files(&folder);
     let slurm = "SLURM_ARRAY_TASK_ID";
     let index = "JOB_COMPLETION_INDEX";
-    type Variables<'a> = &'a [(&'a str, &'a str)];
     let cases: [(Variables<'_>, &[&str], &str); 12] = [
         (&[(slurm, "4")], &["--shards", "3"], "numbered 1 to 3"),
         (&[(slurm, "0")], &["--shards", "3"], "sbatch --array=1-3"),
