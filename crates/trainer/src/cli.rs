@@ -51,7 +51,7 @@ pub enum Command {
     Compare(CompareArguments),
     /// Train many seeds, over a grid if wanted, on all cores
     #[command(
-        after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl"
+        after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nIn 64 parts with GNU parallel: headlight sweep --seeds 0..100000 --out seeds.jsonl --shards 64 --list | parallel\nSlurm, HyperQueue and Kubernetes are in docs/clusters.md."
     )]
     Sweep(SweepArguments),
     /// Make one file of the results of shards
@@ -218,9 +218,16 @@ pub struct SweepArguments {
     /// Values that a key of the config is to have, each with every seed; as often as needed
     #[arg(long, value_name = "KEY=V1,V2")]
     pub grid: Vec<Grid>,
-    /// Only this part of the runs [default: that of this task of a Slurm job array, or all]
+    /// Only this part of the runs [default: that of this task of a Slurm array, or all]
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+    /// In so many parts: that of this task of a scheduler's array, to a file of its own beside --out,
+    /// FILE-I-of-N.jsonl
+    #[arg(long, value_name = "N", conflicts_with = "shard")]
+    pub shards: Option<NonZeroUsize>,
+    /// Print the command of each part, one a line, and do nothing else
+    #[arg(long, requires = "shards")]
+    pub list: bool,
     /// Runs at a time [default: a core each]
     #[arg(long)]
     pub threads: Option<NonZeroUsize>,

@@ -13,7 +13,7 @@ pub enum Failure {
     Diverged(String),
     /// A signal stopped the work, everything so far being saved. Exit code 128 + signal.
     Interrupted {
-        /// The signal's number: 2 is SIGINT, 15 SIGTERM.
+        /// The signal's number: 2 is SIGINT, 15 SIGTERM, 10 SIGUSR1 on Linux.
         signal: i32,
         /// What was saved, and where.
         message: String,

@@ -1,11 +1,23 @@
-//! SIGINT and SIGTERM: the first asks to stop after the step under way, the second stops at once.
+//! SIGINT, SIGTERM and SIGUSR1: the first asks to stop after the step under way, the second stops at once.
+//!
+//! SIGUSR1 is what schedulers send some time before a limit, when asked to (Slurm: `--signal`).
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+#[cfg(unix)]
+use signal_hook::consts::SIGUSR1;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+
+/// What asks to stop.
+const STOPPING: &[i32] = &[
+    SIGINT,
+    SIGTERM,
+    #[cfg(unix)]
+    SIGUSR1,
+];
 
 /// Whether a signal has asked to stop.
 #[derive(Clone, Debug, Default)]
@@ -20,10 +32,10 @@ impl Signals {
         let received = Arc::new(AtomicUsize::new(0));
         let again = Arc::new(AtomicBool::new(false));
         // In this order: the first signal finds `again` unset, and sets it.
-        for signal in [SIGINT, SIGTERM] {
+        for &signal in STOPPING {
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))?;
         }
-        for signal in [SIGINT, SIGTERM] {
+        for &signal in STOPPING {
             flag::register(signal, Arc::clone(&again))?;
             flag::register_usize(signal, Arc::clone(&received), signal as usize)?;
         }

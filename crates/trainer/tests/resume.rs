@@ -140,6 +140,12 @@ fn interrupted_at_any_moment_burn() {
     stopped_again_and_again("burn", "TERM", Some(143));
 }
 
+/// What a scheduler sends before its limit.
+#[test]
+fn warned_at_any_moment() {
+    stopped_again_and_again("fused", "USR1", Some(138));
+}
+
 /// The second signal does not wait for anything to be saved, and still nothing is half there.
 #[test]
 fn interrupted_twice_at_any_moment() {

@@ -135,7 +135,7 @@ fn a_line_that_was_cut_short_is_computed_again() {
 fn a_signal_leaves_whole_rows_and_the_same_command_goes_on() {
     let folder = folder("sweep_signal");
     let out = folder.join("rows.jsonl");
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("USR1", 138)] {
         let before = fs::metadata(&out).map_or(0, |file| file.len());
         let child = headlight()
             .args([

@@ -389,7 +389,7 @@ fn the_report_counts_held_out_samples_of_a_file() {
 #[test]
 fn a_signal_ends_a_run_with_everything_so_far_saved() {
     let folder = folder("signals");
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("USR1", 138)] {
         let path = folder.join(signal);
         let mut child = headlight()
             .args([

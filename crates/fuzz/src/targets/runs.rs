@@ -113,14 +113,14 @@ fn rows(hash: &str) -> Vec<u8> {
 
 /// A results file that a sweep goes on with.
 pub(crate) mod results {
-    use headlight_trainer::sweep::{Results, Summary};
+    use headlight_trainer::sweep::{Busy, Results, Summary};
 
     use super::{file, fs, plan, rows};
 
     pub(crate) fn read(bytes: &[u8]) {
         let path = file("results.jsonl");
         fs::write(&path, bytes).unwrap();
-        if Results::open(&path, plan(), 0..plan().len()).is_ok() {
+        if Results::open(&path, plan(), 0..plan().len(), Busy::Refuse).is_ok() {
             let summary = Summary::read(&path, plan()).unwrap();
             let _ = summary.text(80);
         } else {

@@ -1,5 +1,7 @@
-//! `headlight sweep`: many runs to one results file.
+//! `headlight sweep`: many runs to one results file, or to one a shard.
 
+use std::env;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
@@ -7,7 +9,7 @@ use crate::Failure;
 use crate::cli::SweepArguments;
 use crate::files::{note, print, write_whole};
 use crate::signals::Signals;
-use crate::sweep::{Plan, Report, Results, Row, Shard, Summary, work};
+use crate::sweep::{Asked, Busy, Choice, Plan, Report, Results, Row, Summary, commands, work};
 use crate::terminal::{self, SweepDisplay};
 
 /// Trains every run that the results file does not hold yet, and sums up what it holds then.
@@ -27,20 +29,53 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Failure> {
         &arguments.seeds,
         &arguments.grid,
     )?;
-    let runs = Shard::choose(arguments.shard)?.runs(plan.len());
+    if let Some(count) = arguments.shards {
+        check_shards(count, &plan)?;
+        if arguments.list {
+            let lines = commands(env::args_os(), count, &arguments.out)?;
+            return print(&(lines.join("\n") + "\n"));
+        }
+    }
+    let asked = match (arguments.shard, arguments.shards) {
+        (Some(shard), _) => Asked::This(shard),
+        (None, Some(count)) => Asked::OneOf(count),
+        (None, None) => Asked::Nothing,
+    };
+    let choice = Choice::new(asked, |name| {
+        env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+    })?;
+    let runs = choice.shard.runs(plan.len());
+    let out = match arguments.shards {
+        Some(_) => choice.shard.file(&arguments.out),
+        None => arguments.out.clone(),
+    };
+    if let Some(said_by) = choice.said_by {
+        note(&format!(
+            "shard {} by {said_by}: {} of {} runs, into {}",
+            choice.shard,
+            runs.len(),
+            plan.len(),
+            out.display()
+        ));
+    }
     let threads = match arguments.threads {
         Some(threads) => threads.get(),
         None => thread::available_parallelism().map_or(1, usize::from),
     };
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
-    let results = Results::open(&arguments.out, &plan, runs.clone())?;
+    let busy = if choice.is_scheduled() {
+        Busy::Wait(&signals)
+    } else {
+        Busy::Refuse
+    };
+    let results = Results::open(&out, &plan, runs.clone(), busy)?;
     if results.finished > 0 {
         note(&format!(
             "{} of {} runs are in {} already",
             results.finished,
             runs.len(),
-            arguments.out.display()
+            out.display()
         ));
     }
     let left = runs.start + results.finished..runs.end;
@@ -66,16 +101,35 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Failure> {
             signal,
             message: format!(
                 "interrupted: {} holds {finished} of {} runs; the same command goes on from there",
-                arguments.out.display(),
+                out.display(),
                 runs.len()
             ),
         });
     }
-    summarise(&arguments.out, &plan)
+    summarise(&out, &plan, runs.len())
 }
 
-fn summarise(path: &Path, plan: &Plan) -> Result<(), Failure> {
+fn check_shards(count: NonZeroUsize, plan: &Plan) -> Result<(), Failure> {
+    if count.get() > plan.len() {
+        return Err(Failure::Input(format!(
+            "--shards {count} is more than the {} runs that there are; choose fewer shards",
+            plan.len()
+        )));
+    }
+    Ok(())
+}
+
+fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
     let summary = Summary::read(path, plan)?;
+    if runs < plan.len() {
+        // A shard: the picture is that of all, once they are merged, and each file costs a cluster.
+        print(&format!(
+            "{}: {runs} of {} runs\n",
+            path.display(),
+            plan.len()
+        ))?;
+        return failures(&summary, path);
+    }
     let picture = path.with_extension("svg");
     let rule = plan.points()[0].config().data.rule.as_ref();
     let task = rule.map_or_else(
@@ -92,6 +146,10 @@ fn summarise(path: &Path, plan: &Plan) -> Result<(), Failure> {
         path.display(),
         picture.display()
     ))?;
+    failures(&summary, path)
+}
+
+fn failures(summary: &Summary, path: &Path) -> Result<(), Failure> {
     match summary.failures() {
         0 => Ok(()),
         failed => Err(Failure::Diverged(format!(

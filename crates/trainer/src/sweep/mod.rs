@@ -7,6 +7,7 @@
 
 mod attention;
 mod grid;
+mod list;
 mod merge;
 mod plan;
 mod results;
@@ -18,11 +19,12 @@ mod workers;
 
 pub use attention::{SeedAttention, attention};
 pub use grid::{Grid, Seeds};
+pub use list::commands;
 pub use merge::{Merged, merge};
 pub use plan::Plan;
-pub use results::Results;
+pub use results::{Busy, Results};
 pub use row::{Outcome, Row};
 pub use run::run;
-pub use shard::Shard;
+pub use shard::{Asked, Choice, Shard};
 pub use summary::Summary;
 pub use workers::{Report, work};

@@ -4,14 +4,27 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use super::plan::Plan;
 use super::row::{Line, Row};
 use crate::Failure;
 use crate::files::{LineFile, cannot_write, note};
+use crate::signals::Signals;
 
 /// The longest row, in bytes: of about 200,000 epochs.
 const ROW_LIMIT: u64 = 4 << 20;
+
+/// What to do where another sweep is writing the file.
+#[derive(Clone, Copy, Debug)]
+pub enum Busy<'a> {
+    /// Say so.
+    Refuse,
+    /// Wait, until a signal comes: a scheduler that lost sight of a node starts its tasks once more
+    /// elsewhere, while they may still be running there.
+    Wait(&'a Signals),
+}
 
 /// A results file, locked while a sweep writes it.
 #[derive(Debug)]
@@ -27,7 +40,12 @@ impl Results {
     ///
     /// # Errors
     /// When it cannot be written, another sweep is writing it, or it holds other rows.
-    pub fn open(path: &Path, plan: &Plan, runs: Range<usize>) -> Result<Self, Failure> {
+    pub fn open(
+        path: &Path,
+        plan: &Plan,
+        runs: Range<usize>,
+        busy: Busy<'_>,
+    ) -> Result<Self, Failure> {
         if path.extension().is_none_or(|ending| ending != "jsonl") {
             return Err(Failure::Input(format!(
                 "--out {}: a sweep writes .jsonl; `headlight merge` turns that into .csv",
@@ -44,16 +62,7 @@ impl Results {
             .truncate(false)
             .open(path)
             .map_err(|error| cannot_write(path, &error))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Failure::Input(format!(
-                    "another sweep is writing {}; wait for it, or choose another --out",
-                    path.display()
-                )));
-            }
-            Err(TryLockError::Error(error)) => return Err(Failure::writing(path, &error)),
-        }
+        lock(&file, path, busy)?;
         let (finished, length) = check(&file, path, plan, runs)?;
         Ok(Self {
             lines: LineFile::at(file, path, length)?,
@@ -77,6 +86,34 @@ impl Results {
     /// When they are not.
     pub fn sync(&self) -> Result<(), Failure> {
         self.lines.sync()
+    }
+}
+
+fn lock(file: &File, path: &Path, busy: Busy<'_>) -> Result<(), Failure> {
+    let mut said = false;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(Failure::writing(path, &error)),
+        }
+        let writing = format!("another sweep is writing {}", path.display());
+        let Busy::Wait(signals) = busy else {
+            return Err(Failure::Input(format!(
+                "{writing}; wait for it, or choose another --out"
+            )));
+        };
+        if let Some(signal) = signals.received() {
+            return Err(Failure::Interrupted {
+                signal,
+                message: format!("interrupted: {writing}, and this one waited for it"),
+            });
+        }
+        if !said {
+            note(&format!("{writing}: waiting for it"));
+            said = true;
+        }
+        thread::sleep(Duration::from_millis(200));
     }
 }
 

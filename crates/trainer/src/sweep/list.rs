@@ -1,0 +1,131 @@
+//! The commands of all shards, for whatever runs commands: GNU parallel, xargs, a list of hosts.
+
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use super::shard::Shard;
+use crate::Failure;
+
+/// The flags of the listing command that the commands of shards have none of, or another value of.
+const REPLACED: [&str; 2] = ["--shards", "--out"];
+
+/// What `arguments`, the command line of `sweep --shards N --list --out FILE`, is for each shard.
+///
+/// Whatever else stands there is kept as it is, quoted for a shell where it has to be.
+///
+/// # Errors
+/// When an argument is not Unicode, and so has no line.
+pub fn commands(
+    arguments: impl IntoIterator<Item = OsString>,
+    count: NonZeroUsize,
+    out: &Path,
+) -> Result<Vec<String>, Failure> {
+    let mut kept = Vec::new();
+    // What stands behind `--` is no flag.
+    let mut behind = Vec::new();
+    let mut arguments = arguments.into_iter();
+    while let Some(argument) = arguments.next() {
+        let text = unicode(&argument)?;
+        if text == "--" {
+            behind.push(text);
+            for argument in arguments.by_ref() {
+                behind.push(unicode(&argument)?);
+            }
+        } else if REPLACED.contains(&text.as_str()) {
+            arguments.next();
+        } else if text != "--list" && !REPLACED.iter().any(|flag| gives(&text, flag)) {
+            kept.push(text);
+        }
+    }
+    Shard::all(count)
+        .map(|shard| {
+            let flags = [
+                "--shard".to_owned(),
+                shard.to_string(),
+                "--out".to_owned(),
+                unicode(shard.file(out).as_os_str())?,
+            ];
+            let words = kept.iter().chain(&flags).chain(&behind);
+            Ok(words.map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+        })
+        .collect()
+}
+
+/// Whether `text` is `FLAG=VALUE`.
+fn gives(text: &str, flag: &str) -> bool {
+    text.strip_prefix(flag)
+        .is_some_and(|rest| rest.starts_with('='))
+}
+
+fn unicode(text: &OsStr) -> Result<String, Failure> {
+    text.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::Input(format!(
+            "`{}` is not Unicode, so no line can hold it; rename the file",
+            text.display()
+        ))
+    })
+}
+
+/// A word as a POSIX shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./=:,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn list(command: &[&str]) -> Vec<String> {
+        let arguments = command.iter().map(OsString::from);
+        commands(
+            arguments,
+            NonZeroUsize::new(2).unwrap(),
+            Path::new("o/s.jsonl"),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn all_else_is_kept_and_quoted() {
+        let rule = "data.rule={ kind = \"token-anywhere\", token = 1 }";
+        let lines = list(&[
+            "headlight",
+            "sweep",
+            "it's.toml",
+            "--out=o/s.jsonl",
+            "--set",
+            rule,
+            "--shards",
+            "2",
+            "--list",
+        ]);
+        assert_eq!(lines.len(), 2);
+        assert_eq!(
+            lines[1],
+            format!(
+                "headlight sweep 'it'\\''s.toml' --set '{rule}' --shard 2/2 --out o/s-2-of-2.jsonl"
+            )
+        );
+        let lines = list(&[
+            "h",
+            "sweep",
+            "--shards=2",
+            "--list",
+            "--out",
+            "o/s.jsonl",
+            "--",
+            "--list",
+        ]);
+        assert_eq!(
+            lines[0],
+            "h sweep --shard 1/2 --out o/s-1-of-2.jsonl -- --list"
+        );
+    }
+}
