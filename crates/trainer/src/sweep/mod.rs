@@ -24,5 +24,5 @@ pub use results::Results;
 pub use row::{Outcome, Row};
 pub use run::run;
 pub use shard::Shard;
-pub use summary::Summary;
+pub use summary::{Summary, Watched};
 pub use workers::{Report, work};
