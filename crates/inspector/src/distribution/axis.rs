@@ -17,6 +17,8 @@ pub(super) struct Axis {
 
 enum Scale {
     Linear,
+    /// Of whole numbers.
+    Whole,
     /// Ten times as much is as far everywhere.
     Logarithmic,
     /// Names, a step each, beginning with 0.
@@ -50,6 +52,13 @@ impl Axis {
         }
     }
 
+    pub(super) fn whole(self) -> Self {
+        Self {
+            scale: Scale::Whole,
+            ..self
+        }
+    }
+
     /// From and to above 0.
     pub(super) fn logarithmic(self) -> Self {
         Self {
@@ -76,16 +85,8 @@ impl Axis {
     /// A few round numbers along the axis, or its names, and how they are written.
     fn ticks(&self) -> Vec<(f64, String)> {
         match &self.scale {
-            Scale::Linear => {
-                let step = round_up((self.to - self.from) / 5.0, self.to.abs());
-                let decimals = decimals(step);
-                let first = (self.from / step - 1e-9).ceil() as i64;
-                let last = (self.to / step + 1e-9).floor() as i64;
-                let tick = |multiple: i64| multiple as f64 * step;
-                (first..=last)
-                    .map(|multiple| (tick(multiple), format!("{:.decimals$}", tick(multiple))))
-                    .collect()
-            }
+            Scale::Linear => self.multiples(0.0),
+            Scale::Whole => self.multiples(1.0),
             Scale::Logarithmic => self.powers(),
             Scale::Names(names) => {
                 let every = names.len().div_ceil(MOST_NAMES).max(1);
@@ -95,6 +96,26 @@ impl Axis {
                     .collect()
             }
         }
+    }
+
+    /// Multiples of a round step that is not below `least`.
+    fn multiples(&self, least: f64) -> Vec<(f64, String)> {
+        let step = round_up((self.to - self.from) / 5.0, self.to.abs()).max(least);
+        let decimals = decimals(step);
+        let first = (self.from / step - 1e-9).ceil() as i64;
+        let last = (self.to / step + 1e-9).floor() as i64;
+        let written = |value: f64| {
+            // There is no room for more digits.
+            if self.to >= 1e5 && step >= 1000.0 {
+                format!("{:.0}k", value / 1000.0)
+            } else {
+                format!("{value:.decimals$}")
+            }
+        };
+        (first..=last)
+            .map(|multiple| multiple as f64 * step)
+            .map(|value| (value, written(value)))
+            .collect()
     }
 
     /// Powers of ten, and 2 and 5 times them where there are few.

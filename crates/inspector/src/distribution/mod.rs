@@ -11,7 +11,7 @@ use crate::markup::escape;
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 54.0;
-const RIGHT: f64 = 14.0;
+const RIGHT: f64 = 20.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 44.0;
 
@@ -69,7 +69,7 @@ pub(crate) const STYLE: &str = "
   svg { background: #fff; font: 12px system-ui, sans-serif; fill: #222 }
   .heading { font-size: 14px; font-weight: 600 }
   .axis { stroke: #888; fill: none } .bar { fill: #31688e } .dot { fill: #31688e; fill-opacity: .35 }
-  .mark { stroke: #b5367a; stroke-dasharray: 4 3 } .marked { fill: #b5367a }
+  .mark { stroke: #b5367a; stroke-dasharray: 4 3 } .marked { fill: #b5367a; stroke: #fff; stroke-width: 3px; paint-order: stroke }
   .outer { fill: #31688e; fill-opacity: .2 } .inner { fill: #31688e; fill-opacity: .35 }
   .line { stroke: #31688e; stroke-width: 2; fill: none }
   .range0 { stroke: #31688e; stroke-width: 2 } .set0 { fill: #31688e }
@@ -77,7 +77,7 @@ pub(crate) const STYLE: &str = "
   .middle { text-anchor: middle } .end { text-anchor: end }
   @media (prefers-color-scheme: dark) {
     svg { background: #161616; fill: #ddd } .bar, .dot, .outer, .inner, .set0 { fill: #35b779 }
-    .line, .range0 { stroke: #35b779 } .mark { stroke: #f9a242 } .marked { fill: #f9a242 }
+    .line, .range0 { stroke: #35b779 } .mark { stroke: #f9a242 } .marked { fill: #f9a242; stroke: #161616 }
   }
 ";
 

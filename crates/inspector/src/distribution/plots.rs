@@ -90,7 +90,7 @@ pub(super) fn bands(
     let (first, last) = (*times.first()?, *times.last()?);
     let lowest = quantiles.iter().map(|row| row[0]).reduce(f64::min)?;
     let highest = quantiles.iter().map(|row| row[4]).reduce(f64::max)?;
-    let x = Axis::across(first, if last > first { last } else { first + 1.0 });
+    let x = Axis::across(first, if last > first { last } else { first + 1.0 }).whole();
     // Losses fall by powers of ten.
     let y = if lowest > 0.0 {
         let highest = if highest > lowest {
@@ -127,14 +127,15 @@ pub(super) fn bands(
     let line: Vec<String> = (0..times.len()).map(|index| place(index, 2)).collect();
     let _ = writeln!(text, r#"<path class="line" d="M{}"/>"#, line.join("L"));
     for (row, (class, name)) in ["outer", "inner", "set0"].iter().zip(names).enumerate() {
-        let top = TOP + 6.0 + row as f64 * 16.0;
+        // Losses fall: there is room below, where training begins.
+        let top = y.start - 52.0 + row as f64 * 16.0;
         let height = if *class == "set0" { 2.0 } else { 8.0 };
         let _ = writeln!(
             text,
-            r#"<rect class="{class}" x="{}" y="{}" width="14" height="{height}"/><text class="end" x="{}" y="{}">{}</text>"#,
-            WIDTH - RIGHT - 14.0,
+            r#"<rect class="{class}" x="{}" y="{}" width="14" height="{height}"/><text x="{}" y="{}">{}</text>"#,
+            LEFT + 6.0,
             top + 4.0 - height / 2.0,
-            WIDTH - RIGHT - 20.0,
+            LEFT + 26.0,
             top + 8.0,
             escape(name)
         );

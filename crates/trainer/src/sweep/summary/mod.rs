@@ -22,6 +22,9 @@ pub use watched::Watched;
 /// The most reasons of failures that are told apart.
 const REASON_LIMIT: usize = 1000;
 
+/// The longest reason that is shown, in characters.
+const REASON_LENGTH: usize = 120;
+
 /// The runs of a results file: counts, and numbers of each run that did not fail.
 #[derive(Clone, Debug)]
 pub struct Summary {
@@ -139,7 +142,8 @@ impl Summary {
     }
 
     fn fail(&mut self, seed: u64, message: &str) {
-        // The step at which a run diverged is no reason of its own.
+        // What comes after the first clause, and at which step it was, is no reason of its own.
+        let message = message.split(';').next().unwrap_or_default();
         let parts = message.split(|letter: char| letter.is_ascii_digit());
         let mut key = parts
             .filter(|part| !part.is_empty())
@@ -149,7 +153,7 @@ impl Summary {
             key = "\u{10ffff}".to_owned();
         }
         let reason = self.reasons.entry(key).or_insert_with(|| Reason {
-            message: message.chars().take(200).collect(),
+            message: message.chars().take(REASON_LENGTH).collect(),
             seed,
             runs: 0,
         });

@@ -72,13 +72,19 @@ pub(super) fn sheet(summary: &Summary, title: &str) -> Sheet {
             values.truncate(MOST_ROWS);
         }
         let groups = summary.by_key(key, &values);
-        tables.push(group_table(&format!("By {key}"), &groups));
+        tables.push(group_table(summary, &format!("By {key}"), &groups));
         panels.extend(group_panels(summary, key, &groups));
     }
     let points = summary.points.iter().filter(|point| point.runs > 0).count();
     match points {
         _ if summary.by.len() < 2 => {}
-        2..=MOST_ROWS => tables.push(group_table("By point of the grid", &summary.by_point())),
+        2..=MOST_ROWS => {
+            tables.push(group_table(
+                summary,
+                "By point of the grid",
+                &summary.by_point(),
+            ));
+        }
         _ => words.push(format!(
             "the grid has {points} points, which are not shown one by one"
         )),
@@ -107,8 +113,7 @@ fn words(summary: &Summary) -> Vec<String> {
     ];
     if summary.found && !summary.columns.lists[POSITIVE].is_empty() {
         words.push(format!(
-            "attention is measured on {}, which has the most of [CLS]'s over all runs' positives; --position names \
-             another",
+            "attention is measured on {}, which positives have most of it on, over all runs",
             summary.watched.words()
         ));
     }
@@ -164,7 +169,7 @@ fn failures(summary: &Summary) -> Option<Cells> {
     }
     (rows.len() > 1).then(|| Cells {
         title: "Failed runs".to_owned(),
-        how: "messages that differ in numbers alone are counted together, under the first"
+        how: "messages that begin alike but for numbers are counted together, under the first"
             .to_owned(),
         rows,
     })
@@ -314,7 +319,7 @@ fn distributions(summary: &Summary) -> Vec<Panel> {
 }
 
 /// A line for each group.
-fn group_table(title: &str, groups: &[Group]) -> Cells {
+fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
     let mut rows = vec![
         [
             "",
@@ -347,8 +352,11 @@ fn group_table(title: &str, groups: &[Group]) -> Cells {
     }
     Cells {
         title: title.to_owned(),
-        how: "means ± half of their 95% interval by Student's t; the interval of the share that learned is Wilson's"
-            .to_owned(),
+        how: format!(
+            "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
+             that learned is Wilson's",
+            summary.watched.words()
+        ),
         rows,
     }
 }
