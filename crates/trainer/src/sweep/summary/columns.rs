@@ -33,6 +33,9 @@ pub(super) const NEGATIVE: usize = 2;
 /// The most numbers that are kept, of four bytes each: 1.5 million runs of the notebook's experiment.
 const CELL_LIMIT: usize = 48_000_000;
 
+/// The longest list: more epochs than a row has room for.
+const LIST_LIMIT: usize = 1 << 18;
+
 /// Numbers of runs; NaN where a run has none.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
@@ -85,6 +88,12 @@ impl Columns {
                 Some(Value::Array(list)) => list.as_slice(),
                 Some(_) => return Err(format!("its `{field}` is no list")),
             };
+            if list.len() > LIST_LIMIT {
+                let count = list.len();
+                return Err(format!(
+                    "its `{field}` has {count} values, more than {LIST_LIMIT}"
+                ));
+            }
             while columns.len() < list.len() {
                 columns.push(vec![f32::NAN; runs]);
             }

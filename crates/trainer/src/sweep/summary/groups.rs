@@ -44,7 +44,8 @@ impl Summary {
             values.iter().position(|other| other == value)
         };
         let places: Vec<Option<usize>> = self.points.iter().map(place).collect();
-        self.groups(values.iter().map(written).collect(), &places)
+        let names: Vec<String> = values.iter().map(written).collect();
+        self.groups(&names, &places)
     }
 
     /// The runs of each point that has any.
@@ -60,11 +61,11 @@ impl Summary {
                 })
             })
             .collect();
-        self.groups(names, &places)
+        self.groups(&names, &places)
     }
 
     /// Groups of these names, from the group of each point.
-    fn groups(&self, names: Vec<String>, places: &[Option<usize>]) -> Vec<Group> {
+    fn groups(&self, names: &[String], places: &[Option<usize>]) -> Vec<Group> {
         let sums = |of: fn(&Point) -> usize| {
             let mut sums = vec![0; names.len()];
             for (point, place) in self.points.iter().zip(places) {

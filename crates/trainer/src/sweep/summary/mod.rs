@@ -101,7 +101,7 @@ impl Summary {
                 )));
             }
             last = place;
-            summary.add(line).map_err(|reason| rows.refuse(&reason))?;
+            summary.add(&line).map_err(|reason| rows.refuse(&reason))?;
         }
         if rows.count == 0 {
             return Err(Failure::reading(
@@ -114,7 +114,7 @@ impl Summary {
         Ok(summary)
     }
 
-    fn add(&mut self, line: Line) -> Result<(), String> {
+    fn add(&mut self, line: &Line) -> Result<(), String> {
         let number = line.point.unwrap_or(0);
         if self.points.len() <= number {
             self.points.resize(number + 1, Point::default());
@@ -149,11 +149,13 @@ impl Summary {
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
             .join("#");
+        let mut shown: String = message.chars().take(REASON_LENGTH).collect();
         if self.reasons.len() >= REASON_LIMIT && !self.reasons.contains_key(&key) {
-            key = "\u{10ffff}".to_owned();
+            "\u{10ffff}".clone_into(&mut key);
+            "other reasons".clone_into(&mut shown);
         }
-        let reason = self.reasons.entry(key).or_insert_with(|| Reason {
-            message: message.chars().take(REASON_LENGTH).collect(),
+        let reason = self.reasons.entry(key).or_insert(Reason {
+            message: shown,
             seed,
             runs: 0,
         });
@@ -177,7 +179,7 @@ impl Summary {
                 self.watched = Watched::Positions(vec![position]);
             }
         }
-        if let (Watched::Positions(watched), false) = (&self.watched, self.points.is_empty())
+        if let Watched::Positions(watched) = &self.watched
             && let Some(beyond) = watched.iter().find(|position| **position >= positions)
             && positions > 0
         {
