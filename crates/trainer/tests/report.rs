@@ -152,10 +152,11 @@ fn a_key_of_the_grid_is_compared_with_intervals() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    for part in ["<script", "http://", "https://", "style=\"", " on"] {
-        let page = page.replace("http://www.w3.org/2000/svg", "");
-        let inside_tags = page.split('<').filter_map(|tag| tag.split('>').next());
-        assert!(!inside_tags.clone().any(|tag| tag.contains(part)), "{part}");
+    let page = page.replace("http://www.w3.org/2000/svg", "");
+    for part in [
+        "<script", "http:", "https:", "src=", "href=", "style=\"", "onload",
+    ] {
+        assert!(!page.contains(part), "{part}");
     }
 }
 
