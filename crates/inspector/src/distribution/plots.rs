@@ -167,6 +167,18 @@ pub(super) fn ranges(
     };
     let (x, y) = (Axis::names(groups), Axis::up(from, highest + room));
     let mut text = String::new();
+    // Below the ranges: its name must not hide one.
+    if let Some((value, name)) = mark {
+        let place = y.place(*value);
+        let _ = writeln!(
+            text,
+            r#"<path class="mark" d="M{LEFT} {place:.1}H{}"/><text class="marked" x="{}" y="{:.1}">{}</text>"#,
+            WIDTH - RIGHT,
+            LEFT + 4.0,
+            place - 4.0,
+            escape(name)
+        );
+    }
     for (set, (name, ranges)) in sets.iter().enumerate() {
         let class = set % 2;
         // Sets stand beside one another.
@@ -196,17 +208,6 @@ pub(super) fn ranges(
                 escape(name)
             );
         }
-    }
-    if let Some((value, name)) = mark {
-        let place = y.place(*value);
-        let _ = writeln!(
-            text,
-            r#"<path class="mark" d="M{LEFT} {place:.1}H{}"/><text class="marked" x="{}" y="{:.1}">{}</text>"#,
-            WIDTH - RIGHT,
-            LEFT + 4.0,
-            place - 4.0,
-            escape(name)
-        );
     }
     frame(&mut text, (&x, &labels[0]), (&y, &labels[1]));
     Some(text)
