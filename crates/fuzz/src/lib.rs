@@ -49,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     target!("run-reference", runs::reference),
     target!("sweep-results", runs::results),
     target!("sweep-merge", runs::merge),
+    target!("sweep-report", runs::report),
 ];
 
 /// The target of a name.

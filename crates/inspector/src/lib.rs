@@ -3,7 +3,7 @@
 //! [`Heatmap`] is one matrix of one head; [`terminal`] draws it, and it is an SVG picture; [`png()`]
 //! makes pixels of those. [`Histogram`] counts values of many
 //! runs; [`distribution`] draws several side by side. [`Page`] is tables of numbers beside those that
-//! a document prints, as text, HTML and SVG. [`Viewer`] is the dumps
+//! a document prints, as text, HTML and SVG; [`Sheet`] is what many runs come to. [`Viewer`] is the dumps
 //! of runs as one page to look around in.
 
 mod colour;
@@ -14,6 +14,7 @@ mod histogram;
 mod markup;
 mod page;
 mod png;
+mod sheet;
 pub mod terminal;
 mod viewer;
 
@@ -22,4 +23,5 @@ pub use heatmap::{Heatmap, Quantity};
 pub use histogram::Histogram;
 pub use page::{Page, Printed, Section, Table};
 pub use png::{PngError, png};
+pub use sheet::{Cells, Sheet};
 pub use viewer::{Evidence, LossPoint, OwnRow, Recording, SeedRow, Seeds, Viewer};

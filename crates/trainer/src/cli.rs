@@ -55,8 +55,13 @@ pub enum Command {
     )]
     Sweep(SweepArguments),
     /// Make one file of the results of shards
-    #[command(after_help = "Example: headlight merge shard-*.jsonl --out all.csv")]
+    #[command(after_help = "Example: headlight merge shard-*.jsonl --out all.jsonl")]
     Merge(MergeArguments),
+    /// Show what a sweep's results say as a whole: tables, distributions, learning curves
+    #[command(
+        after_help = "Example: headlight report seeds.jsonl --html seeds.html\nA grid's runs by one of its keys: headlight report grid.jsonl --by training.learning_rate --svg grid.svg"
+    )]
+    Report(ReportArguments),
     /// Compute worked examples of attention and check them against what documents print
     #[command(
         after_help = "Example: headlight walkthrough she-did-not\nWithout a name it lists those there are. configs/walkthroughs has their files, to start one's own from."
@@ -245,9 +250,30 @@ pub struct MergeArguments {
     /// Results of shards, in any order
     #[arg(required = true)]
     pub results: Vec<PathBuf>,
-    /// The file to write: .jsonl, or .csv with a column for each epoch and position
+    /// The file to write: .jsonl, .csv with a column for each epoch and position, or .parquet with lists
+    /// (a build with --features parquet)
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+}
+
+/// What `report` takes.
+#[derive(Args, Debug)]
+pub struct ReportArguments {
+    /// The results of `headlight sweep` or `headlight merge` (.jsonl)
+    pub results: PathBuf,
+    /// Compare the values of this key of the grid; as often as needed [default: each key that varies]
+    #[arg(long, value_name = "KEY")]
+    pub by: Vec<String>,
+    /// Measure attention on this position, `[CLS]` being 0; on several, added up, if given again
+    /// [default: the one with the most]
+    #[arg(long, value_name = "N")]
+    pub position: Vec<usize>,
+    /// Write the pictures too
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write tables and pictures as a page too
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 /// What `walkthrough` takes.

@@ -17,6 +17,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Merge(arguments) => commands::merge::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
         Command::Walkthrough(arguments) => commands::walkthrough::run(&arguments),
         Command::Devices => commands::devices::run(),
     };

@@ -380,12 +380,32 @@ fn results() {
         fs::write(&path, rows).unwrap();
         refused(&["merge", text(&path), "--out", text(&out)], &out, part);
     }
+    let report = ["report", text(&path), "--html", text(&out)];
+    for (rows, part) in [
+        (
+            format!("{{\"seed\":0,\"config_sha256\":\"a\",\"epoch_loss\":[{list}]}}\n"),
+            "`epoch_loss` has 1000000 values",
+        ),
+        (format!("{}\n", "[".repeat(1_000_000)), "line 1: "),
+        (
+            format!(
+                "{{\"seed\":0,\"config_sha256\":\"a\",\"model.x\":{}1",
+                "[".repeat(1_000_000)
+            ) + "}\n",
+            "line 1: ",
+        ),
+        ("\u{1b}[2J\n".to_owned(), "line 1: "),
+    ] {
+        fs::write(&path, rows).unwrap();
+        refused(&report, &out, part);
+    }
     zeros(&path, b"", 1 << 30);
     refused(
         &["merge", text(&path), "--out", text(&out)],
         &out,
         "longer than 4 MiB",
     );
+    refused(&report, &out, "longer than 4 MiB");
     let sweep = [
         "sweep",
         "configs/quick.toml",

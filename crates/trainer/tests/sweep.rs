@@ -233,7 +233,7 @@ fn pictures_and_numbers_end_a_sweep() {
         .sum();
     assert_eq!(bars, 20, "each run is in one bar: {stdout}");
     let picture = fs::read_to_string(folder.join("rows.svg")).unwrap();
-    assert_eq!(picture.matches("<circle").count(), 20);
+    assert_eq!(picture.matches("class=\"dot\"").count(), 20);
 }
 
 #[test]

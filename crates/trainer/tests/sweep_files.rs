@@ -238,7 +238,7 @@ fn rows_that_contradict_each_other_are_not_merged() {
         arguments.extend(parts.iter().map(|part| text(part)));
         run(&arguments)
     };
-    refused(&merge(&[&out], "all.xlsx"), "use .jsonl or .csv");
+    refused(&merge(&[&out], "all.xlsx"), "use .jsonl, .csv or .parquet");
     refused(
         &merge(&[&folder.join("none.jsonl")], "all.jsonl"),
         "none.jsonl",

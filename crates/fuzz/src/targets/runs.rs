@@ -162,3 +162,28 @@ pub(crate) mod merge {
         ]
     }
 }
+
+/// A results file that is reported on.
+pub(crate) mod report {
+    use headlight_trainer::sweep::{Summary, Watched};
+
+    use super::{file, fs, rows};
+
+    pub(crate) fn read(bytes: &[u8]) {
+        let path = file("report.jsonl");
+        fs::write(&path, bytes).unwrap();
+        if let Ok(summary) = Summary::of(&path, Watched::Main, &[]) {
+            let sheet = summary.sheet("fuzzed");
+            let _ = (sheet.text(80), sheet.svg(), sheet.html());
+        }
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        let full = "{\"seed\":7,\"point\":0,\"model.d_model\":2,\"epoch_loss\":[0.5,0.1],\"final_loss\":0.1,\
+                    \"held_out_f1\":null,\"attention_positive\":[0.2,0.8],\"attention_negative\":[0.5,0.5],\
+                    \"learned_at_step\":12,\"config_sha256\":\"a\"}\n";
+        let failed = "{\"seed\":8,\"point\":0,\"model.d_model\":2,\"error\":\"diverged at step 3\",\
+                      \"config_sha256\":\"a\"}\n";
+        vec![rows("a"), [rows("a"), full.into(), failed.into()].concat()]
+    }
+}

@@ -4,25 +4,23 @@ use std::fmt::Write;
 
 use super::cells::{Cells, mark};
 use super::{LEGEND, Page, Table};
-use crate::markup::escape;
+use crate::markup::{escape, hash};
 
 /// The page's whole style. A cell's shade is one of twenty classes, since the page allows no style
 /// but this one.
-const STYLE: &str = include_str!("style.css");
-
-/// The SHA-256 of [`STYLE`], in base64: the one style that the page allows.
-const STYLE_HASH: &str = "+kXe5xLxzbWEyZKY5zMLSKfTghmz2QwWvyJzZDC1Eyo=";
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 impl Page {
     /// The page as HTML, for any browser, without a network.
     pub fn html(&self) -> String {
         let title = escape(&self.title);
+        let style_hash = hash(STYLE);
         let mut text = format!(
             r#"<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{STYLE_HASH}'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title}</title>
 <style>{STYLE}</style>

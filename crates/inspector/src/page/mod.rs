@@ -5,6 +5,8 @@ mod html;
 mod svg;
 mod terminal;
 
+pub(crate) use html::STYLE;
+
 /// A document's examples: sections of tables.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {

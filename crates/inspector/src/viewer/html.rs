@@ -2,14 +2,11 @@
 
 use std::io::Write;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use sha2::{Digest, Sha256};
 
 use super::{Viewer, fallback, text85};
-use crate::markup::escape;
+use crate::markup::{escape, hash};
 
 const STYLE: &str = include_str!("viewer.css");
 
@@ -84,8 +81,4 @@ fn lean(parts: &[&str]) -> String {
     let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
     lines.fold(String::from("\n"), |text, line| text + line + "\n")
-}
-
-fn hash(text: &str) -> String {
-    STANDARD.encode(Sha256::digest(text.as_bytes()))
 }

@@ -7,6 +7,7 @@ pub mod dump;
 pub mod inspect;
 pub mod merge;
 pub mod predict;
+pub mod report;
 pub mod sweep;
 pub mod train;
 pub mod walkthrough;

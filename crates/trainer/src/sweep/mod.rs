@@ -26,5 +26,5 @@ pub use results::{Busy, Results};
 pub use row::{Outcome, Row};
 pub use run::run;
 pub use shard::{Asked, Choice, Shard};
-pub use summary::Summary;
+pub use summary::{Summary, Watched};
 pub use workers::{Report, work};

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::plan::Plan;
 use super::row::{Line, Row};
 use crate::Failure;
-use crate::files::{LineFile, cannot_write, note};
+use crate::files::{LineFile, cannot_write, note, open};
 use crate::signals::Signals;
 
 /// The longest row, in bytes: of about 200,000 epochs.
@@ -137,7 +137,7 @@ fn check(
                 finished + 1
             ))
         };
-        let found = Line::parse(&line).map_err(&refuse)?;
+        let found = Line::parse_only(&line, |_| false).map_err(&refuse)?;
         let run = runs.start + finished;
         if run >= runs.end {
             return Err(refuse(format!(
@@ -194,5 +194,80 @@ impl<'a> Lines<'a> {
     /// Bytes read so far.
     pub(super) fn read(&self) -> u64 {
         self.lines.read
+    }
+}
+
+/// The rows of a file that is only read; a last line that was cut short is said and left out.
+pub(super) struct Rows<'a> {
+    lines: Lines<'a>,
+    path: &'a Path,
+    /// The first row's config.
+    config: Option<String>,
+    /// Rows so far: the number of the last one's line.
+    pub(super) count: usize,
+    /// Where the last row's line begins, and its length with its end.
+    pub(super) span: (u64, usize),
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn open(path: &'a Path) -> Result<Self, Failure> {
+        Ok(Self {
+            lines: Lines::new(open(path, u64::MAX)?, path),
+            path,
+            config: None,
+            count: 0,
+            span: (0, 0),
+        })
+    }
+
+    /// The next row with its place and the fields that `keep` names.
+    pub(super) fn next(&mut self, keep: impl Fn(&str) -> bool) -> Result<Option<Line>, Failure> {
+        let start = self.lines.read();
+        let Some(text) = self
+            .lines
+            .next_whole()
+            .map_err(|failure| self.foreign(failure))?
+        else {
+            if self.lines.read() > start {
+                note(&format!(
+                    "{}: the last line was cut short and is left out; start its sweep again to complete it",
+                    self.path.display()
+                ));
+            }
+            return Ok(None);
+        };
+        self.count += 1;
+        self.span = (start, text.len() + 1);
+        let line =
+            Line::parse_only(&text, keep).map_err(|reason| self.foreign(self.refuse(&reason)))?;
+        let config = self
+            .config
+            .get_or_insert_with(|| line.config_sha256.clone());
+        if *config != line.config_sha256 {
+            return Err(self.refuse(
+                "the row is of another config, grid, dataset or version of headlight than those before it",
+            ));
+        }
+        Ok(Some(line))
+    }
+
+    /// The hash of the config that all rows so far share.
+    pub(super) fn config(&self) -> Option<&str> {
+        self.config.as_deref()
+    }
+
+    /// What is wrong with the last row, and where it is.
+    pub(super) fn refuse(&self, reason: &str) -> Failure {
+        Failure::reading(self.path, format!("line {}: {reason}", self.count))
+    }
+
+    /// A file whose first line is no row is likely to be something else altogether.
+    fn foreign(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Input(message) if self.count <= 1 => Failure::Input(format!(
+                "{message}; name a .jsonl file of `headlight sweep` or `headlight merge`"
+            )),
+            other => other,
+        }
     }
 }

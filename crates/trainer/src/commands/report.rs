@@ -1,0 +1,43 @@
+//! `headlight report`: what the results of a sweep say as a whole.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+
+use crate::Failure;
+use crate::cli::ReportArguments;
+use crate::files::{check_outputs, print, write_whole};
+use crate::sweep::{Summary, Watched};
+use crate::terminal;
+
+/// Reads results once, prints tables and histograms, and writes what else is asked for.
+///
+/// # Errors
+/// When the results cannot be read, or a file cannot be written.
+pub fn run(arguments: &ReportArguments) -> Result<(), Failure> {
+    let path = &arguments.results;
+    let outputs: Vec<&Path> = [&arguments.svg, &arguments.html]
+        .into_iter()
+        .filter_map(Option::as_deref)
+        .collect();
+    check_outputs(path, &outputs)?;
+    let watched = match arguments.position.as_slice() {
+        [] => Watched::Main,
+        positions => Watched::Positions(
+            BTreeSet::from_iter(positions)
+                .into_iter()
+                .copied()
+                .collect(),
+        ),
+    };
+    let summary = Summary::of(path, watched, &arguments.by)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let sheet = summary.sheet(&format!("{} runs of {name}", summary.runs()));
+    if let Some(out) = &arguments.svg {
+        write_whole(out, |file| file.write_all(sheet.svg().as_bytes()))?;
+    }
+    if let Some(out) = &arguments.html {
+        write_whole(out, |file| file.write_all(sheet.html().as_bytes()))?;
+    }
+    print(&sheet.text(terminal::options().width))
+}

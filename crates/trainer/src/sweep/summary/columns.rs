@@ -1,0 +1,209 @@
+//! What is kept of runs: a few numbers each, side by side.
+
+use serde_json::{Map, Value};
+
+/// Fields of a single number.
+pub(super) const NUMBERS: [&str; 13] = [
+    "final_loss",
+    "accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "held_out_final_loss",
+    "held_out_accuracy",
+    "held_out_precision",
+    "held_out_recall",
+    "held_out_f1",
+    "min_positive",
+    "max_negative",
+    "learned_at_step",
+];
+
+/// Fields of a list of numbers.
+pub(super) const LISTS: [&str; 3] = ["epoch_loss", "attention_positive", "attention_negative"];
+
+/// Places in [`NUMBERS`] and [`LISTS`].
+pub(super) const LOSS: usize = 0;
+pub(super) const HELD_OUT_F1: usize = 9;
+pub(super) const LEARNED: usize = 12;
+pub(super) const EPOCHS: usize = 0;
+pub(super) const POSITIVE: usize = 1;
+pub(super) const NEGATIVE: usize = 2;
+
+/// The most numbers that are kept, of four bytes each: 1.5 million runs of the notebook's experiment.
+const CELL_LIMIT: usize = 48_000_000;
+
+/// The longest list: more epochs than a row has room for.
+const LIST_LIMIT: usize = 1 << 18;
+
+/// Numbers of runs; NaN where a run has none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Columns {
+    /// The point of the grid. `[run]`
+    pub(super) points: Vec<u32>,
+    /// By [`NUMBERS`]. `[field][run]`
+    pub(super) numbers: [Vec<f32>; NUMBERS.len()],
+    /// By [`LISTS`]. `[field][element][run]`
+    pub(super) lists: [Vec<Vec<f32>>; LISTS.len()],
+    /// Of each point one run in so many is kept.
+    pub(super) every: usize,
+    /// Runs that were there. `[point]`
+    seen: Vec<usize>,
+    limit: usize,
+}
+
+impl Columns {
+    pub(super) fn new() -> Self {
+        Self::limited(CELL_LIMIT)
+    }
+
+    fn limited(limit: usize) -> Self {
+        Self {
+            every: 1,
+            limit,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a run, or passes over it where fewer are kept.
+    ///
+    /// # Errors
+    /// When a field is no number, or no list of them, or lists are too long.
+    pub(super) fn push(&mut self, point: usize, fields: &Map<String, Value>) -> Result<(), String> {
+        if self.seen.len() <= point {
+            self.seen.resize(point + 1, 0);
+        }
+        self.seen[point] += 1;
+        if !(self.seen[point] - 1).is_multiple_of(self.every) {
+            return Ok(());
+        }
+        let runs = self.points.len();
+        for (column, field) in self.numbers.iter_mut().zip(NUMBERS) {
+            let value = number(fields.get(field));
+            column.push(value.ok_or_else(|| format!("its `{field}` is no number"))?);
+        }
+        for (columns, field) in self.lists.iter_mut().zip(LISTS) {
+            let list = match fields.get(field) {
+                None | Some(Value::Null) => &[],
+                Some(Value::Array(list)) => list.as_slice(),
+                Some(_) => return Err(format!("its `{field}` is no list")),
+            };
+            if list.len() > LIST_LIMIT {
+                let count = list.len();
+                return Err(format!(
+                    "its `{field}` has {count} values, more than {LIST_LIMIT}"
+                ));
+            }
+            while columns.len() < list.len() {
+                columns.push(vec![f32::NAN; runs]);
+            }
+            for (index, column) in columns.iter_mut().enumerate() {
+                let value = number(list.get(index));
+                column.push(value.ok_or_else(|| format!("its `{field}` holds more than numbers"))?);
+            }
+        }
+        self.points.push(point as u32);
+        while self.cells() > self.limit {
+            self.thin()?;
+        }
+        Ok(())
+    }
+
+    fn cells(&self) -> usize {
+        let lists: usize = self.lists.iter().map(Vec::len).sum();
+        (1 + NUMBERS.len() + lists) * self.points.len()
+    }
+
+    /// Keeps every other run of each point.
+    fn thin(&mut self) -> Result<(), String> {
+        self.every *= 2;
+        let mut drop = vec![false; self.seen.len()];
+        let keep: Vec<bool> = self
+            .points
+            .iter()
+            .map(|&point| {
+                let drop = &mut drop[point as usize];
+                *drop = !*drop;
+                *drop
+            })
+            .collect();
+        if keep.iter().all(|keep| *keep) {
+            return Err(
+                "its lists are too long for so many points of a grid; report on parts of it"
+                    .to_owned(),
+            );
+        }
+        let lists = self.lists.iter_mut().flatten();
+        for column in self.numbers.iter_mut().chain(lists) {
+            retain(column, &keep);
+        }
+        retain(&mut self.points, &keep);
+        Ok(())
+    }
+}
+
+fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    values.retain(|_| keep.next().is_some_and(|keep| *keep));
+}
+
+/// NaN for none. What is beyond the largest number of four bytes is that.
+fn number(value: Option<&Value>) -> Option<f32> {
+    match value {
+        None | Some(Value::Null) => Some(f32::NAN),
+        Some(value) => value
+            .as_f64()
+            .map(|value| (value as f32).clamp(f32::MIN, f32::MAX)),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::float_cmp)]
+mod tests {
+    use super::*;
+
+    fn row(loss: f64, epochs: &[f64]) -> Map<String, Value> {
+        let row = serde_json::json!({ "final_loss": loss, "epoch_loss": epochs });
+        row.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn longer_lists_leave_earlier_runs_without() {
+        let mut columns = Columns::new();
+        columns.push(0, &row(1.0, &[1.0])).unwrap();
+        columns.push(0, &row(2.0, &[3.0, 4.0])).unwrap();
+        assert_eq!(columns.numbers[LOSS], [1.0, 2.0]);
+        assert_eq!(columns.lists[EPOCHS][0], [1.0, 3.0]);
+        assert!(columns.lists[EPOCHS][1][0].is_nan());
+        assert_eq!(columns.lists[EPOCHS][1][1], 4.0);
+    }
+
+    /// With room for ten runs, of two points with 17 runs each the same are kept as if each point had
+    /// been alone: none is lost for its place in the file.
+    #[test]
+    fn of_too_many_runs_each_point_keeps_its_share() {
+        let mut columns = Columns::limited(10 * (1 + NUMBERS.len() + 1));
+        for run in 0..17 {
+            for point in 0..2 {
+                columns.push(point, &row(f64::from(run), &[0.0])).unwrap();
+            }
+        }
+        assert_eq!(columns.every, 4);
+        for point in 0..2 {
+            let kept = columns.points.iter().zip(&columns.numbers[LOSS]);
+            let mine: Vec<f32> = kept
+                .filter(|(at, _)| **at == point)
+                .map(|(_, loss)| *loss)
+                .collect();
+            assert_eq!(mine, [0.0, 4.0, 8.0, 12.0, 16.0]);
+        }
+        let mut columns = Columns::limited(60);
+        columns.push(0, &row(0.0, &[0.0; 20])).unwrap();
+        assert!(
+            columns
+                .push(1, &row(0.0, &[]))
+                .unwrap_err()
+                .contains("too long")
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! Runs side by side: by a key of the grid, or by its points.
+
+use serde_json::Value;
+
+use super::columns::{HELD_OUT_F1, LEARNED, LOSS};
+use super::statistics::Sample;
+use super::{Point, Summary};
+
+/// Runs that have something in common.
+pub(super) struct Group {
+    /// What they have in common.
+    pub(super) name: String,
+    pub(super) runs: usize,
+    pub(super) failed: usize,
+    pub(super) learned: usize,
+    pub(super) steps: Option<Sample>,
+    pub(super) loss: Option<Sample>,
+    pub(super) held_out_f1: Option<Sample>,
+    pub(super) attention: Option<Sample>,
+}
+
+impl Summary {
+    /// The values that a key has, in order.
+    pub(super) fn values_of(&self, key: &str) -> Vec<Value> {
+        let mut values: Vec<&Value> = Vec::new();
+        for value in self.points.iter().filter_map(|point| point.value(key)) {
+            // The values of neighbours are the same, or take turns.
+            if values.last() != Some(&value) && !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        let mut values: Vec<Value> = values.into_iter().cloned().collect();
+        if values.iter().all(Value::is_number) {
+            let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+            values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        values
+    }
+
+    /// The runs of each value of a key.
+    pub(super) fn by_key(&self, key: &str, values: &[Value]) -> Vec<Group> {
+        let place = |point: &Point| {
+            let value = point.value(key)?;
+            values.iter().position(|other| other == value)
+        };
+        let places: Vec<Option<usize>> = self.points.iter().map(place).collect();
+        let names: Vec<String> = values.iter().map(written).collect();
+        self.groups(&names, &places)
+    }
+
+    /// The runs of each point that has any.
+    pub(super) fn by_point(&self) -> Vec<Group> {
+        let mut names = Vec::new();
+        let places: Vec<Option<usize>> = self
+            .points
+            .iter()
+            .map(|point| {
+                (point.runs > 0).then(|| {
+                    names.push(words(&point.values));
+                    names.len() - 1
+                })
+            })
+            .collect();
+        self.groups(&names, &places)
+    }
+
+    /// Groups of these names, from the group of each point.
+    fn groups(&self, names: &[String], places: &[Option<usize>]) -> Vec<Group> {
+        let sums = |of: fn(&Point) -> usize| {
+            let mut sums = vec![0; names.len()];
+            for (point, place) in self.points.iter().zip(places) {
+                if let Some(place) = place {
+                    sums[*place] += of(point);
+                }
+            }
+            sums
+        };
+        let samples = |column: &[f32]| {
+            let mut values: Vec<Vec<f32>> = vec![Vec::new(); names.len()];
+            for (point, value) in self.columns.points.iter().zip(column) {
+                if let Some(place) = places[*point as usize] {
+                    values[place].push(*value);
+                }
+            }
+            let samples = values
+                .into_iter()
+                .map(|values| Sample::of(values.into_iter()));
+            samples.collect::<Vec<_>>().into_iter()
+        };
+        let runs = sums(|point| point.runs);
+        let failed = sums(|point| point.failed);
+        let learned = sums(|point| point.learned);
+        let numbers = &self.columns.numbers;
+        let mut steps = samples(&numbers[LEARNED]);
+        let mut loss = samples(&numbers[LOSS]);
+        let mut held_out_f1 = samples(&numbers[HELD_OUT_F1]);
+        let mut attention = samples(&self.attention[0]);
+        names
+            .iter()
+            .enumerate()
+            .map(|(place, name)| Group {
+                name: name.clone(),
+                runs: runs[place],
+                failed: failed[place],
+                learned: learned[place],
+                steps: steps.next().flatten(),
+                loss: loss.next().flatten(),
+                held_out_f1: held_out_f1.next().flatten(),
+                attention: attention.next().flatten(),
+            })
+            .collect()
+    }
+}
+
+impl Point {
+    fn value(&self, key: &str) -> Option<&Value> {
+        let value = self.values.iter().find(|(name, _)| name == key);
+        value.map(|(_, value)| value)
+    }
+}
+
+fn words(values: &[(String, Value)]) -> String {
+    let pairs = values
+        .iter()
+        .map(|(key, value)| format!("{key}={}", written(value)));
+    pairs.collect::<Vec<_>>().join(" ")
+}
+
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,428 @@
+//! The tables and pictures of a summary.
+
+use headlight_inspector::distribution::Panel;
+use headlight_inspector::{Cells, Sheet};
+
+use super::Summary;
+use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, NUMBERS, POSITIVE};
+use super::groups::Group;
+use super::statistics::{Sample, wilson};
+use crate::report::number;
+
+/// The quantiles of the table.
+const QUANTILES: [(&str, f64); 5] = [
+    ("min", 0.0),
+    ("5%", 0.05),
+    ("median", 0.5),
+    ("95%", 0.95),
+    ("max", 1.0),
+];
+
+/// The quantiles of curves and positions.
+const BANDS: [(&str, f64); 5] = [
+    ("5%", 0.05),
+    ("25%", 0.25),
+    ("median", 0.5),
+    ("75%", 0.75),
+    ("95%", 0.95),
+];
+
+/// How fields of a number are called, and their decimals; in the order of [`NUMBERS`], but for the last,
+/// which stands below attention.
+const NAMES: [(&str, usize); NUMBERS.len() - 1] = [
+    ("final loss", 5),
+    ("accuracy", 5),
+    ("precision", 4),
+    ("recall", 4),
+    ("F1", 4),
+    ("held-out loss", 5),
+    ("held-out accuracy", 5),
+    ("held-out precision", 4),
+    ("held-out recall", 4),
+    ("held-out F1", 4),
+    ("smallest probability of a positive", 4),
+    ("largest probability of a negative", 4),
+];
+
+/// The most groups, epochs, positions or reasons of a table, and the most groups of a picture.
+const MOST_ROWS: usize = 64;
+const MOST_EPOCHS: usize = 16;
+const MOST_GROUPS: usize = 24;
+
+/// The most moments of a curve.
+const MOST_MOMENTS: usize = 200;
+
+pub(super) fn sheet(summary: &Summary, title: &str) -> Sheet {
+    let epochs = curve(summary);
+    let mut tables = vec![all_runs(summary)];
+    tables.extend(failures(summary));
+    tables.extend(epoch_table(&epochs));
+    tables.extend(positions_table(summary));
+    let mut panels = distributions(summary);
+    panels.extend(epoch_panel(&epochs));
+    panels.extend(positions_panel(summary));
+    let mut words = words(summary);
+    for key in &summary.by {
+        let mut values = summary.values_of(key);
+        if values.len() > MOST_ROWS {
+            words.push(format!(
+                "{key} has {} values, of which the first {MOST_ROWS} are shown",
+                values.len()
+            ));
+            values.truncate(MOST_ROWS);
+        }
+        let groups = summary.by_key(key, &values);
+        tables.push(group_table(summary, &format!("By {key}"), &groups));
+        panels.extend(group_panels(summary, key, &groups));
+    }
+    let points = summary.points.iter().filter(|point| point.runs > 0).count();
+    match points {
+        _ if summary.by.len() < 2 => {}
+        2..=MOST_ROWS => {
+            tables.push(group_table(
+                summary,
+                "By point of the grid",
+                &summary.by_point(),
+            ));
+        }
+        _ => words.push(format!(
+            "the grid has {points} points, which are not shown one by one"
+        )),
+    }
+    Sheet {
+        title: title.to_owned(),
+        words,
+        tables,
+        panels,
+    }
+}
+
+fn words(summary: &Summary) -> Vec<String> {
+    let (runs, failed, learned) = (summary.runs(), summary.failures(), summary.learned());
+    let failed = match failed {
+        0 => String::new(),
+        _ => format!(", {failed} failed"),
+    };
+    let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
+    let mut words = vec![
+        format!(
+            "{runs} runs{failed}; {learned} learned: held-out F1 reached 0.99 ({})",
+            share(learned, runs)
+        ),
+        format!("95% confidence interval of that share, as Wilson has it: {low:.2}% to {high:.2}%"),
+    ];
+    if summary.found && !summary.columns.lists[POSITIVE].is_empty() {
+        words.push(format!(
+            "attention is measured on {}, which positives have most of it on, over all runs",
+            summary.watched.words()
+        ));
+    }
+    let every = summary.columns.every;
+    if every > 1 {
+        words.push(format!(
+            "counts and shares are of all runs, every other figure of {} of them: one in {every} of each point of \
+             the grid",
+            summary.columns.points.len()
+        ));
+    }
+    words
+}
+
+/// Mean, standard deviation and quantiles of each quantity over all runs.
+fn all_runs(summary: &Summary) -> Cells {
+    let mut rows = vec![header("", &["mean", "sd"], &QUANTILES)];
+    let mut add = |name: &str, decimals: usize, column: &[f32]| {
+        let Some(sample) = Sample::of(column.iter().copied()) else {
+            return;
+        };
+        let mut row = vec![name.to_owned()];
+        row.extend(mean_and_sd(&sample, decimals));
+        row.extend(QUANTILES.map(|(_, share)| number(Some(sample.quantile(share)), decimals)));
+        rows.push(row);
+    };
+    let numbers = &summary.columns.numbers;
+    for (column, (name, decimals)) in numbers.iter().zip(NAMES) {
+        add(name, decimals, column);
+    }
+    for (class, column) in ["positives", "negatives"].iter().zip(&summary.attention) {
+        let name = format!("attention on {}, {class}", summary.watched.words());
+        add(&name, 3, column);
+    }
+    add("learned at step", 0, &numbers[LEARNED]);
+    Cells {
+        rows,
+        ..Cells::default()
+    }
+}
+
+/// Why runs failed, the commonest reason first.
+fn failures(summary: &Summary) -> Option<Cells> {
+    let mut reasons: Vec<_> = summary.reasons.values().collect();
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.runs));
+    let mut rows = vec![["reason", "runs", "first seed"].map(str::to_owned).to_vec()];
+    for reason in reasons.iter().take(MOST_ROWS) {
+        rows.push(vec![
+            reason.message.clone(),
+            reason.runs.to_string(),
+            reason.seed.to_string(),
+        ]);
+    }
+    (rows.len() > 1).then(|| Cells {
+        title: "Failed runs".to_owned(),
+        how: "messages that begin alike but for numbers are counted together, under the first"
+            .to_owned(),
+        rows,
+    })
+}
+
+/// The losses of an epoch over all runs that have it. Of many epochs some.
+fn curve(summary: &Summary) -> Vec<(usize, Sample)> {
+    let losses = &summary.columns.lists[EPOCHS];
+    some(losses.len(), MOST_MOMENTS)
+        .filter_map(|epoch| Some((epoch + 1, Sample::of(losses[epoch].iter().copied())?)))
+        .collect()
+}
+
+/// At most so many places of a list, evenly, the first and the last among them.
+fn some(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let shown = count.min(most);
+    (0..shown).map(move |index| match shown {
+        1 => 0,
+        _ => index * (count - 1) / (shown - 1),
+    })
+}
+
+fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Cells> {
+    let mut rows = vec![header("epoch", &["runs", "mean"], &BANDS)];
+    for (epoch, sample) in some(epochs.len(), MOST_EPOCHS).map(|place| &epochs[place]) {
+        let mut row = vec![
+            epoch.to_string(),
+            sample.len().to_string(),
+            number(Some(sample.mean()), 5),
+        ];
+        row.extend(BANDS.map(|(_, share)| number(Some(sample.quantile(share)), 5)));
+        rows.push(row);
+    }
+    (rows.len() > 1).then(|| Cells {
+        title: "Learning curve".to_owned(),
+        how: "mean loss over the batches of an epoch".to_owned(),
+        rows,
+    })
+}
+
+fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Panel> {
+    let quantiles = |sample: &Sample| BANDS.map(|(_, share)| sample.quantile(share));
+    (epochs.len() > 1).then(|| Panel::Bands {
+        labels: ["epoch", "training loss"].map(str::to_owned),
+        times: epochs.iter().map(|(epoch, _)| *epoch as f64).collect(),
+        quantiles: epochs.iter().map(|(_, sample)| quantiles(sample)).collect(),
+        names: ["5% to 95%", "25% to 75%", "median"].map(str::to_owned),
+    })
+}
+
+/// Attention on each position, of a class.
+fn by_position(summary: &Summary, class: usize) -> Vec<Option<Sample>> {
+    let columns = summary.columns.lists[class].iter().take(MOST_ROWS);
+    columns
+        .map(|column| Sample::of(column.iter().copied()))
+        .collect()
+}
+
+const CLASSES: [(&str, usize); 2] = [("positives", POSITIVE), ("negatives", NEGATIVE)];
+
+fn positions_table(summary: &Summary) -> Option<Cells> {
+    let classes = CLASSES.map(|(name, class)| (name, by_position(summary, class)));
+    let positions = classes.iter().map(|(_, samples)| samples.len()).max()?;
+    let mut top = vec!["position".to_owned()];
+    for (name, _) in &classes {
+        top.extend(["mean", "sd", "5%", "95%"].map(|what| format!("{name}: {what}")));
+    }
+    let mut rows = vec![top];
+    for position in 0..positions {
+        let mut row = vec![position.to_string()];
+        for (_, samples) in &classes {
+            match samples.get(position).and_then(Option::as_ref) {
+                None => row.extend([(); 4].map(|()| number(None, 3))),
+                Some(sample) => {
+                    row.extend(mean_and_sd(sample, 3));
+                    row.extend([0.05, 0.95].map(|share| number(Some(sample.quantile(share)), 3)));
+                }
+            }
+        }
+        rows.push(row);
+    }
+    (rows.len() > 1).then(|| Cells {
+        title: "Attention of [CLS] on each position".to_owned(),
+        how: "each run's mean over the samples of a class".to_owned(),
+        rows,
+    })
+}
+
+fn positions_panel(summary: &Summary) -> Option<Panel> {
+    let range = |sample: Option<Sample>| {
+        sample.map(|sample| [0.05, 0.5, 0.95].map(|share| sample.quantile(share)))
+    };
+    let sets = CLASSES.map(|(name, class)| {
+        let ranges = by_position(summary, class).into_iter().map(range).collect();
+        (name.to_owned(), ranges)
+    });
+    let lists = &summary.columns.lists;
+    let positions = lists[POSITIVE].len().max(lists[NEGATIVE].len());
+    (positions > 0).then(|| Panel::Ranges {
+        labels: ["position", "attention of [CLS] (median, 5% to 95%)"].map(str::to_owned),
+        groups: (0..positions.min(MOST_ROWS))
+            .map(|position| position.to_string())
+            .collect(),
+        sets: sets.to_vec(),
+        mark: Some((1.0 / positions as f64, "uniform".to_owned())),
+    })
+}
+
+/// How often quantities have which values, and how two of them go together.
+fn distributions(summary: &Summary) -> Vec<Panel> {
+    let known = |column: &[f32]| {
+        let known = column.iter().filter(|value| !value.is_nan());
+        known.map(|&value| f64::from(value)).collect::<Vec<_>>()
+    };
+    let numbers = &summary.columns.numbers;
+    let (attention, steps) = (&summary.attention[0], &numbers[LEARNED]);
+    let lists = &summary.columns.lists;
+    let positions = lists[POSITIVE].len().max(lists[NEGATIVE].len());
+    let uniform = summary.watched.uniform(positions);
+    let name = format!("attention on {}", summary.watched.words());
+    let both = steps.iter().zip(attention);
+    let points = both
+        .filter(|(step, paid)| !step.is_nan() && !paid.is_nan())
+        .map(|(&step, &paid)| [f64::from(step), f64::from(paid)])
+        .collect();
+    vec![
+        Panel::Histogram {
+            label: "final loss".to_owned(),
+            values: known(&numbers[LOSS]),
+            mark: None,
+        },
+        Panel::Histogram {
+            label: format!("{name}, positives"),
+            values: known(attention),
+            mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
+        },
+        Panel::Histogram {
+            label: "learned at step".to_owned(),
+            values: known(steps),
+            mark: None,
+        },
+        Panel::Scatter {
+            labels: ["learned at step".to_owned(), name],
+            points,
+        },
+    ]
+}
+
+/// A line for each group.
+fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
+    let mut rows = vec![
+        [
+            "",
+            "runs",
+            "failed",
+            "learned",
+            "95% interval",
+            "median step",
+            "final loss",
+            "held-out F1",
+            "attention",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    ];
+    for group in groups {
+        let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
+        let median = group.steps.as_ref().map(|steps| steps.quantile(0.5));
+        rows.push(vec![
+            group.name.clone(),
+            group.runs.to_string(),
+            group.failed.to_string(),
+            share(group.learned, group.runs),
+            format!("{low:.1}–{high:.1}%"),
+            number(median, 0),
+            with_margin(group.loss.as_ref(), 5),
+            with_margin(group.held_out_f1.as_ref(), 4),
+            with_margin(group.attention.as_ref(), 3),
+        ]);
+    }
+    Cells {
+        title: title.to_owned(),
+        how: format!(
+            "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
+             that learned is Wilson's",
+            summary.watched.words()
+        ),
+        rows,
+    }
+}
+
+/// How many learn, and how strongly they attend, by a key.
+fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Panel> {
+    let groups = &groups[..groups.len().min(MOST_GROUPS)];
+    let learned = groups.iter().map(|group| {
+        let [low, high] = wilson(group.learned, group.runs);
+        Some([low, group.learned as f64 / group.runs as f64, high])
+    });
+    let mean = |sample: &Option<Sample>| {
+        let sample = sample.as_ref()?;
+        let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
+        Some([mean - margin, mean, mean + margin])
+    };
+    let attention = format!("attention on {}", summary.watched.words());
+    let sets = [
+        ("share that learned".to_owned(), learned.collect()),
+        (
+            "mean final loss".to_owned(),
+            groups.iter().map(|group| mean(&group.loss)).collect(),
+        ),
+        (
+            attention,
+            groups.iter().map(|group| mean(&group.attention)).collect(),
+        ),
+    ];
+    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| Panel::Ranges {
+        labels: [key.to_owned(), format!("{what} (95% interval)")],
+        groups: groups.iter().map(|group| group.name.clone()).collect(),
+        sets: vec![(String::new(), ranges)],
+        mark: None,
+    };
+    sets.into_iter().map(panel).collect()
+}
+
+fn header(name: &str, before: &[&str], quantiles: &[(&str, f64)]) -> Vec<String> {
+    let quantiles = quantiles.iter().map(|(name, _)| name);
+    [&name]
+        .into_iter()
+        .chain(before)
+        .chain(quantiles)
+        .map(|name| (*name).to_owned())
+        .collect()
+}
+
+fn mean_and_sd(sample: &Sample, decimals: usize) -> [String; 2] {
+    let sd = sample.sd();
+    [
+        number(Some(sample.mean()), decimals),
+        sd.map_or_else(String::new, |sd| number(Some(sd), decimals)),
+    ]
+}
+
+fn with_margin(sample: Option<&Sample>, decimals: usize) -> String {
+    let Some(sample) = sample else {
+        return number(None, decimals);
+    };
+    let mean = sample.mean();
+    match sample.margin() {
+        Some(margin) => format!("{mean:.decimals$} ± {margin:.decimals$}"),
+        None => number(Some(mean), decimals),
+    }
+}
+
+fn share(part: usize, whole: usize) -> String {
+    format!("{:.1}%", 100.0 * part as f64 / whole.max(1) as f64)
+}

@@ -1,0 +1,401 @@
+//! `headlight report`, and files of runs that it and `merge` read: figures that can be worked out by hand, and
+//! what is refused.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::sweeps::{refused, rows, sweep};
+use common::{Finished, folder, run, text};
+
+/// A row of two positions and two epochs.
+fn row(seed: u64, point: Option<(usize, f64)>, loss: f64, step: Option<u32>) -> String {
+    let place = point.map_or_else(String::new, |(point, rate)| {
+        format!("\"point\":{point},\"training.learning_rate\":{rate},\"model.d_model\":4,")
+    });
+    let step = step.map_or_else(|| "null".to_owned(), |step| step.to_string());
+    let (low, high) = (0.5 - loss / 10.0, 0.5 + loss / 10.0);
+    format!(
+        "{{\"seed\":{seed},{place}\"epoch_loss\":[{},{loss}],\"final_loss\":{loss},\"accuracy\":1.0,\
+         \"attention_positive\":[{low},{high}],\"attention_negative\":[0.75,0.25],\"learned_at_step\":{step},\
+         \"weights_sha256\":\"w\",\"config_sha256\":\"c\"}}\n",
+        10.0 * loss
+    )
+}
+
+fn failed(seed: u64, error: &str) -> String {
+    format!("{{\"seed\":{seed},\"error\":\"{error}\",\"config_sha256\":\"c\"}}\n")
+}
+
+fn report(path: &Path, more: &[&str]) -> Finished {
+    run(&[&["report", text(path)], more].concat())
+}
+
+/// The cells of the line of a table that begins with a name.
+fn cells(finished: &Finished, name: &str) -> Vec<String> {
+    let line = finished.stdout.lines().find(|line| {
+        let first = line
+            .strip_prefix('|')
+            .and_then(|rest| rest.split('|').next());
+        first.is_some_and(|first| first.trim() == name)
+    });
+    let line = line.unwrap_or_else(|| panic!("no line `{name}` in {}", finished.stdout));
+    let cells = line.trim_matches('|').split('|').skip(1);
+    cells.map(|cell| cell.trim().to_owned()).collect()
+}
+
+/// Losses 1, 2, 4 and 8: mean 3.75 and quantiles are `numpy.mean` and `numpy.quantile`, the deviation
+/// `numpy.std(ddof=1)`, the share's interval `proportion_confint(3, 6, method="wilson")` of statsmodels.
+#[test]
+fn figures_are_numpys() {
+    let folder = folder("report_figures");
+    let path = folder.join("rows.jsonl");
+    let mut all = String::new();
+    for (seed, loss, step) in [
+        (0, 1.0, Some(10)),
+        (1, 2.0, Some(20)),
+        (2, 4.0, None),
+        (3, 8.0, Some(40)),
+    ] {
+        all += &row(seed, None, loss, step);
+    }
+    all += &failed(4, "training diverged: NaN at step 7; try less");
+    all += &failed(5, "training diverged: NaN at step 12; try something else");
+    fs::write(&path, all).unwrap();
+    let finished = report(&path, &[]).done();
+    let said = |part: &str| assert!(finished.stdout.contains(part), "{}", finished.stdout);
+    said("6 runs, 2 failed; 3 learned: held-out F1 reached 0.99 (50.0%)");
+    said("18.76% to 81.24%");
+    said("attention is measured on position 1");
+    let all_runs = |name: &str| cells(&finished, name);
+    assert_eq!(
+        all_runs("final loss"),
+        [
+            "3.75000", "3.09570", "1.00000", "1.15000", "3.00000", "7.40000", "8.00000"
+        ]
+    );
+    assert_eq!(all_runs("learned at step")[..2], ["23", "15"]);
+    assert_eq!(
+        all_runs("attention on position 1, positives")[..3],
+        ["0.875", "0.310", "0.600"]
+    );
+    assert_eq!(
+        cells(&finished, "training diverged: NaN at step 7"),
+        ["2", "4"]
+    );
+    // Epoch 1: runs, mean, 5%, 25%, median, 75%, 95%.
+    assert_eq!(
+        cells(&finished, "1")[..7],
+        [
+            "4", "37.50000", "11.50000", "17.50000", "30.00000", "50.00000", "74.00000"
+        ]
+    );
+    // Position 0 of positives: 0.4, 0.3, 0.1, -0.3.
+    assert_eq!(cells(&finished, "0")[..2], ["0.125", "0.310"]);
+    let other = report(&path, &["--position", "0"]).done();
+    assert_eq!(
+        cells(&other, "attention on position 0, negatives")[0],
+        "0.750"
+    );
+}
+
+/// Two learning rates with four runs each; 3.182446 is `scipy.stats.t.ppf(0.975, 3)`, intervals of shares are
+/// Wilson's of 4 and of 2 out of 4.
+#[test]
+fn a_key_of_the_grid_is_compared_with_intervals() {
+    let folder = folder("report_by");
+    let path = folder.join("rows.jsonl");
+    let mut all = String::new();
+    for (seed, loss) in (0..).zip([1.0, 2.0, 4.0, 8.0]) {
+        all += &row(seed, Some((0, 1e-3)), loss, Some(10));
+        let step = (seed < 2).then_some(30);
+        all += &row(seed, Some((1, 1e-2)), loss / 2.0, step);
+    }
+    fs::write(&path, all).unwrap();
+    let [svg, html] = ["report.svg", "report.html"].map(|name| folder.join(name));
+    let by = ["--by", "training.learning_rate"];
+    let files = ["--svg", text(&svg), "--html", text(&html)];
+    let finished = report(&path, &[&by[..], &files[..]].concat()).done();
+    // 3.182446 * 3.095696 / sqrt(4) = 4.925943, and half of it.
+    assert_eq!(
+        cells(&finished, "0.001")[..6],
+        ["4", "0", "100.0%", "51.0–100.0%", "10", "3.75000 ± 4.92594"]
+    );
+    assert_eq!(
+        cells(&finished, "0.01")[..6],
+        ["4", "0", "50.0%", "15.0–85.0%", "30", "1.87500 ± 2.46297"]
+    );
+    // A key that varies needs no naming, one that does not is shown when it is named.
+    assert_eq!(report(&path, &[]).done().stdout, finished.stdout);
+    let same = report(&path, &["--by", "model.d_model"]).done();
+    assert_eq!(cells(&same, "4")[0], "8");
+
+    let picture = fs::read_to_string(&svg).unwrap();
+    for part in [
+        ">0.001</text>",
+        ">0.01</text>",
+        "share that learned (95% interval)",
+    ] {
+        assert!(picture.contains(part), "{part}");
+    }
+    // Eight runs, but two did not learn: no point in the scatter plot.
+    assert_eq!(picture.matches("class=\"dot\"").count(), 6);
+    let page = fs::read_to_string(&html).unwrap();
+    for part in [
+        "default-src 'none'",
+        "3.75000 ± 4.92594",
+        "<svg ",
+        "Learning curve",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let page = page.replace("http://www.w3.org/2000/svg", "");
+    for part in [
+        "<script", "http:", "https:", "src=", "href=", "style=\"", "onload",
+    ] {
+        assert!(!page.contains(part), "{part}");
+    }
+}
+
+/// A sweep ends with what `report` says of its file.
+#[test]
+fn a_sweep_ends_with_its_report() {
+    let folder = folder("report_sweep");
+    let out = folder.join("rows.jsonl");
+    let swept = sweep(&out, "0..12", &[]).done().stdout;
+    let reported = report(&out, &["--position", "3"]).done().stdout;
+    assert!(swept.contains(&reported), "{swept}\n{reported}");
+    let picture = folder.join("report.svg");
+    report(&out, &["--position", "3", "--svg", text(&picture)]).done();
+    let panels = |path: &Path| {
+        let text = fs::read_to_string(path).unwrap();
+        text.split_once("<g ").unwrap().1.to_owned()
+    };
+    assert_eq!(panels(&picture), panels(&folder.join("rows.svg")));
+}
+
+#[test]
+fn what_is_no_results_file_is_refused() {
+    let folder = folder("report_refused");
+    let file = |name: &str, bytes: &str| -> PathBuf {
+        let path = folder.join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let good = row(0, None, 1.0, None) + &row(1, None, 2.0, None);
+    let other = row(2, None, 1.0, None).replace("\"c\"", "\"d\"");
+    let list = "0.5,".repeat(250_000) + "0.5";
+    let mut long = String::new();
+    for point in 0..200 {
+        let _ = writeln!(
+            long,
+            "{{\"seed\":0,\"point\":{point},\"epoch_loss\":[{}],\"config_sha256\":\"c\"}}",
+            if point == 0 { list.as_str() } else { "1" }
+        );
+    }
+    let changed = row(0, Some((0, 1.0)), 1.0, None) + &row(1, Some((0, 2.0)), 1.0, None);
+    for (name, bytes, part) in [
+        (
+            "empty.jsonl",
+            String::new(),
+            "it holds no rows; name a .jsonl file",
+        ),
+        (
+            "table.csv",
+            "seed,final_loss\n0,0.1\n".to_owned(),
+            "line 1: it is no JSON object",
+        ),
+        (
+            "named.csv",
+            "seed,final_loss\n0,0.1\n".to_owned(),
+            "name a .jsonl file of `headlight sweep`",
+        ),
+        (
+            "others.jsonl",
+            good.clone() + &other,
+            "line 3: the row is of another config",
+        ),
+        (
+            "twice.jsonl",
+            good.clone() + &good,
+            "line 3: seed 0 stands there twice or out of order; `headlight merge",
+        ),
+        (
+            "words.jsonl",
+            good.replace("2,\"acc", "\"two\",\"acc"),
+            "line 2: its `final_loss` is no number",
+        ),
+        (
+            "list.jsonl",
+            good.replace("[20,2]", "[true]"),
+            "line 2: its `epoch_loss` holds more than numbers",
+        ),
+        (
+            "no_list.jsonl",
+            good.replace("[20,2]", "7"),
+            "line 2: its `epoch_loss` is no list",
+        ),
+        (
+            "changed.jsonl",
+            changed,
+            "line 2: it has other values of the grid's keys",
+        ),
+        (
+            "long.jsonl",
+            long,
+            "its lists are too long for so many points of a grid",
+        ),
+    ] {
+        refused(&report(&file(name, &bytes), &[]), part);
+    }
+    refused(&report(&folder.join("none.jsonl"), &[]), "none.jsonl");
+    let path = file("good.jsonl", &good);
+    refused(
+        &report(&path, &["--by", "model.d_model"]),
+        "has no such key of a grid; it is of a sweep without a grid",
+    );
+    refused(
+        &report(&path, &["--position", "2"]),
+        "have positions 0 to 1",
+    );
+    refused(&report(&path, &["--html", text(&path)]), "is what is read");
+    let grid = file("grid.jsonl", &row(0, Some((0, 1.0)), 1.0, None));
+    refused(
+        &report(&grid, &["--by", "model.depth"]),
+        "it has model.d_model, training.learning_rate",
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), good);
+}
+
+/// What a killed writer cut short is said, and the rest is read; nothing of it is changed.
+#[test]
+fn a_last_line_that_was_cut_short_is_left_out() {
+    let folder = folder("report_cut");
+    let path = folder.join("rows.jsonl");
+    let whole = row(0, None, 1.0, None) + &row(1, None, 2.0, None);
+    let cut = &whole[..whole.len() - 9];
+    fs::write(&path, cut).unwrap();
+    let finished = report(&path, &[]).done();
+    assert!(
+        finished.stdout.contains("1 runs; 0 learned"),
+        "{}",
+        finished.stdout
+    );
+    assert!(
+        finished
+            .stderr
+            .contains("the last line was cut short and is left out")
+    );
+    let out = folder.join("merged.jsonl");
+    let finished = run(&["merge", text(&path), "--out", text(&out)]).done();
+    assert!(
+        finished
+            .stderr
+            .contains("the last line was cut short and is left out")
+    );
+    assert_eq!(fs::read_to_string(&out).unwrap(), row(0, None, 1.0, None));
+    assert_eq!(fs::read_to_string(&path).unwrap(), cut);
+}
+
+/// More shards than a system lets be open at a time, in any order, with rows that take turns: one file.
+#[test]
+fn many_shards_in_any_order_are_one_file() {
+    let folder = folder("merge_many");
+    let mut parts = Vec::new();
+    let mut whole = String::new();
+    for part in 0..600 {
+        let rows: Vec<String> = [part, part + 600, part + 1200]
+            .map(|seed| row(seed, None, seed as f64, None))
+            .to_vec();
+        let path = folder.join(format!("{part}.jsonl"));
+        fs::write(&path, rows.concat()).unwrap();
+        parts.push(path);
+    }
+    for seed in 0..1800 {
+        whole += &row(seed, None, seed as f64, None);
+    }
+    let out = folder.join("all.jsonl");
+    // A limit that is below the number of shards.
+    let script = "ulimit -n 200 && exec \"$0\" merge --out \"$@\"";
+    for _ in 0..2 {
+        parts.reverse();
+        let finished = std::process::Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_headlight"), text(&out)])
+            .args(&parts)
+            .output();
+        let finished = Finished::from(finished.unwrap()).done();
+        assert!(finished.stdout.ends_with("all.jsonl: 1800 runs\n"));
+        assert_eq!(fs::read_to_string(&out).unwrap(), whole);
+        fs::remove_file(&out).unwrap();
+    }
+}
+
+/// Failed runs that come twice count once, an empty shard is said, and of nothing nothing is written.
+#[test]
+fn doubled_and_empty_shards_are_said() {
+    let folder = folder("merge_doubled");
+    let [one, empty, out] = ["one.jsonl", "empty.jsonl", "all.jsonl"].map(|name| folder.join(name));
+    let rows_of_one = row(0, None, 1.0, None) + &failed(1, "diverged");
+    fs::write(&one, &rows_of_one).unwrap();
+    fs::write(&empty, "").unwrap();
+    let all = [text(&one), text(&empty), text(&one), "--out", text(&out)];
+    let finished = run(&[&["merge"], &all[..]].concat()).done();
+    assert!(
+        finished
+            .stdout
+            .ends_with("2 runs, 2 of them found twice and written once, 1 failed\n"),
+        "{}",
+        finished.stdout
+    );
+    assert!(finished.stderr.contains("empty.jsonl: it holds no rows"));
+    assert_eq!(fs::read_to_string(&out).unwrap(), rows_of_one);
+    assert_eq!(rows(&out).len(), 2);
+    fs::remove_file(&out).unwrap();
+    let nothing = run(&["merge", text(&empty), "--out", text(&out)]);
+    refused(&nothing, "there are no rows to merge in");
+    assert!(!out.exists());
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_how_to_have_it() {
+    let folder = folder("merge_without_parquet");
+    let [path, out] = ["rows.jsonl", "all.parquet"].map(|name| folder.join(name));
+    fs::write(&path, row(0, None, 1.0, None)).unwrap();
+    let finished = run(&["merge", text(&path), "--out", text(&out)]);
+    refused(
+        &finished,
+        "build with `cargo build --release --features parquet`",
+    );
+    assert!(!out.exists());
+}
+
+/// What readers of Parquet find is checked by `scripts/read_results.py`.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_is_whole_or_not_there() {
+    let folder = folder("merge_parquet");
+    let [path, out] = ["rows.jsonl", "all.parquet"].map(|name| folder.join(name));
+    let good = row(0, None, 1.0, None) + &row(u64::MAX, None, 2.0, Some(3));
+    fs::write(&path, good.replace("[20,2]", "[null,2]")).unwrap();
+    let merge = ["merge", text(&path), "--out", text(&out)];
+    run(&merge).done();
+    let bytes = fs::read(&out).unwrap();
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    run(&merge).done();
+    assert_eq!(fs::read(&out).unwrap(), bytes);
+    fs::remove_file(&out).unwrap();
+    fs::write(
+        &path,
+        good.replace("\"accuracy\":1.0", "\"accuracy\":\"all\""),
+    )
+    .unwrap();
+    refused(
+        &run(&merge),
+        "the row of seed 0: its `accuracy` is no number",
+    );
+    assert!(!out.exists());
+}
