@@ -172,9 +172,9 @@ pub(super) fn ranges(
         let place = y.place(*value);
         let _ = writeln!(
             text,
-            r#"<path class="mark" d="M{LEFT} {place:.1}H{}"/><text class="marked" x="{}" y="{:.1}">{}</text>"#,
+            r#"<path class="mark" d="M{LEFT} {place:.1}H{}"/><text class="marked" text-anchor="end" x="{}" y="{:.1}">{}</text>"#,
             WIDTH - RIGHT,
-            LEFT + 4.0,
+            WIDTH - RIGHT,
             place - 4.0,
             escape(name)
         );
