@@ -6,7 +6,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::sweeps::{refused, rows, sweep};
 use common::{Finished, Moments, folder, headlight, run, send, text};
@@ -326,10 +326,10 @@ fn a_long_sweep_survives_kills_at_any_moment() {
         arguments.into_iter().map(str::to_owned).collect()
     };
     let whole = folder.join("whole.jsonl");
-    let started = Instant::now();
     let finished = headlight().args(arguments(&whole, None)).output().unwrap();
     Finished::from(finished).done();
-    let whole_shard = started.elapsed().as_micros() as u64 / 4;
+    let bytes = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
+    let of_shard = bytes(&whole) / 4;
 
     let mut moments = Moments(13);
     let mut kills = 0;
@@ -343,7 +343,11 @@ fn a_long_sweep_survives_kills_at_any_moment() {
                 .stderr(Stdio::null())
                 .spawn()
                 .unwrap();
-            std::thread::sleep(Duration::from_micros(moments.below(whole_shard / 5)));
+            // By how far it has come, so that no machine is too fast or too slow for it.
+            let enough = bytes(&out) + moments.below(of_shard / 5);
+            while bytes(&out) < enough && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_micros(100));
+            }
             send(&child, "KILL");
             if child.wait().unwrap().success() {
                 break;
@@ -353,7 +357,7 @@ fn a_long_sweep_survives_kills_at_any_moment() {
         parts.push(out);
     }
     println!("{kills} kills");
-    assert!(kills >= 20, "{kills} kills");
+    assert!(kills >= 12, "{kills} kills");
     let merged = folder.join("merged.jsonl");
     let mut merge = vec!["merge", "--out", text(&merged)];
     merge.extend(parts.iter().map(|part| text(part)));
