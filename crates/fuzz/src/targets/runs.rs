@@ -121,12 +121,10 @@ pub(crate) mod results {
         let path = file("results.jsonl");
         fs::write(&path, bytes).unwrap();
         let opened = Results::open(&path, plan(), 0..plan().len(), Busy::Refuse);
-        match opened.map(|results| results.finished) {
-            // Nothing to sum up yet.
-            Ok(0) => {}
-            Ok(_) => {
-                let summary = Summary::read(&path, plan()).unwrap();
-                let _ = summary.text(80);
+        match opened.map(drop) {
+            // A summary looks at fields that going on with a sweep does not need.
+            Ok(()) => {
+                let _ = Summary::read(&path, plan()).map(|summary| summary.text(80));
             }
             // What is refused is left as it was.
             Err(_) => assert_eq!(fs::read(&path).unwrap(), bytes),
