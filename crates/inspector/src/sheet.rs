@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::Histogram;
 use crate::distribution::{self, Panel, svg};
-use crate::markup::{escape, hash};
+use crate::markup::{escape, still_page};
 use crate::page::STYLE;
 
 /// Words, tables and pictures.
@@ -63,22 +63,7 @@ impl Sheet {
 
     /// All of it as a page, for any browser, without a network or a script.
     pub fn html(&self) -> String {
-        let title = escape(&self.title);
-        let (page, picture) = (hash(STYLE), hash(distribution::STYLE));
-        let mut text = format!(
-            r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{page}' 'sha256-{picture}'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>{title}</h1>
-"#
-        );
+        let mut text = still_page(&self.title, STYLE, &[distribution::STYLE]);
         for paragraph in &self.words {
             let _ = writeln!(text, "<p>{}</p>", escape(paragraph));
         }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::cells::{Cells, mark};
 use super::{LEGEND, Page, Table};
-use crate::markup::{escape, hash};
+use crate::markup::{escape, still_page};
 
 /// The page's whole style. A cell's shade is one of twenty classes, since the page allows no style
 /// but this one.
@@ -13,22 +13,7 @@ pub(crate) const STYLE: &str = include_str!("style.css");
 impl Page {
     /// The page as HTML, for any browser, without a network.
     pub fn html(&self) -> String {
-        let title = escape(&self.title);
-        let style_hash = hash(STYLE);
-        let mut text = format!(
-            r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{style_hash}'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<h1>{title}</h1>
-"#
-        );
+        let mut text = still_page(&self.title, STYLE, &[]);
         paragraphs(&mut text, &self.paragraphs);
         if self.has_printed() {
             let _ = writeln!(text, r#"<p class="legend">{LEGEND}</p>"#);
