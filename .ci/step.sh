@@ -1,0 +1,67 @@
+# Sourced by every step: strict mode, the repository's root, a scratch folder, helpers that install what a
+# step needs, and the time that the step took. With STEP_TIMES set, the time also goes into that file.
+# shellcheck shell=bash
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+headlight=target/release/headlight
+work=$(mktemp -d)
+began=$(date +%s.%N)
+
+finish() {
+    local status=$?
+    rm -rf "$work"
+    # Not in a pipe or a subshell: there the times of this shell's children would be zero.
+    times > "$work.times"
+    local wall processor
+    wall=$(date +%s.%N | awk -v began="$began" '{ printf "%.0f", $1 - began }')
+    processor=$(tr 'ms' '  ' < "$work.times" | awk '{ total += 60 * $1 + $2 + 60 * $3 + $4 } END { printf "%.0f", total }')
+    rm -f "$work.times"
+    local outcome=
+    case $status in
+    0) ;;
+    143) outcome=", stopped before its end" ;;
+    *) outcome=", FAILED with exit code $status" ;;
+    esac
+    printf -- '--- %s: %s s, %s s of processor time%s\n' "$(basename "$0")" "$wall" "$processor" "$outcome"
+    if [ -n "${STEP_TIMES:-}" ]; then
+        echo "$(basename "$0") $wall $processor $status" >> "$STEP_TIMES"
+    fi
+}
+trap finish EXIT
+trap 'exit 143' TERM
+
+# build: the binary of the README's first command, for steps that run it.
+build() {
+    cargo build --quiet --release
+}
+
+# installed COMMAND...: whether all of them can be run.
+installed() {
+    local command
+    for command in "$@"; do
+        command -v "$command" >/dev/null || return 1
+    done
+}
+
+# debian PACKAGE...: installs packages; needs root.
+debian() {
+    apt-get update -qq
+    apt-get install -y -qq "$@" >/dev/null
+}
+
+# python_with REQUIREMENTS [PIP OPTION]...: sets `python` to an environment with these packages. It is
+# kept in the target folder, so that steps with the same requirements share it.
+python_with() {
+    local requirements=$1 name
+    shift
+    name=$(basename "$requirements" .txt)
+    local environment=target/ci/$name-$(cat "$(dirname "$requirements")"/requirements-*.txt | sha256sum | cut -c 1-12)
+    python=$environment/bin/python
+    if [ ! -e "$environment/complete" ]; then
+        rm -rf "$environment"
+        python3 -m venv "$environment"
+        "$python" -m pip install --quiet --disable-pip-version-check "$@" --requirement "$requirements"
+        touch "$environment/complete"
+    fi
+}
