@@ -5,6 +5,8 @@
 
 mod lines;
 mod metered;
+#[cfg(feature = "toml")]
+pub mod toml_message;
 
 use std::fs::{self, File};
 use std::io::{self, Read};

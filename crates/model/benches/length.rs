@@ -3,7 +3,8 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use headlight_model::{Inputs, ModelConfig};
+use headlight_architecture::{Inputs, ModelConfig};
+use headlight_model::TransformerClassifier;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -17,8 +18,10 @@ fn length(criterion: &mut Criterion) {
             positions,
             cls_position: 0,
         };
-        let model =
-            ModelConfig::new(8, 1, 1).init(inputs, &mut ChaCha8Rng::seed_from_u64(0), &device);
+        let config = ModelConfig::new(8, 1, 1);
+        let start = config.initial_parameters(inputs, &mut ChaCha8Rng::seed_from_u64(0));
+        let model = TransformerClassifier::new(&config, inputs, start, &device)
+            .unwrap_or_else(|mismatch| panic!("{mismatch}"));
         let tokens = Tensor::<2, Int>::zeros([1, positions], &device);
         group.bench_function(BenchmarkId::from_parameter(positions), |bencher| {
             bencher.iter(|| model.forward(tokens.clone()).logits.into_data());

@@ -3,8 +3,9 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Bool, Int, Tensor, TensorData, s};
+use headlight_architecture::{Inputs, Mask};
 
-use crate::{BlockOutput, Inputs, Mask, TokenPositionEmbedding, TransformerBlock};
+use crate::{BlockOutput, TokenPositionEmbedding, TransformerBlock};
 
 /// Tells two classes apart by what `[CLS]` has gathered.
 #[derive(Module, Debug)]

@@ -2,10 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
-use headlight_model::{
-    Attention, Inputs, Mask, ModelConfig, ProjectionKind, Scale, TransformerClassifier,
-    attention_weights,
-};
+use headlight_architecture::{Inputs, Mask, ModelConfig, Parameter, ProjectionKind, Scale};
+use headlight_model::{Attention, TransformerClassifier, attention_weights};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -19,15 +17,14 @@ fn model(config: &ModelConfig, inputs: Inputs, seed: u64) -> TransformerClassifi
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     config.validate().unwrap();
     config.validate_for(inputs).unwrap();
-    let model = config.init(inputs, &mut rng, &Device::flex());
-    let mut parameters = model.parameters();
+    let mut parameters = config.initial_parameters(inputs, &mut rng);
     for value in parameters
         .iter_mut()
         .flat_map(|parameter| &mut parameter.values)
     {
         *value = rng.next_u32() as f32 / u32::MAX as f32 * 2.0 - 1.0;
     }
-    model.with_parameters(parameters).unwrap()
+    TransformerClassifier::new(config, inputs, parameters, &Device::flex()).unwrap()
 }
 
 fn tokens(rows: &[Vec<i32>]) -> Tensor<2, Int> {
@@ -82,8 +79,8 @@ fn parameters_are_named_after_their_place() {
         let listed = model.parameters();
         // What is drawn and what the module tree holds are the same list.
         let drawn = config.initial_parameters(inputs(5), &mut ChaCha8Rng::seed_from_u64(0));
-        let shapes = |parameters: &[headlight_model::Parameter]| -> Vec<(String, Vec<usize>)> {
-            let pair = |parameter: &headlight_model::Parameter| {
+        let shapes = |parameters: &[Parameter]| -> Vec<(String, Vec<usize>)> {
+            let pair = |parameter: &Parameter| {
                 (parameter.name.clone(), parameter.shape.clone())
             };
             parameters.iter().map(pair).collect()
@@ -128,30 +125,6 @@ fn without_projections_queries_keys_and_values_are_the_input() {
     );
     let heads_first = output.embeddings.reshape([1, 4, 2, 3]).swap_dims(1, 2);
     assert_eq!(values(attention.query.clone()), values(heads_first));
-}
-
-#[test]
-fn what_does_not_fit_is_named() {
-    let mut config = ModelConfig::new(4, 1, 1);
-    config.attention.mask = Mask::Matrix(vec![vec![true; 3]; 2]);
-    let error = config.validate_for(inputs(3)).unwrap_err();
-    assert_eq!(error.key, "attention.mask");
-    assert!(error.message.contains("2 rows; there are 3 queries"));
-    config.attention.mask = Mask::Matrix(vec![vec![true; 3], vec![true; 2], vec![true; 3]]);
-    let error = config.validate_for(inputs(3)).unwrap_err();
-    assert!(error.message.contains("row 1 of the mask has 2 columns"));
-    config.attention.mask = Mask::None;
-    config.attention.padding_token = Some(20);
-    let error = config.validate_for(inputs(3)).unwrap_err();
-    assert_eq!(error.key, "attention.padding_token");
-    for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        config.attention.temperature = temperature;
-        let error = config.validate().unwrap_err();
-        assert_eq!(error.key, "attention.temperature");
-    }
-    config.attention.temperature = 1.0;
-    config.attention.scale = Scale::Factor(1e300);
-    assert_eq!(config.validate().unwrap_err().key, "attention.scale");
 }
 
 fn any_projections() -> impl Strategy<Value = ProjectionKind> {
@@ -254,10 +227,8 @@ proptest! {
                 parameter.values.truncate(length * config.d_model);
             }
         }
-        let short = config
-            .init(inputs(length), &mut ChaCha8Rng::seed_from_u64(0), &Device::flex())
-            .with_parameters(parameters)
-            .unwrap();
+        let short = TransformerClassifier::new(&config, inputs(length), parameters, &Device::flex());
+        let short = short.unwrap();
         let alone = short.forward(tokens(&[[&[0], &sample[..]].concat()]));
         let (padded, alone) = (values(output.logits)[0], values(alone.logits)[0]);
         prop_assert!((padded - alone).abs() <= 1e-4 * alone.abs().max(1.0), "{} {}", padded, alone);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headlight_model::Scale;
+use headlight_architecture::Scale;
 use toml::Spanned;
 
 use crate::beginning::{Beginning, Named, on_side};

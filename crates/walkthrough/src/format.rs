@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use headlight_model::{Mask, Scale};
+use headlight_architecture::{Mask, Scale};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;

@@ -14,7 +14,7 @@
 //! | `query`, `key`, `value` | vectors instead of embeddings |
 //! | `scores`, `d_k` | products instead of vectors, and how wide the vectors were |
 //! | `weights` | weights instead of scores |
-//! | `scale`, `mask` | as a model's config has them ([`Scale`](headlight_model::Scale), [`Mask`](headlight_model::Mask)) |
+//! | `scale`, `mask` | as a model's config has them ([`Scale`](headlight_architecture::Scale), [`Mask`](headlight_architecture::Mask)) |
 //! | `temperature` | what scaled scores are divided by |
 //! | `query_rows` | the queries to show, by token or index |
 //! | `[[published]]` | `stage`, `row`, `columns`, `values`, `decimals` that the document prints; a `note` on why they differ |

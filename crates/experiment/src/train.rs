@@ -1,15 +1,12 @@
 //! The training loop.
 
-mod divergence;
-
 use serde::{Deserialize, Serialize};
 
-use crate::Failure;
 use crate::engine::Engine;
+use crate::error::Error;
 use crate::evaluate::evaluate;
 use crate::experiment::Experiment;
 use crate::metrics::StepMetrics;
-use crate::signals::Signals;
 
 /// Where training stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,41 +28,45 @@ pub struct Progress {
 pub enum Next {
     /// Another step.
     Step,
-    /// No more of them.
+    /// The end of training.
     Stop,
 }
 
-/// How training ended, short of a failure.
+/// How training ended, if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All epochs are done.
     Finished,
-    /// The observer had seen enough.
+    /// The observer stopped it.
     Stopped,
-    /// A signal with this number asked to stop; the step under way was finished.
-    Interrupted(i32),
+    /// It was interrupted; the step under way was finished.
+    Interrupted,
 }
 
-/// Looks on while a model is trained.
+/// Watches a model while it is trained.
 pub trait Observer {
+    /// Why an observer fails, or training itself.
+    type Failure: From<Error>;
+
     /// Called before the first step and after each.
     ///
     /// # Errors
-    /// Stops training, as when a file cannot be written.
-    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure>;
+    /// Ends training, as when a file cannot be written.
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Self::Failure>;
 }
 
-/// Trains the engine's model from where it stands, which `start` says.
+/// Trains the engine's model from `start` on, until all epochs are done, the observer stops it, or
+/// `interrupted` returns true.
 ///
 /// # Errors
-/// When the loss is no longer a number, or the observer fails.
-pub fn train(
+/// When the loss becomes NaN or infinite, or the observer fails.
+pub fn train<O: Observer>(
     experiment: &Experiment,
     engine: &mut dyn Engine,
-    signals: &Signals,
     start: Progress,
-    observer: &mut dyn Observer,
-) -> Result<Ending, Failure> {
+    interrupted: impl Fn() -> bool,
+    observer: &mut O,
+) -> Result<Ending, O::Failure> {
     let train = &experiment.splits.train;
     let steps = experiment.steps_per_epoch();
     let mut progress = start;
@@ -82,16 +83,6 @@ pub fn train(
         if taken == 0 {
             progress.losses = Mean::default();
         }
-        // What the epoch starts from, to find out later what went wrong in it.
-        let before = engine.state();
-        let diverged = |engine: &mut dyn Engine, reason: &str, good: usize| {
-            let good: Vec<&[u32]> = batches.iter().take(good).skip(taken).collect();
-            let gradient = divergence::last_gradient(engine, train, &before, &good);
-            Failure::Diverged(format!(
-                "training diverged: {reason}{gradient}; try a training.learning_rate below {:e}",
-                experiment.config.training.learning_rate
-            ))
-        };
         for (index, batch) in batches.iter().enumerate().skip(taken) {
             let loss = engine.step(train, batch);
             progress.step += 1;
@@ -99,32 +90,28 @@ pub fn train(
             if !loss.is_finite() {
                 let step = progress.step;
                 let reason = format!("the loss became {loss} in epoch {epoch} at step {step}");
-                return Err(diverged(engine, &reason, index));
+                return Err(experiment.diverged(&reason).into());
             }
             progress.at_epoch_end = index + 1 == batches.len();
             if progress.at_epoch_end {
                 progress.epoch = epoch;
             }
             progress.loss = Some(loss);
-            let next = match observer.step(progress, engine) {
-                Err(Failure::Diverged(reason)) => return Err(diverged(engine, &reason, index + 1)),
-                other => other?,
-            };
-            if next == Next::Stop {
+            if observer.step(progress, engine)? == Next::Stop {
                 return Ok(Ending::Stopped);
             }
             if progress.step == experiment.steps() {
                 break;
             }
-            if let Some(signal) = signals.received() {
-                return Ok(Ending::Interrupted(signal));
+            if interrupted() {
+                return Ok(Ending::Interrupted);
             }
         }
     }
     Ok(Ending::Finished)
 }
 
-/// Whether something done every so many steps is due; every 0 steps means never.
+/// Whether something done every `every` steps is due; `every` 0 means never.
 pub fn due(every: usize, step: usize) -> bool {
     every > 0 && step.is_multiple_of(every)
 }
@@ -137,10 +124,10 @@ pub fn measure(
     experiment: &Experiment,
     engine: &mut dyn Engine,
     progress: Progress,
-) -> Result<StepMetrics, Failure> {
+) -> Result<StepMetrics, Error> {
     let rule = experiment.config.data.rule.as_ref();
     let train = evaluate(engine, &experiment.splits.train, rule)
-        .ok_or_else(|| Failure::Input("there are no training samples".to_owned()))?;
+        .ok_or_else(|| Error::Input("there are no training samples".to_owned()))?;
     let held_out = evaluate(engine, &experiment.splits.held_out, rule);
     Ok(StepMetrics {
         epoch: progress.epoch,
@@ -164,7 +151,7 @@ impl Mean {
         self.count += 1;
     }
 
-    /// The mean, where there is anything.
+    /// The mean; `None` before the first value.
     pub fn value(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }

@@ -1,16 +1,16 @@
-//! The hand-derived step of `headlight-fused`, for the trainer.
+//! The hand-derived step of `headlight-fused` as an engine.
 
-use headlight_data::Dataset;
+use headlight_architecture::{Mask, Parameter, ProjectionKind, Scale};
+use headlight_data::{ClsPlace, Dataset};
 use headlight_fused::{Adam, Model, Samples, Shape, State};
-use headlight_model::{Parameter, Scale, TransformerClassifier};
 
-use super::{Answers, Engine, TrainingState};
-use crate::Failure;
-use crate::config::TokenSecondMoment;
-use crate::experiment::{Experiment, init_model};
+use crate::config::{ExperimentConfig, TokenSecondMoment};
+use crate::engine::{Engine, Predictions, TrainingState};
+use crate::error::Error;
+use crate::experiment::Experiment;
 
-/// Samples that are asked about at a time: their answers stay in the cache.
-const AT_ONCE: usize = 512;
+/// Samples per pass: their predictions stay in the cache.
+const SAMPLES_PER_PASS: usize = 512;
 
 /// Trains with `headlight-fused`.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ impl<'a> FusedEngine<'a> {
     /// The experiment's model at its start.
     ///
     /// # Errors
-    /// When there is no such model.
-    pub fn new(experiment: &'a Experiment) -> Result<Self, Failure> {
+    /// When the engine does not support the config.
+    pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
         let config = &experiment.config;
         let training = &config.training;
         let shape = Shape {
@@ -47,7 +47,7 @@ impl<'a> FusedEngine<'a> {
             .flat_map(|parameter| parameter.values.iter().copied())
             .collect();
         let mut model = Model::new(shape, config.model.layer_norm_eps as f32, adam, &start)
-            .map_err(|error| Failure::Input(error.to_string()))?;
+            .map_err(|error| Error::Input(error.to_string()))?;
         let attention = &config.model.attention;
         if (attention.scale, attention.temperature) != (Scale::Root, 1.0) {
             model = model.with_scale(attention.factor(config.model.d_head()) as f32);
@@ -59,7 +59,7 @@ impl<'a> FusedEngine<'a> {
         })
     }
 
-    /// Numbers of all parameters, cut into these.
+    /// Numbers of all parameters, one after the other, by name.
     fn named(&self, values: &[f32]) -> Vec<Parameter> {
         let mut rest = values;
         let start = self.experiment.start.iter();
@@ -90,20 +90,20 @@ impl Engine for FusedEngine<'_> {
         f64::from(self.model.step(samples(train), batch))
     }
 
-    fn ask(&mut self, dataset: &Dataset, chosen: &[u32], answers: &mut Answers) {
+    fn predict(&mut self, dataset: &Dataset, chosen: &[u32], predictions: &mut Predictions) {
         self.model.ask(samples(dataset), chosen, &mut self.answers);
-        answers.clear();
+        predictions.clear();
         let own = &self.answers;
         let wide = |values: &[f32], into: &mut Vec<f64>| {
             into.extend(values.iter().map(|&value| f64::from(value)));
         };
-        wide(&own.logits, &mut answers.logits);
-        wide(&own.probabilities, &mut answers.probabilities);
-        wide(&own.losses, &mut answers.losses);
+        wide(&own.logits, &mut predictions.logits);
+        wide(&own.probabilities, &mut predictions.probabilities);
+        wide(&own.losses, &mut predictions.losses);
         let heads = self.experiment.config.model.n_heads;
         let positions = dataset.positions();
-        answers.attention.resize(chosen.len() * positions, 0.0);
-        let means = answers.attention.chunks_exact_mut(positions);
+        predictions.attention.resize(chosen.len() * positions, 0.0);
+        let means = predictions.attention.chunks_exact_mut(positions);
         for (mean, rows) in means.zip(own.attention.chunks_exact(heads * positions)) {
             for row in rows.chunks_exact(positions) {
                 for (mean, &weight) in mean.iter_mut().zip(row) {
@@ -116,8 +116,8 @@ impl Engine for FusedEngine<'_> {
         }
     }
 
-    fn at_once(&self) -> usize {
-        AT_ONCE
+    fn samples_per_pass(&self) -> usize {
+        SAMPLES_PER_PASS
     }
 
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {
@@ -144,7 +144,7 @@ impl Engine for FusedEngine<'_> {
         }
     }
 
-    fn restore(&mut self, state: &TrainingState) -> Result<(), Failure> {
+    fn restore(&mut self, state: &TrainingState) -> Result<(), Error> {
         state.check(&self.experiment.start)?;
         let parameters = state.parameters.iter();
         self.model.restore(&State {
@@ -157,11 +157,33 @@ impl Engine for FusedEngine<'_> {
         });
         Ok(())
     }
+}
 
-    fn model(&self) -> Result<TransformerClassifier, Failure> {
-        let Experiment { config, device, .. } = self.experiment;
-        let template = init_model(config, &device.device)?;
-        let model = template.with_parameters(self.parameters());
-        model.map_err(|mismatch| Failure::Diverged(format!("training diverged: {mismatch}")))
-    }
+/// Why the fused engine does not support the model of a config; `None` if it does.
+pub fn beyond_fused(config: &ExperimentConfig) -> Option<String> {
+    let model = &config.model;
+    let attention = &model.attention;
+    let beyond = [
+        (model.n_layers != 1, format!("model.n_layers = {}", model.n_layers)),
+        (model.d_ff != 0, format!("model.d_ff = {}", model.d_ff)),
+        (!model.positions, "model.positions = false".to_owned()),
+        (
+            attention.projections != ProjectionKind::Separate,
+            "model.attention.projections other than \"separate\"".to_owned(),
+        ),
+        (
+            attention.mask != Mask::None,
+            "model.attention.mask".to_owned(),
+        ),
+        (
+            attention.padding_token.is_some(),
+            "model.attention.padding_token".to_owned(),
+        ),
+        (
+            config.data.cls != ClsPlace::First,
+            "data.cls = \"last\"".to_owned(),
+        ),
+    ];
+    let (_, reason) = beyond.into_iter().find(|(is_beyond, _)| *is_beyond)?;
+    Some(reason)
 }

@@ -2,63 +2,52 @@
 
 use std::fmt::Write;
 
-use crate::{Parameter, TransformerClassifier};
+use crate::{Inputs, Layout, ModelConfig};
 
-/// A row: layer, what it gives, its parameters.
+/// A row: layer, shape of its output, number of its parameters.
 type Row = [String; 3];
 
-impl TransformerClassifier {
+impl ModelConfig {
     /// Number of trainable numbers.
-    pub fn parameter_count(&self) -> usize {
-        self.parameters()
-            .iter()
-            .map(|parameter| parameter.values.len())
-            .sum()
+    pub fn parameter_count(&self, inputs: Inputs) -> usize {
+        self.layout(inputs).iter().map(Layout::size).sum()
     }
 
     /// The model as a Markdown table: layers, output shapes, parameter counts.
-    pub fn summary(&self) -> String {
-        let parameters = self.parameters();
+    pub fn summary(&self, inputs: Inputs) -> String {
+        let layout = self.layout(inputs);
         let count = |prefix: &str| -> usize {
-            let of_prefix = |parameter: &&Parameter| parameter.name.starts_with(prefix);
-            parameters
-                .iter()
-                .filter(of_prefix)
-                .map(|parameter| parameter.values.len())
-                .sum()
+            let parts = layout.iter().filter(|own| own.name.starts_with(prefix));
+            parts.map(Layout::size).sum()
         };
-        let positions = self.inputs.positions;
-        let [_, d_model] = self.embedding.token_embedding.dims();
-        let stream = format!("(batch, {positions}, {d_model})");
+        let (positions, heads) = (inputs.positions, self.n_heads);
+        let stream = format!("(batch, {positions}, {})", self.d_model);
         let mut rows: Vec<Row> = vec![
             row("tokens", format!("(batch, {positions})"), 0),
             row("token_embedding", stream.clone(), count("token_embedding")),
         ];
-        if self.embedding.position_embedding.is_some() {
+        if self.positions {
             let name = "position_embedding";
             rows.push(row(name, stream.clone(), count(name)));
         }
-        for (layer, block) in self.blocks.iter().enumerate() {
+        for layer in 0..self.n_layers {
             let name = format!("blocks.{layer}.attention");
-            let parameters = count(&format!("{name}."));
-            let heads = block.attention.n_heads;
             let weights = format!("(batch, {heads}, {positions}, {positions})");
+            let parameters = count(&format!("{name}."));
             rows.push(row(&name, stream.clone(), parameters));
             rows.push(row(&format!("{name} weights"), weights, 0));
             let name = format!("blocks.{layer}.norm");
             rows.push(row(&name, stream.clone(), count(&format!("{name}."))));
-            if block.feed_forward.is_some() {
+            if self.d_ff > 0 {
                 let name = format!("blocks.{layer}.feed_forward");
                 rows.push(row(&name, stream.clone(), count(&format!("{name}."))));
             }
         }
-        rows.push(row(
-            "classifier",
-            "(batch, 1)".to_owned(),
-            count("classifier."),
-        ));
+        let classifier = count("classifier.");
+        rows.push(row("classifier", "(batch, 1)".to_owned(), classifier));
         let mut text = table(&["layer", "output", "parameters"].map(str::to_owned), &rows);
-        let _ = writeln!(text, "\nTrainable parameters: {}", self.parameter_count());
+        let total = self.parameter_count(inputs);
+        let _ = writeln!(text, "\nTrainable parameters: {total}");
         text
     }
 }

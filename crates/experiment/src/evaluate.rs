@@ -2,7 +2,7 @@
 
 use headlight_data::{Batches, Dataset, LabelRule};
 
-use crate::engine::{Answers, Engine};
+use crate::engine::{Engine, Predictions};
 use crate::metrics::{EvalMetrics, Tally};
 
 /// How good a model is over a split, and where `[CLS]` looks in it.
@@ -17,9 +17,9 @@ pub struct Evaluation {
     pub attention_negative: Option<Vec<f64>>,
 }
 
-/// Asks about all samples of a split; `None` where there are none.
+/// Measures a model over all samples of a split; `None` where the split is empty.
 ///
-/// The rule says which positions decide a sample's label; without one, attention on these is not
+/// The rule names the positions that decide a sample's label; without a rule, attention on them is not
 /// measured.
 pub fn evaluate(
     engine: &mut dyn Engine,
@@ -29,18 +29,18 @@ pub fn evaluate(
     let positions = dataset.positions();
     let mut tally = Tally::default();
     let [mut positive, mut negative] = [Row::new(positions), Row::new(positions)];
-    let mut answers = Answers::default();
-    for samples in Batches::in_order(dataset, engine.at_once()).iter() {
-        engine.ask(dataset, samples, &mut answers);
+    let mut predictions = Predictions::default();
+    for samples in Batches::in_order(dataset, engine.samples_per_pass()).iter() {
+        engine.predict(dataset, samples, &mut predictions);
         for (index, &sample) in samples.iter().enumerate() {
             let label = dataset.label(sample as usize);
             tally.add(
-                answers.logits[index],
-                answers.probabilities[index],
-                answers.losses[index],
+                predictions.logits[index],
+                predictions.probabilities[index],
+                predictions.losses[index],
                 label,
             );
-            let row = &answers.attention[index * positions..(index + 1) * positions];
+            let row = &predictions.attention[index * positions..(index + 1) * positions];
             if label { &mut positive } else { &mut negative }.add(row);
             let Some(rule) = rule else { continue };
             let deciding = rule.label_positions(dataset.tokens(sample as usize));

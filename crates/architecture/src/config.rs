@@ -1,5 +1,6 @@
 //! The shape of a model: its sizes and what its attention does.
 
+use headlight_data::InvalidValue;
 use serde::{Deserialize, Serialize};
 
 use crate::{Mask, Scale};
@@ -97,16 +98,6 @@ fn notebook_layer_norm_eps() -> f64 {
     1e-6
 }
 
-/// A value that cannot be used, with the key it stands under (relative to `[model]`).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct InvalidValue {
-    /// The key, such as `n_heads`.
-    pub key: &'static str,
-    /// What is wrong with it and what would do.
-    pub message: String,
-}
-
 impl AttentionConfig {
     /// What products of queries and keys are multiplied by: scale over temperature.
     pub fn factor(&self, d_head: usize) -> f64 {
@@ -139,7 +130,7 @@ impl ModelConfig {
     /// # Errors
     /// Names the first value that cannot be used.
     pub fn validate(&self) -> Result<(), InvalidValue> {
-        let invalid = |key, message| Err(InvalidValue { key, message });
+        let invalid = |key: &str, message: String| Err(InvalidValue::new(key, message));
         for (key, size, limit) in [
             ("d_model", self.d_model, 4096),
             ("n_heads", self.n_heads, 4096),
@@ -204,18 +195,20 @@ impl ModelConfig {
         self.attention
             .mask
             .matrix(positions, positions)
-            .map_err(|message| InvalidValue {
-                key: "attention.mask",
-                message: format!("{message}, one a position, [CLS] among them"),
+            .map_err(|message| {
+                let message = format!("{message}, one per position including [CLS]");
+                InvalidValue::new("attention.mask", message)
             })?;
         match self.attention.padding_token {
-            Some(token) if token == 0 || token as usize >= inputs.vocab_size => Err(InvalidValue {
-                key: "attention.padding_token",
-                message: format!(
-                    "padding token {token} is outside the vocabulary; samples hold tokens 1 to {}",
-                    inputs.vocab_size - 1
-                ),
-            }),
+            Some(token) if token == 0 || token as usize >= inputs.vocab_size => {
+                let last = inputs.vocab_size - 1;
+                Err(InvalidValue::new(
+                    "attention.padding_token",
+                    format!(
+                        "padding token {token} is outside the vocabulary; samples hold tokens 1 to {last}"
+                    ),
+                ))
+            }
             _ => Ok(()),
         }
     }

@@ -1,0 +1,29 @@
+//! What a model is: its sizes and switches, its parameters by name and shape, its initial weights, and
+//! which keys its queries may look at.
+//!
+//! Nothing here computes a forward pass: `headlight-fused` and `headlight-model` do, both from the same
+//! [`ModelConfig`] and the same [`Parameter`]s.
+//!
+//! ```
+//! use headlight_architecture::{Inputs, ModelConfig};
+//! use headlight_data::Stream;
+//!
+//! let notebook = ModelConfig::new(8, 1, 1);
+//! let inputs = Inputs { vocab_size: 51, positions: 7, cls_position: 0 };
+//! let parameters = notebook.initial_parameters(inputs, &mut Stream::Weights.rng(0));
+//! assert_eq!(parameters[0].name, "token_embedding");
+//! assert_eq!(parameters.iter().map(|own| own.values.len()).sum::<usize>(), 777);
+//! ```
+
+mod config;
+mod layout;
+mod mask;
+mod parameter;
+mod scale;
+mod summary;
+
+pub use config::{AttentionConfig, Inputs, ModelConfig, ProjectionKind};
+pub use layout::{Initial, Layout};
+pub use mask::Mask;
+pub use parameter::{Parameter, ParameterMismatch};
+pub use scale::Scale;

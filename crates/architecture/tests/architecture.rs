@@ -1,0 +1,173 @@
+//! Sizes and switches, parameters by name and shape, initial weights, masks.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use headlight_architecture::{Inputs, Mask, ModelConfig, Parameter, Scale};
+use headlight_data::Stream;
+
+fn inputs(vocab_size: usize, positions: usize) -> Inputs {
+    Inputs {
+        vocab_size,
+        positions,
+        cls_position: 0,
+    }
+}
+
+fn notebook(seed: u64) -> Vec<Parameter> {
+    ModelConfig::new(8, 1, 1).initial_parameters(inputs(51, 7), &mut Stream::Weights.rng(seed))
+}
+
+#[test]
+fn the_notebooks_model_has_777_parameters_with_these_names() {
+    let (config, inputs) = (ModelConfig::new(8, 1, 1), inputs(51, 7));
+    assert_eq!(config.parameter_count(inputs), 777);
+    let names: Vec<(String, Vec<usize>)> = notebook(0)
+        .into_iter()
+        .map(|parameter| (parameter.name, parameter.shape))
+        .collect();
+    let block = |part: &str, shape: &[usize]| (format!("blocks.0.{part}"), shape.to_vec());
+    let expected = [
+        ("token_embedding".to_owned(), vec![51, 8]),
+        ("position_embedding".to_owned(), vec![7, 8]),
+        block("attention.query.weight", &[8, 8]),
+        block("attention.query.bias", &[8]),
+        block("attention.key.weight", &[8, 8]),
+        block("attention.key.bias", &[8]),
+        block("attention.value.weight", &[8, 8]),
+        block("attention.value.bias", &[8]),
+        block("attention.output.weight", &[8, 8]),
+        block("attention.output.bias", &[8]),
+        block("norm.gamma", &[8]),
+        block("norm.beta", &[8]),
+        ("classifier.weight".to_owned(), vec![8, 1]),
+        ("classifier.bias".to_owned(), vec![1]),
+    ];
+    assert_eq!(names, expected);
+    let summary = config.summary(inputs);
+    assert!(
+        summary.contains("| blocks.0.attention         | (batch, 7, 8)    |        288 |"),
+        "{summary}"
+    );
+    assert!(summary.contains("Trainable parameters: 777"), "{summary}");
+}
+
+
+#[test]
+fn initial_weights_are_kerass() {
+    let limit = |name: &str| match name {
+        "token_embedding" | "position_embedding" => Some(0.05),
+        "classifier.weight" => Some((6.0_f32 / 9.0).sqrt()),
+        name if name.ends_with(".weight") => Some((6.0_f32 / 16.0).sqrt()),
+        _ => None,
+    };
+    let models: Vec<Vec<Parameter>> = (0..20).map(notebook).collect();
+    for (index, parameter) in models[0].iter().enumerate() {
+        let over_seeds: Vec<f32> = models
+            .iter()
+            .flat_map(|model| model[index].values.clone())
+            .collect();
+        if let Some(limit) = limit(&parameter.name) {
+            let largest = over_seeds
+                .iter()
+                .fold(0.0_f32, |most, value| most.max(value.abs()));
+            assert!(
+                largest <= limit && largest > 0.95 * limit,
+                "{}: {largest}",
+                parameter.name
+            );
+            let mean = over_seeds.iter().sum::<f32>() / over_seeds.len() as f32;
+            let error = limit / (3.0 * over_seeds.len() as f32).sqrt();
+            assert!(mean.abs() < 4.0 * error, "{}: mean {mean}", parameter.name);
+        } else {
+            let constant = if parameter.name.ends_with("gamma") {
+                1.0
+            } else {
+                0.0
+            };
+            assert!(
+                over_seeds
+                    .iter()
+                    .all(|&value| value.to_bits() == f32::to_bits(constant)),
+                "{}",
+                parameter.name
+            );
+        }
+    }
+    assert_eq!(notebook(3), notebook(3));
+    assert_ne!(notebook(3), notebook(4));
+}
+
+
+#[test]
+fn each_difference_is_listed() {
+    let layout = ModelConfig::new(8, 1, 1).layout(inputs(51, 7));
+    let mut parameters = notebook(0);
+    parameters.reverse();
+    let arranged = Parameter::arrange(parameters.clone(), &layout);
+    assert_eq!(arranged.unwrap(), notebook(0));
+    parameters.reverse();
+    parameters.retain(|parameter| parameter.name != "classifier.bias");
+    parameters[0].shape = vec![8, 51];
+    parameters[2].values[5] = f32::INFINITY;
+    parameters.push(Parameter {
+        name: "pooler.weight".to_owned(),
+        shape: vec![1],
+        values: vec![0.0],
+    });
+    let message = Parameter::arrange(parameters, &layout)
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        message,
+        "`token_embedding` has shape [8, 51], not [51, 8]; \
+         `blocks.0.attention.query.weight` holds NaN or infinity; \
+         `classifier.bias` [1] is missing; \
+         `pooler.weight` is not a parameter of this model"
+    );
+}
+
+
+#[test]
+fn invalid_sizes_are_named() {
+    let cases = [
+        (ModelConfig::new(0, 1, 1), "d_model"),
+        (ModelConfig::new(8, 3, 1), "n_heads"),
+        (ModelConfig::new(8, 0, 1), "n_heads"),
+        (ModelConfig::new(8, 1, 0), "n_layers"),
+        (
+            ModelConfig {
+                layer_norm_eps: f64::NAN,
+                ..ModelConfig::new(8, 1, 1)
+            },
+            "layer_norm_eps",
+        ),
+    ];
+    for (config, key) in cases {
+        assert_eq!(config.validate().unwrap_err().key, key);
+    }
+}
+
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let mut config = ModelConfig::new(4, 1, 1);
+    config.attention.mask = Mask::Matrix(vec![vec![true; 3]; 2]);
+    let error = config.validate_for(inputs(20, 3)).unwrap_err();
+    assert_eq!(error.key, "attention.mask");
+    assert!(error.message.contains("2 rows; there are 3 queries"));
+    config.attention.mask = Mask::Matrix(vec![vec![true; 3], vec![true; 2], vec![true; 3]]);
+    let error = config.validate_for(inputs(20, 3)).unwrap_err();
+    assert!(error.message.contains("row 1 of the mask has 2 columns"));
+    config.attention.mask = Mask::None;
+    config.attention.padding_token = Some(20);
+    let error = config.validate_for(inputs(20, 3)).unwrap_err();
+    assert_eq!(error.key, "attention.padding_token");
+    for temperature in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        config.attention.temperature = temperature;
+        let error = config.validate().unwrap_err();
+        assert_eq!(error.key, "attention.temperature");
+    }
+    config.attention.temperature = 1.0;
+    config.attention.scale = Scale::Factor(1e300);
+    assert_eq!(config.validate().unwrap_err().key, "attention.scale");
+}
+

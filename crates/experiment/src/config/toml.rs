@@ -1,0 +1,205 @@
+//! Configs as TOML, with changes from the command line, and messages that point at the mistake.
+
+use std::ops::Range;
+
+use headlight_data::InvalidValue;
+use headlight_input::toml_message::{Unknown, excerpt, line_and_column, plain};
+use serde::de::IntoDeserializer;
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
+
+use super::ExperimentConfig;
+
+/// The most names of a key, with room to spare: `model.attention.mask` has 3. In files the TOML reader has
+/// a limit of its own (80).
+const KEY_LIMIT: usize = 16;
+
+/// The longest line that messages show, in bytes.
+const SHOWN_LIMIT: usize = 400;
+
+/// One change of a config: the flag that gives it, such as `--set`, and its `KEY=VALUE`.
+pub type Change<'a> = (&'static str, &'a str);
+
+/// Reads a config from TOML, applies the changes, and checks the result.
+///
+/// Messages call the text `name`. `check` adds the caller's own checks of values.
+///
+/// # Errors
+/// One sentence with name, line and column, and the line itself; or with the change.
+pub fn parse<'a>(
+    name: &str,
+    text: String,
+    changes: impl Iterator<Item = Change<'a>>,
+    check: impl FnOnce(&ExperimentConfig) -> Result<(), InvalidValue>,
+) -> Result<ExperimentConfig, String> {
+    let source = Source::parse(name, text, changes)?;
+    let deserializer = Value::Table(source.merged.clone()).into_deserializer();
+    let config: ExperimentConfig =
+        serde_path_to_error::deserialize(deserializer).map_err(|error| {
+            let message = plain(error.inner().message());
+            source.mistyped(&error.path().to_string(), &message)
+        })?;
+    let checked = config.validate().and_then(|()| check(&config));
+    checked.map_err(|InvalidValue { key, message }| source.locate(&key, &message))?;
+    Ok(config)
+}
+
+/// A config's text and changes, kept for pointing at mistakes.
+struct Source {
+    name: String,
+    text: String,
+    changes: Vec<AppliedChange>,
+    merged: Table,
+}
+
+struct AppliedChange {
+    key: String,
+    /// As the user wrote it, with its flag.
+    written: String,
+}
+
+impl Source {
+    fn parse<'a>(
+        name: &str,
+        text: String,
+        changes: impl Iterator<Item = Change<'a>>,
+    ) -> Result<Self, String> {
+        let merged = text.parse::<Table>();
+        let mut source = Self {
+            name: name.to_owned(),
+            text,
+            changes: Vec::new(),
+            merged: Table::new(),
+        };
+        source.merged = merged
+            .map_err(|error| source.at(error.span().unwrap_or(0..0), &plain(error.message())))?;
+        for (flag, change) in changes {
+            source.apply(flag, change)?;
+        }
+        Ok(source)
+    }
+
+    /// Applies `KEY=VALUE`; a value that is not TOML counts as a string (`compute.device=wgpu`).
+    fn apply(&mut self, flag: &str, change: &str) -> Result<(), String> {
+        let Some((key, value)) = change.split_once('=') else {
+            return Err(format!(
+                "{flag} {change}: write KEY=VALUE, such as {flag} training.epochs=5"
+            ));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        let parsed = format!("value = {value}")
+            .parse::<Table>()
+            .ok()
+            .and_then(|mut table| table.remove("value"))
+            .unwrap_or_else(|| Value::String(value.to_owned()));
+        let mut sections: Vec<&str> = key.split('.').collect();
+        if sections.len() > KEY_LIMIT {
+            return Err(format!(
+                "{flag}: the key has {} names; no key has more than {KEY_LIMIT}",
+                sections.len()
+            ));
+        }
+        let last = sections.pop().unwrap_or_default();
+        let mut table = &mut self.merged;
+        for section in sections {
+            let entry = table
+                .entry(section)
+                .or_insert_with(|| Value::Table(Table::new()));
+            let Value::Table(inner) = entry else {
+                return Err(format!(
+                    "{flag} {change}: `{section}` is a value, not a section"
+                ));
+            };
+            table = inner;
+        }
+        table.insert(last.to_owned(), parsed);
+        self.changes.push(AppliedChange {
+            key: key.to_owned(),
+            written: format!("{flag} {change}"),
+        });
+        Ok(())
+    }
+
+    /// Where serde stopped, as a sentence.
+    fn mistyped(&self, path: &str, message: &str) -> String {
+        // The path's last step may be the unknown key itself, or "." at the top.
+        let path = path.trim_matches('.');
+        if let Some(unknown) = Unknown::parse(message).filter(|unknown| unknown.what == "field") {
+            let section = path
+                .strip_suffix(unknown.name)
+                .map_or(path, |section| section.trim_end_matches('.'));
+            let (key, place) = match section {
+                "" => (unknown.name.to_owned(), "at the top".to_owned()),
+                _ => (format!("{section}.{}", unknown.name), format!("in [{section}]")),
+            };
+            let suggestion = unknown.suggestion("it can hold");
+            let message = format!("unknown key `{}` {place}{suggestion}", unknown.name);
+            return self.locate(&key, &message);
+        }
+        if path.is_empty() {
+            return self.locate(path, message);
+        }
+        // An element of a list is found with its list.
+        let key = path.split('[').next().unwrap_or(path);
+        // Serde's path ends at a rule; what a change put into it is the likelier culprit.
+        let mut latest = self.changes.iter().rev();
+        let inside = latest.find(|change| is_within(&change.key, key));
+        let key = inside.map_or(key, |change| change.key.as_str());
+        self.locate(key, &format!("`{key}`: {message}"))
+    }
+
+    /// A message about a key, pointing at where its value comes from.
+    fn locate(&self, key: &str, message: &str) -> String {
+        let mut latest = self.changes.iter().rev();
+        // The change gave the value, the section that holds it, or something in a section that the file
+        // lacks.
+        let change = latest.find(|change| {
+            is_within(key, &change.key)
+                || is_within(&change.key, key) && self.span(key).is_none()
+        });
+        match (change, self.span(key)) {
+            (Some(change), _) => format!("{}: {message}", change.written),
+            (None, Some(span)) => self.at(span, message),
+            (None, None) => format!("{}: {message}", self.name),
+        }
+    }
+
+    /// The place of a key's value in the text; of the closest section that the text has otherwise.
+    fn span(&self, key: &str) -> Option<Range<usize>> {
+        let document = DeTable::parse(&self.text).ok()?;
+        let mut table: &DeTable = document.get_ref();
+        let mut found = None;
+        for step in key.split('.') {
+            let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == step) else {
+                break;
+            };
+            found = Some(place(name, value));
+            match value.get_ref() {
+                DeValue::Table(inner) => table = inner,
+                _ => break,
+            }
+        }
+        found
+    }
+
+    /// `name:line:column: message`, and the line with the place underlined.
+    fn at(&self, span: Range<usize>, message: &str) -> String {
+        let (line, column) = line_and_column(&self.text, span.start);
+        let excerpt = excerpt(&self.text, &span, SHOWN_LIMIT);
+        format!("{}:{line}:{column}: {message}{excerpt}", self.name)
+    }
+}
+
+/// A value's place; a section's name where the value is one, since sections have many lines.
+fn place(name: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Range<usize> {
+    match value.get_ref() {
+        DeValue::Table(_) => name.span(),
+        _ => name.span().start..value.span().end,
+    }
+}
+
+/// Whether `key` is `section` or stands in it.
+fn is_within(key: &str, section: &str) -> bool {
+    key.strip_prefix(section)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

@@ -1,0 +1,120 @@
+//! How a model learns: epochs, batches, Adam, and which model is the best.
+
+use headlight_data::InvalidValue;
+use serde::{Deserialize, Serialize};
+
+use crate::metrics::Measure;
+
+/// The `[training]` section: epochs, batches, and Adam.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingConfig {
+    /// Passes over the training samples, reshuffled for each.
+    pub epochs: usize,
+    /// Samples per step.
+    #[serde(default = "TrainingConfig::default_batch_size")]
+    pub batch_size: usize,
+    /// Adam's step size.
+    #[serde(default = "TrainingConfig::default_learning_rate")]
+    pub learning_rate: f64,
+    /// Decay of Adam's mean of gradients.
+    #[serde(default = "TrainingConfig::default_beta_1")]
+    pub beta_1: f64,
+    /// Decay of Adam's mean of squared gradients.
+    #[serde(default = "TrainingConfig::default_beta_2")]
+    pub beta_2: f64,
+    /// Added to the root of Adam's mean of squared gradients.
+    #[serde(default = "TrainingConfig::default_epsilon")]
+    pub epsilon: f64,
+    /// How a token that occurs several times in a batch enters Adam's mean of squares.
+    #[serde(default)]
+    pub token_second_moment: TokenSecondMoment,
+    /// Steps between evaluations within an epoch; 0 evaluates at the end of epochs only.
+    #[serde(default)]
+    pub evaluate_every: usize,
+    /// The measure whose best model is kept beside the last one; without it none is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_best: Option<Measure>,
+    /// How many evaluations in a row without a better `keep_best` stop training; 0 never stops it.
+    #[serde(default)]
+    pub patience: usize,
+}
+
+/// How a token that occurs several times in a batch enters Adam's mean of squared gradients.
+///
+/// `[CLS]` occurs in every sample, so the two differ by up to the root of the batch size in how fast
+/// its embedding moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenSecondMoment {
+    /// The gradient of each occurrence is squared, and squares are summed. This is what Keras 3
+    /// does on TensorFlow, where an embedding's gradient is a list of rows that is not summed
+    /// before `Adam.update_step` squares it; so it is what the notebook's numbers come from.
+    #[default]
+    PerOccurrence,
+    /// Gradients are summed, and the sum is squared: Adam as published, as in PyTorch and JAX.
+    PerToken,
+}
+
+/// Defaults are Keras's for Adam, and the notebook's batch size.
+impl TrainingConfig {
+    fn default_batch_size() -> usize {
+        16
+    }
+    fn default_learning_rate() -> f64 {
+        1e-3
+    }
+    fn default_beta_1() -> f64 {
+        0.9
+    }
+    fn default_beta_2() -> f64 {
+        0.999
+    }
+    fn default_epsilon() -> f64 {
+        1e-7
+    }
+}
+
+impl TrainingConfig {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// Names the first invalid value, with its key within `[training]`.
+    pub fn validate(&self) -> Result<(), InvalidValue> {
+        for (key, count) in [("epochs", self.epochs), ("batch_size", self.batch_size)] {
+            if count == 0 {
+                return Err(InvalidValue::new(
+                    key,
+                    format!("{key} is 0; training needs at least 1"),
+                ));
+            }
+        }
+        for (key, size) in [
+            ("learning_rate", self.learning_rate),
+            ("epsilon", self.epsilon),
+        ] {
+            // Engines compute in float32.
+            if !(size.is_finite() && size as f32 > 0.0) {
+                return Err(InvalidValue::new(
+                    key,
+                    format!("{key} is {size:e}; it must be a positive number, in float32 too"),
+                ));
+            }
+        }
+        for (key, decay) in [("beta_1", self.beta_1), ("beta_2", self.beta_2)] {
+            if !(0.0..1.0).contains(&(decay as f32)) {
+                return Err(InvalidValue::new(
+                    key,
+                    format!("{key} is {decay}; it must be at least 0 and below 1"),
+                ));
+            }
+        }
+        if self.patience > 0 && self.keep_best.is_none() {
+            return Err(InvalidValue::new(
+                "patience",
+                "patience needs training.keep_best; name a measure, such as \"held_out_loss\"",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! A config with its samples and what training starts from.
+
+use std::sync::Arc;
+
+use headlight_architecture::Parameter;
+use headlight_data::{Batches, Dataset, Splits, Stream};
+
+use crate::Error;
+use crate::config::ExperimentConfig;
+
+/// The largest model, in parameters: 1 GiB of them, and as much again for each of Adam's moments.
+const PARAMETER_LIMIT: u128 = 1 << 28;
+
+/// The most attention weights per block that one forward pass without gradients may hold.
+const ATTENTION_LIMIT: usize = 1 << 24;
+
+/// The most attention weights that a training step may hold, over all blocks.
+const STEP_LIMIT: usize = 1 << 26;
+
+/// A config, its samples, and the weights that its training starts from.
+#[derive(Debug)]
+pub struct Experiment {
+    /// What it was built from.
+    pub config: ExperimentConfig,
+    /// Training and held-out samples.
+    pub splits: Arc<Splits>,
+    /// Initial weights, in the model's order.
+    pub start: Vec<Parameter>,
+    /// The order of samples per epoch, where it does not come from the seed.
+    order: Option<Vec<Vec<u32>>>,
+}
+
+/// Weights and batches of a run made elsewhere, in place of those of a seed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replay {
+    /// Initial weights, in the model's order.
+    pub start: Vec<Parameter>,
+    /// The order of samples in each epoch. `[epoch][sample]`
+    pub order: Vec<Vec<u32>>,
+}
+
+impl Experiment {
+    /// Puts samples and initial weights together.
+    ///
+    /// # Errors
+    /// When the model or its training would be too large.
+    pub fn new(
+        config: ExperimentConfig,
+        splits: Arc<Splits>,
+        replay: Option<Replay>,
+    ) -> Result<Self, Error> {
+        check_model_size(&config)?;
+        check_step_size(&config, &splits.train)?;
+        let (start, order) = match replay {
+            Some(Replay { start, order }) => (start, Some(order)),
+            None => {
+                let rng = &mut Stream::Weights.rng(config.seed);
+                let start = config.model.initial_parameters(config.inputs(), rng);
+                (start, None)
+            }
+        };
+        Ok(Self {
+            config,
+            splits,
+            start,
+            order,
+        })
+    }
+
+    /// Checks that the samples of `[dump]` exist, and that `training.keep_best` can be measured.
+    ///
+    /// # Errors
+    /// Names the key.
+    pub fn check_recording(&self) -> Result<(), Error> {
+        let (config, train) = (&self.config, &self.splits.train);
+        let mut dumped = config.dump.samples.iter();
+        if let Some(sample) = dumped.find(|&&sample| sample >= train.len()) {
+            return Err(Error::Input(format!(
+                "`dump.samples`: there is no sample {sample}; the {} training samples count from 0",
+                train.len()
+            )));
+        }
+        match config.training.keep_best {
+            Some(measure) if measure.is_held_out() && self.splits.held_out.is_empty() => {
+                Err(Error::Input(format!(
+                    "`training.keep_best`: {} needs held-out samples; set data.held_out, or choose a \
+                     measure of the training samples",
+                    measure.name()
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether weights and batches come from a run made elsewhere.
+    pub fn is_replay(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// The batches of an epoch, counted from 1.
+    pub fn batches(&self, epoch: usize) -> Batches {
+        let batch_size = self.config.training.batch_size;
+        match &self.order {
+            Some(order) => Batches::given(order[epoch - 1].clone(), batch_size),
+            None => Batches::shuffled(&self.splits.train, batch_size, self.config.seed, epoch),
+        }
+    }
+
+    /// Batches per epoch.
+    pub fn steps_per_epoch(&self) -> usize {
+        let samples = self.splits.train.len();
+        samples.div_ceil(self.config.training.batch_size).max(1)
+    }
+
+    /// Steps of the whole training.
+    pub fn steps(&self) -> usize {
+        let epochs = self.config.training.epochs;
+        self.steps_per_epoch().saturating_mul(epochs)
+    }
+
+    /// The error of a training that diverged for `reason`.
+    pub fn diverged(&self, reason: &str) -> Error {
+        Error::Diverged(format!(
+            "training diverged: {reason}; try a training.learning_rate below {:e}",
+            self.config.training.learning_rate
+        ))
+    }
+
+    /// How many samples one forward pass without gradients takes: fewer where they are long.
+    pub fn samples_per_pass(&self) -> usize {
+        samples_per_pass(&self.config)
+    }
+}
+
+/// As [`Experiment::samples_per_pass`], of a config alone.
+pub fn samples_per_pass(config: &ExperimentConfig) -> usize {
+    (ATTENTION_LIMIT / attention_weights(config).max(1)).clamp(1, 500)
+}
+
+/// Refuses models that are too large for this instrument.
+///
+/// # Errors
+/// Names the keys to lower.
+pub fn check_model_size(config: &ExperimentConfig) -> Result<(), Error> {
+    let (d_model, n_layers) = (config.model.d_model as u128, config.model.n_layers as u128);
+    let rows = u128::from(config.data.vocab_size) + config.data.seq_len as u128 + 1;
+    let feed_forward = 2 * d_model * config.model.d_ff as u128;
+    let parameters = rows * d_model + n_layers * (4 * d_model * d_model + feed_forward);
+    if parameters > PARAMETER_LIMIT {
+        return Err(Error::Input(format!(
+            "the model would have {parameters} parameters, more than {PARAMETER_LIMIT}; \
+             lower data.vocab_size, model.d_model, model.d_ff or model.n_layers"
+        )));
+    }
+    let weights = attention_weights(config);
+    if weights > ATTENTION_LIMIT {
+        return Err(Error::Input(format!(
+            "the attention of one sample would have {weights} weights per block, more than \
+             {ATTENTION_LIMIT}; lower data.seq_len or model.n_heads"
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses batches whose attention would not fit into memory: training holds several tensors of its
+/// size per block.
+fn check_step_size(config: &ExperimentConfig, train: &Dataset) -> Result<(), Error> {
+    let batch = config.training.batch_size.min(train.len());
+    let weights = attention_weights(config)
+        .saturating_mul(batch)
+        .saturating_mul(config.model.n_layers);
+    if weights <= STEP_LIMIT {
+        return Ok(());
+    }
+    Err(Error::Input(format!(
+        "`training.batch_size`: a batch of {batch} would have {weights} attention weights, more than {STEP_LIMIT}; \
+         lower it, data.seq_len, model.n_heads or model.n_layers"
+    )))
+}
+
+/// Attention weights of a sample per block.
+fn attention_weights(config: &ExperimentConfig) -> usize {
+    let positions = config.data.seq_len.saturating_add(1);
+    let pairs = positions.saturating_mul(positions);
+    pairs.saturating_mul(config.model.n_heads)
+}

@@ -1,0 +1,42 @@
+//! An experiment from its config to its metrics.
+//!
+//! An [`Experiment`] is a config with its samples and its initial weights. An [`Engine`] takes the training
+//! steps, [`train`](train::train) is the loop that drives it, and [`evaluate`](evaluate::evaluate) measures
+//! what came of it. Nothing here opens a file, knows Burn, or writes to a terminal: whoever calls brings
+//! the samples, injects other engines, and observes.
+//!
+//! ```
+//! use headlight_experiment::{Engine, Experiment, FusedEngine, config::toml, evaluate::evaluate};
+//!
+//! let text = r#"
+//!     data = { samples = 200, vocab_size = 9, seq_len = 3, rule = { kind = "token-anywhere", token = 7 } }
+//!     model = { d_model = 4 }
+//!     training = { epochs = 1 }
+//! "#;
+//! let config = toml::parse("example", text.to_owned(), std::iter::empty(), |_| Ok(()))?;
+//! let splits = config.data.generate().map_err(|invalid| invalid.to_string())?;
+//! let experiment = Experiment::new(config, splits.into(), None).map_err(|error| error.to_string())?;
+//! let mut engine = FusedEngine::new(&experiment).map_err(|error| error.to_string())?;
+//! for batch in experiment.batches(1).iter() {
+//!     engine.step(&experiment.splits.train, batch);
+//! }
+//! assert!(evaluate(&mut engine, &experiment.splits.train, None).is_some());
+//! # Ok::<(), String>(())
+//! ```
+
+pub mod best;
+pub mod config;
+mod engine;
+mod error;
+pub mod evaluate;
+mod experiment;
+mod fused;
+pub mod metrics;
+mod sample;
+pub mod train;
+
+pub use engine::{Engine, Predictions, TrainingState};
+pub use error::Error;
+pub use experiment::{Experiment, Replay};
+pub use fused::{FusedEngine, beyond_fused};
+pub use sample::check_sample;

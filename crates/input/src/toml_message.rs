@@ -1,0 +1,131 @@
+//! What a TOML reader says, in words for someone who does not read Rust.
+
+use std::ops::Range;
+
+/// Line and column, from 1, of a byte of a text.
+pub fn line_and_column(text: &str, byte: usize) -> (usize, usize) {
+    let before = text.get(..byte).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.matches('\n').count() + 1;
+    (line, before[line_start..].chars().count() + 1)
+}
+
+/// The line of a span under its number, with the span underlined; nothing where the line has more than
+/// `limit` bytes.
+pub fn excerpt(text: &str, span: &Range<usize>, limit: usize) -> String {
+    let start = span.start.min(text.len());
+    let (number, column) = line_and_column(text, start);
+    let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[line_start..].lines().next().unwrap_or("");
+    if line.len() > limit {
+        return String::new();
+    }
+    let end = span.end.clamp(start, line_start + line.len());
+    let marked = text.get(start..end).map_or(0, |part| part.chars().count());
+    let margin = " ".repeat(number.to_string().len());
+    format!(
+        "\n  {number} | {line}\n  {margin} | {}{}",
+        " ".repeat(column - 1),
+        "^".repeat(marked.max(1))
+    )
+}
+
+/// A message of the TOML reader or of serde on one line, with types in plain words.
+pub fn plain(message: &str) -> String {
+    const WORDS: [(&str, &str); 8] = [
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected u64", "expected a whole number, 0 or more"),
+        (
+            "expected u32",
+            "expected a whole number from 0 to 4294967295",
+        ),
+        ("expected f64", "expected a number"),
+        (
+            "expected internally tagged enum LabelRule",
+            "expected a section with `kind`",
+        ),
+        ("expected struct Keys", "expected a section"),
+        ("expected a sequence", "expected a list"),
+        ("\n", ", "),
+    ];
+    let message = message.trim_end().to_owned();
+    WORDS.iter().fold(message, |text, (technical, plain)| {
+        text.replace(technical, plain)
+    })
+}
+
+/// A name that serde does not know, and the names that it expected instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown<'a> {
+    /// `field` or `variant`.
+    pub what: &'a str,
+    /// The unknown name.
+    pub name: &'a str,
+    /// The names that are known.
+    pub known: Vec<&'a str>,
+}
+
+impl<'a> Unknown<'a> {
+    /// Takes serde's message apart; `None` for any other message.
+    pub fn parse(message: &'a str) -> Option<Self> {
+        let (what, rest) = message.strip_prefix("unknown ")?.split_once(' ')?;
+        // Every second piece between backticks is a name.
+        let mut names = rest.split('`').skip(1).step_by(2);
+        let name = names.next()?;
+        ["field", "variant"].contains(&what).then(|| Self {
+            what,
+            name,
+            known: names.collect(),
+        })
+    }
+
+    /// The known name to suggest, or else all of them: `did you mean ...?` or `it can be ...`.
+    pub fn suggestion(&self, otherwise: &str) -> String {
+        match nearest(self.name, self.known.iter().copied()) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => format!("; {otherwise} {}", self.known.join(", ")),
+        }
+    }
+}
+
+/// The known name that is most like `name`, if any is.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .map(|candidate| (strsim::jaro_winkler(candidate, name), candidate))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_from_one_in_characters() {
+        let text = "a = 1\nµ = \"x\"\n";
+        assert_eq!(line_and_column(text, 0), (1, 1));
+        assert_eq!(line_and_column(text, 9), (2, 3));
+        assert_eq!(line_and_column(text, 1000), (3, 1));
+        assert_eq!(
+            excerpt(text, &(6..8), 100),
+            "\n  2 | µ = \"x\"\n    | ^"
+        );
+        assert_eq!(excerpt(text, &(6..8), 5), "");
+    }
+
+    #[test]
+    fn unknown_names_come_with_the_nearest() {
+        let unknown = Unknown::parse("unknown field `epoch`, expected one of `epochs`, `batch_size`");
+        assert_eq!(
+            unknown.map(|unknown| unknown.suggestion("it can hold")),
+            Some("; did you mean `epochs`?".to_owned())
+        );
+        let unknown = Unknown::parse("unknown variant `zzz`, expected `query` or `key`");
+        assert_eq!(
+            unknown.map(|unknown| unknown.suggestion("it can be")),
+            Some("; it can be query, key".to_owned())
+        );
+        assert_eq!(Unknown::parse("missing field `epochs`"), None);
+    }
+}
