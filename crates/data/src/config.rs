@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DataError, LabelRule, Splits, files, generate};
+use crate::cls::ClsPlace;
+use crate::invalid::InvalidValue;
+use crate::rule::LabelRule;
 
 /// The largest number of tokens that a dataset may hold, in all (4 bytes each).
 const TOKEN_LIMIT: u64 = 1 << 30;
@@ -45,35 +47,6 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// Where `[CLS]` stands in each sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ClsPlace {
-    /// At position 0, before all tokens, as in BERT and in the notebook.
-    #[default]
-    First,
-    /// After all tokens, where a causal mask lets it see them.
-    Last,
-}
-
-impl ClsPlace {
-    /// The position of `[CLS]` in a sample of `seq_len` tokens.
-    pub fn position(self, seq_len: usize) -> usize {
-        match self {
-            Self::First => 0,
-            Self::Last => seq_len,
-        }
-    }
-
-    /// The name in configs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Last => "last",
-        }
-    }
-}
-
 /// How tokens are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -82,25 +55,6 @@ pub enum Generator {
     Numpy,
     /// From the [`Data`](crate::Stream::Data) stream; can set the share of positives.
     Chacha,
-}
-
-/// A value that cannot be used, with the key it stands under (relative to `[data]`).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct InvalidValue {
-    /// The key, such as `rule.position`.
-    pub key: &'static str,
-    /// What is wrong with it and what would do.
-    pub message: String,
-}
-
-impl InvalidValue {
-    pub(crate) fn new(key: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            key,
-            message: message.into(),
-        }
-    }
 }
 
 impl DatasetConfig {
@@ -179,27 +133,6 @@ impl DatasetConfig {
                 ))
             }
             _ => Ok(()),
-        }
-    }
-
-    /// Makes or reads the dataset: training samples and held-out samples.
-    ///
-    /// # Errors
-    /// When a value cannot be used, or the file cannot be read or does not fit the config.
-    pub fn splits(&self) -> Result<Splits, DataError> {
-        self.validate()?;
-        match &self.source {
-            Source::Generated {
-                generator,
-                samples,
-                positive_rate,
-            } => Ok(generate::splits(
-                self,
-                *generator,
-                *samples,
-                *positive_rate,
-            )?),
-            Source::File(path) => files::splits(self, path),
         }
     }
 }

@@ -2,19 +2,44 @@
 
 use std::collections::HashSet;
 
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::Rng;
 use rand_mt::Mt;
 
 use crate::random::{shuffle, uniform_below, uniform_unit};
 use crate::{
-    CLS, ClsPlace, Dataset, DatasetConfig, Generator, InvalidValue, LabelRule, Splits, Stream,
+    CLS, ClsPlace, Dataset, DatasetConfig, Generator, InvalidValue, LabelRule, Source, Splits,
+    Stream,
 };
 
 /// Draws a held-out row gives up after, for each row asked for.
 const ATTEMPTS_PER_ROW: usize = 100;
 
-pub(crate) fn splits(
+impl DatasetConfig {
+    /// Draws the dataset: training samples and held-out samples.
+    ///
+    /// # Errors
+    /// When a value is invalid, or the samples come from a file.
+    pub fn generate(&self) -> Result<Splits, InvalidValue> {
+        self.validate()?;
+        match &self.source {
+            Source::Generated {
+                generator,
+                samples,
+                positive_rate,
+            } => splits(self, *generator, *samples, *positive_rate),
+            Source::File(path) => Err(InvalidValue::new(
+                "file",
+                format!(
+                    "the samples of this config come from {}; read that file instead of generating samples",
+                    path.display()
+                ),
+            )),
+        }
+    }
+}
+
+fn splits(
     config: &DatasetConfig,
     generator: Generator,
     samples: usize,

@@ -1,7 +1,7 @@
 //! All randomness of Headlight: `ChaCha8(seed, stream)`, on the host.
 
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// What random numbers are drawn for. Each purpose has a stream of its own, so that drawing more
 /// for one never shifts another.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{ClsPlace, InvalidValue};
+use crate::cls::ClsPlace;
+use crate::invalid::InvalidValue;
 
 /// A rule that decides a sample's label from its tokens. Positions count `[CLS]`,
 /// which stands at 0 or at the end.
@@ -62,10 +63,19 @@ impl LabelRule {
                 .collect()
         };
         match *self {
-            Self::TokenAtPosition { position, .. } => vec![position],
             Self::TokenAnywhere { token } => holding(&[token]),
             Self::TokenBeforeToken { first, second } => holding(&[first, second]),
-            Self::EqualPositions { first, second } => vec![first, second],
+            _ => self.fixed_positions().unwrap_or_default(),
+        }
+    }
+
+    /// The positions that decide the label of every sample, whatever its tokens; `None` where they
+    /// depend on the tokens.
+    pub fn fixed_positions(&self) -> Option<Vec<usize>> {
+        match *self {
+            Self::TokenAtPosition { position, .. } => Some(vec![position]),
+            Self::EqualPositions { first, second } => Some(vec![first, second]),
+            Self::TokenAnywhere { .. } | Self::TokenBeforeToken { .. } => None,
         }
     }
 
@@ -153,6 +163,21 @@ impl LabelRule {
             }
             Self::EqualPositions { first, second } => {
                 format!("positions {first} and {second} hold the same token")
+            }
+        }
+    }
+
+    /// In words, what a model that learned the rule attends to: the
+    /// [`label_positions`](Self::label_positions).
+    pub fn deciding_place(&self) -> String {
+        match self {
+            Self::TokenAtPosition { position, .. } => format!("position {position}"),
+            Self::TokenAnywhere { token } => format!("token {token}, where it stands"),
+            Self::TokenBeforeToken { first, second } => {
+                format!("tokens {first} and {second}, where they stand")
+            }
+            Self::EqualPositions { first, second } => {
+                format!("positions {first} and {second} together")
             }
         }
     }

@@ -1,11 +1,10 @@
 //! Dataset files survive a round trip, and damaged ones are refused with a place.
 #![allow(missing_docs, clippy::unwrap_used, clippy::type_complexity)]
 
-use std::fs;
 use std::io::Cursor;
-use std::path::PathBuf;
+use std::path::Path;
 
-use headlight_data::files::{Format, read, write};
+use headlight_data::files::{FileError, FitError, Format, fit, read, write};
 use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source, Splits};
 
 fn rule() -> LabelRule {
@@ -29,28 +28,24 @@ fn splits() -> Splits {
         held_out: 10,
         rule: Some(rule()),
     };
-    config.splits().unwrap()
+    config.generate().unwrap()
 }
 
-/// A path in a folder of this test's own.
-fn path(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("files");
-    fs::create_dir_all(&folder).unwrap();
-    folder.join(name)
+fn written(format: Format) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write(&splits(), format, &mut bytes).unwrap();
+    bytes
 }
 
-fn written(name: &str) -> PathBuf {
-    let path = path(name);
-    let mut bytes = Cursor::new(Vec::new());
-    write(&splits(), Format::of(&path).unwrap(), &mut bytes).unwrap();
-    fs::write(&path, bytes.into_inner()).unwrap();
-    path
+/// The splits of bytes whose format the file name gives.
+fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, FileError> {
+    read(Cursor::new(bytes), Format::of(Path::new(name))?, name)
 }
 
-fn from_file(path: PathBuf, held_out: usize) -> DatasetConfig {
+fn of_file(held_out: usize) -> DatasetConfig {
     DatasetConfig {
         seed: 0,
-        source: Source::File(path),
+        source: Source::File("data/config.csv".into()),
         vocab_size: 9,
         seq_len: 5,
         cls: ClsPlace::First,
@@ -61,43 +56,74 @@ fn from_file(path: PathBuf, held_out: usize) -> DatasetConfig {
 
 #[test]
 fn each_format_comes_back() {
-    for name in ["round.npz", "round.csv", "round.jsonl"] {
-        assert_eq!(read(&written(name)).unwrap(), splits(), "{name}");
+    for (name, format) in [
+        ("round.npz", Format::Npz),
+        ("round.csv", Format::Csv),
+        ("round.jsonl", Format::Jsonl),
+    ] {
+        assert_eq!(read_as(name, written(format)).unwrap(), splits(), "{name}");
     }
 }
 
 #[test]
-fn a_config_reads_a_file_and_checks_it() {
-    let path = written("config.csv");
-    assert_eq!(from_file(path.clone(), 0).splits().unwrap(), splits());
-    let changes: [(fn(&mut DatasetConfig), &str); 4] = [
-        (|config| config.vocab_size = 5, "data.vocab_size is 5"),
-        (|config| config.seq_len = 6, "data.seq_len is 6"),
+fn a_file_is_not_generated() {
+    let error = of_file(0).generate().unwrap_err();
+    assert_eq!(error.key, "file");
+    assert!(error.message.contains("data/config.csv"), "{error}");
+}
+
+#[test]
+fn splits_are_checked_against_a_config() {
+    assert_eq!(fit(&of_file(0), splits(), "a.csv").unwrap(), splits());
+    let changes: [(fn(&mut DatasetConfig), &[&str]); 4] = [
+        (
+            |config| config.vocab_size = 7,
+            &["a.csv: ", "token 7", "data.vocab_size is 7"],
+        ),
+        (
+            |config| config.seq_len = 6,
+            &["a.csv: ", "5 tokens", "data.seq_len is 6"],
+        ),
+        (
+            |config| config.cls = ClsPlace::Last,
+            &["a.csv: ", "[CLS] first", "data.cls is \"last\""],
+        ),
         (
             |config| config.rule = Some(LabelRule::TokenAnywhere { token: 1 }),
-            "but data.rule (token 1 stands anywhere) gives",
-        ),
-        (
-            |config| config.held_out = 5,
-            "names its 10 held-out samples itself",
+            &["a.csv: ", "data.rule (token 1 stands anywhere) gives"],
         ),
     ];
-    for (change, part) in changes {
-        let mut config = from_file(path.clone(), 0);
+    for (change, parts) in changes {
+        let mut config = of_file(0);
         change(&mut config);
-        let error = config.splits().unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
+        let error = fit(&config, splits(), "a.csv").unwrap_err().to_string();
+        for part in parts {
+            assert!(error.contains(part), "{error}");
+        }
     }
+}
+
+#[test]
+fn a_config_that_does_not_fit_is_named_by_its_key() {
+    let invalid = |config: &DatasetConfig| match fit(config, splits(), "a.csv") {
+        Err(FitError::Config(invalid)) => invalid,
+        other => panic!("{other:?}"),
+    };
+    let error = invalid(&of_file(5));
+    assert_eq!(error.key, "held_out");
+    assert!(error.message.contains(" 10 "), "{error}");
+    let mut config = of_file(0);
+    config.seq_len = 0;
+    assert_eq!(invalid(&config).key, "seq_len");
 }
 
 #[test]
 fn held_out_samples_are_split_off_a_file_that_names_none() {
-    let path = path("unsplit.jsonl");
     let lines: Vec<String> = (1..=8)
         .map(|token| format!(r#"{{"label":{},"tokens":[0,{token},4,1,1,1]}}"#, 1))
         .collect();
-    fs::write(&path, lines.join("\n")).unwrap();
-    let splits = from_file(path.clone(), 3).splits().unwrap();
+    let file = read_as("unsplit.jsonl", lines.join("\n")).unwrap();
+    let splits = fit(&of_file(3), file.clone(), "unsplit.jsonl").unwrap();
     assert_eq!((splits.train.len(), splits.held_out.len()), (5, 3));
     let mut all: Vec<u32> = [&splits.train, &splits.held_out]
         .iter()
@@ -105,8 +131,12 @@ fn held_out_samples_are_split_off_a_file_that_names_none() {
         .collect();
     all.sort_unstable();
     assert_eq!(all, (1..=8).collect::<Vec<_>>());
-    let error = from_file(path, 8).splits().unwrap_err().to_string();
-    assert!(error.contains("leave none to train on"), "{error}");
+    assert_eq!(fit(&of_file(7), file.clone(), "").unwrap().train.len(), 1);
+    let error = fit(&of_file(8), file, "unsplit.jsonl").unwrap_err();
+    assert!(
+        error.to_string().contains("8 held-out samples of 8"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -158,20 +188,17 @@ fn bad_rows_are_named_with_their_place() {
         ("text.parquet", String::new(), "use .npz, .csv or .jsonl"),
     ];
     for (name, text, part) in cases {
-        let path = path(name);
-        fs::write(&path, text).unwrap();
-        let error = read(&path).unwrap_err().to_string();
+        let error = read_as(name, text).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{name}: ")), "{error}");
         assert!(error.contains(part), "{name}: {error}");
     }
 }
 
 #[test]
 fn truncated_archives_are_refused() {
-    let whole = fs::read(written("whole.npz")).unwrap();
+    let whole = written(Format::Npz);
     for keep in (0..whole.len()).step_by(7) {
-        let path = path("cut.npz");
-        fs::write(&path, &whole[..keep]).unwrap();
-        let error = read(&path).unwrap_err().to_string();
+        let error = read_as("cut.npz", &whole[..keep]).unwrap_err().to_string();
         assert!(error.contains("cut.npz: "), "{error}");
     }
 }

@@ -39,7 +39,7 @@ fn rules() -> impl Strategy<Value = LabelRule> {
 proptest! {
     #[test]
     fn the_share_of_positives_is_exact(rule in rules(), samples in 1_usize..300, rate in 0.0..=1.0) {
-        let train = config(rule, samples, Some(rate)).splits().unwrap().train;
+        let train = config(rule, samples, Some(rate)).generate().unwrap().train;
         prop_assert_eq!(train.positives().count(), (rate * samples as f64).round() as usize);
     }
 
@@ -48,7 +48,7 @@ proptest! {
         let mut config = config(rule, 500, None);
         config.seed = seed;
         config.held_out = 200;
-        let splits = config.splits().unwrap();
+        let splits = config.generate().unwrap();
         let seen: HashSet<_> = (0..500).map(|sample| splits.train.tokens(sample)).collect();
         prop_assert_eq!(splits.held_out.len(), 200);
         for sample in 0..200 {
@@ -58,7 +58,7 @@ proptest! {
 
     #[test]
     fn every_epoch_is_a_permutation(seed in any::<u64>(), epoch in 1_usize..1000, batch_size in 1_usize..70) {
-        let train = config(LabelRule::TokenAnywhere { token: 1 }, 60, None).splits().unwrap().train;
+        let train = config(LabelRule::TokenAnywhere { token: 1 }, 60, None).generate().unwrap().train;
         let batches = Batches::shuffled(&train, batch_size, seed, epoch);
         let mut order: Vec<u32> = batches.iter().flatten().copied().collect();
         prop_assert_eq!(batches.iter().len(), batches.len());
@@ -94,7 +94,7 @@ fn samples_of_a_class_are_uniform() {
         for (rate, label) in [(0.0, false), (1.0, true)] {
             let mut config = config(rule.clone(), 27_000, Some(rate));
             (config.vocab_size, config.seq_len) = (4, 3);
-            let train = config.splits().unwrap().train;
+            let train = config.generate().unwrap().train;
             let mut counts: HashMap<&[u32], u32> = HashMap::new();
             for sample in 0..train.len() {
                 *counts.entry(train.tokens(sample)).or_default() += 1;
@@ -126,7 +126,7 @@ fn rare_classes_are_uniform_in_long_samples() {
     };
     let mut config = config(rule, 6_500, Some(0.0));
     (config.vocab_size, config.seq_len) = (3, 64);
-    let train = config.splits().unwrap().train;
+    let train = config.generate().unwrap().train;
     let mut counts = [0_u32; 65];
     for sample in 0..train.len() {
         let twos = train
@@ -149,7 +149,7 @@ fn rare_classes_are_uniform_in_long_samples() {
 #[test]
 fn epochs_differ_and_seeds_differ() {
     let train = config(LabelRule::TokenAnywhere { token: 1 }, 60, None)
-        .splits()
+        .generate()
         .unwrap()
         .train;
     let order = |seed, epoch| {
@@ -168,13 +168,13 @@ fn epochs_differ_and_seeds_differ() {
 #[test]
 fn chacha_rows_and_order_are_pinned() {
     let train = config(LabelRule::TokenAnywhere { token: 1 }, 3, None)
-        .splits()
+        .generate()
         .unwrap()
         .train;
     assert_eq!(train.all_tokens(), PINNED_ROWS);
     let batches = Batches::shuffled(
         &config(LabelRule::TokenAnywhere { token: 1 }, 8, None)
-            .splits()
+            .generate()
             .unwrap()
             .train,
         8,
@@ -192,6 +192,6 @@ const PINNED_ORDER: [u32; 8] = [0, 7, 5, 1, 6, 2, 4, 3];
 fn a_space_that_is_used_up_is_said() {
     let mut config = config(LabelRule::TokenAnywhere { token: 1 }, 1000, None);
     (config.vocab_size, config.seq_len, config.held_out) = (3, 1, 10);
-    let error = config.splits().unwrap_err().to_string();
+    let error = config.generate().unwrap_err().to_string();
     assert!(error.contains("set held_out = 0"), "{error}");
 }

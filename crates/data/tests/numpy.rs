@@ -42,7 +42,7 @@ fn the_notebook_positives_come_back() {
         token: 42,
         position: 3,
     });
-    let train = config.splits().unwrap().train;
+    let train = config.generate().unwrap().train;
     assert_eq!(train.positives().collect::<Vec<_>>(), NOTEBOOK_POSITIVES);
     assert_eq!(train.tokens(0), [0, 45, 48, 1, 4, 4, 40]);
     assert_eq!(train.tokens(10), [0, 16, 5, 42, 43, 32, 2]);
@@ -67,7 +67,7 @@ fn every_recorded_randint_comes_back() {
     assert_eq!(recorded.len(), 60);
     for case in recorded {
         let config = config(case.seed, case.samples, case.vocab_size, case.seq_len);
-        let train = config.splits().unwrap().train;
+        let train = config.generate().unwrap().train;
         let what = format!(
             "seed {} vocab {} length {}",
             case.seed, case.vocab_size, case.seq_len
@@ -83,7 +83,10 @@ fn every_recorded_randint_comes_back() {
 
 #[test]
 fn seeds_that_numpy_refuses_are_refused() {
-    let error = config(1 << 32, 1, 51, 6).splits().unwrap_err().to_string();
+    let error = config(1 << 32, 1, 51, 6)
+        .generate()
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("np.random.seed takes 0 to 4294967295"),
         "{error}"

@@ -8,14 +8,10 @@ mod npz;
 mod table;
 
 use std::fmt;
-use std::io::{BufRead, BufReader, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufReader, Read, Seek, Write};
+use std::path::Path;
 
-use headlight_input::FILE_LIMIT;
-
-use crate::{
-    CLS, ClsPlace, DataError, Dataset, DatasetConfig, InvalidValue, Source, Splits, Stream, random,
-};
+use crate::{CLS, ClsPlace, Dataset, DatasetConfig, InvalidValue, Splits, Stream, random};
 
 /// A dataset file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,28 +35,41 @@ impl Format {
             Some("csv") => Ok(Self::Csv),
             Some("jsonl") => Ok(Self::Jsonl),
             _ => Err(FileError::new(
-                path,
-                "the ending says no dataset format; use .npz, .csv or .jsonl",
+                path.display(),
+                "unknown file extension; use .npz, .csv or .jsonl",
             )),
         }
     }
 }
 
 /// A dataset file that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {message}", path.display())]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {message}")]
 pub struct FileError {
-    path: PathBuf,
-    message: String,
+    /// The name that the caller gave the file, such as its path.
+    pub name: String,
+    /// What is wrong with it, with its place in the file.
+    pub message: String,
 }
 
 impl FileError {
-    fn new(path: &Path, message: impl Into<String>) -> Self {
+    fn new(name: impl fmt::Display, message: impl Into<String>) -> Self {
         Self {
-            path: path.to_owned(),
+            name: name.to_string(),
             message: message.into(),
         }
     }
+}
+
+/// Why the splits of a file cannot be used with a config.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FitError {
+    /// A value of the config is invalid, or does not fit the file.
+    #[error(transparent)]
+    Config(#[from] InvalidValue),
+    /// The samples of the file do not fit the config.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// Writes both splits.
@@ -75,42 +84,46 @@ pub fn write(splits: &Splits, format: Format, writer: impl Write) -> std::io::Re
     }
 }
 
-/// Reads both splits, in the format that the path's ending names.
+/// Reads both splits. `name` is what messages call the file.
+///
+/// Samples are read one by one, and take as much memory as a [`Dataset`] of them.
 ///
 /// # Errors
-/// When the file is missing, is damaged, or holds samples that are none.
-pub fn read(path: &Path) -> Result<Splits, FileError> {
-    let format = Format::of(path)?;
-    let file = headlight_input::open(path, FILE_LIMIT)
-        .map_err(|error| FileError::new(path, error.to_string()))?;
-    read_from(BufReader::new(file), format).map_err(|message| FileError::new(path, message))
-}
-
-/// As [`read`], from anywhere. Samples are read one by one, and take memory as a [`Dataset`] does.
-///
-/// # Errors
-/// As [`read`]: says where and what.
-pub fn read_from(reader: impl BufRead + Seek, format: Format) -> Result<Splits, String> {
+/// When the bytes are damaged or hold invalid samples: says where and what.
+pub fn read(
+    reader: impl Read + Seek,
+    format: Format,
+    name: impl fmt::Display,
+) -> Result<Splits, FileError> {
+    let reader = BufReader::new(reader);
     let mut samples = Samples::default();
     match format {
         Format::Npz => npz::read(reader, &mut samples),
         Format::Csv => table::read(reader, &mut samples),
         Format::Jsonl => jsonl::read(reader, &mut samples),
-    }?;
-    samples.splits()
+    }
+    .and_then(|()| samples.splits())
+    .map_err(|message| FileError::new(name, message))
 }
 
-/// The splits of a config whose source is a file, checked against the config.
-pub(crate) fn splits(config: &DatasetConfig, path: &Path) -> Result<Splits, DataError> {
-    debug_assert!(matches!(config.source, Source::File(_)));
-    let mut splits = read(path)?;
+/// Checks the splits of the file `name` against a config, and moves
+/// [`held_out`](DatasetConfig::held_out) samples out of training where the config asks for that.
+///
+/// # Errors
+/// When a value of the config is invalid, or the samples do not fit the config.
+pub fn fit(
+    config: &DatasetConfig,
+    splits: Splits,
+    name: impl fmt::Display,
+) -> Result<Splits, FitError> {
+    config.validate()?;
     for dataset in [&splits.train, &splits.held_out] {
-        check(dataset, config).map_err(|message| FileError::new(path, message))?;
+        check(dataset, config).map_err(|message| FileError::new(&name, message))?;
     }
-    if config.held_out > 0 {
-        splits = split_off(splits, config)?;
+    if config.held_out == 0 {
+        return Ok(splits);
     }
-    Ok(splits)
+    Ok(split_off(splits, config)?)
 }
 
 /// Checks samples against the length, the place of `[CLS]`, the vocabulary, and the rule that should
