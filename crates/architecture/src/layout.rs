@@ -4,7 +4,7 @@
 //! Keras. Initial values are Keras's defaults: embeddings uniform in (-0.05, 0.05), weight matrices Glorot
 //! uniform in `±sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio 2010), biases 0, gamma 1, beta 0.
 
-use rand_chacha::rand_core::Rng;
+use rand::Rng;
 
 use crate::{Inputs, ModelConfig, Parameter, ProjectionKind};
 

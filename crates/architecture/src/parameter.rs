@@ -56,7 +56,8 @@ impl Parameter {
             }
         }
         let unknown = given.keys();
-        differences.extend(unknown.map(|name| format!("`{name}` is not a parameter of this model")));
+        differences
+            .extend(unknown.map(|name| format!("`{name}` is not a parameter of this model")));
         if differences.is_empty() {
             Ok(arranged)
         } else {

@@ -50,7 +50,6 @@ fn the_notebooks_model_has_777_parameters_with_these_names() {
     assert!(summary.contains("Trainable parameters: 777"), "{summary}");
 }
 
-
 #[test]
 fn initial_weights_are_kerass() {
     let limit = |name: &str| match name {
@@ -96,7 +95,6 @@ fn initial_weights_are_kerass() {
     assert_ne!(notebook(3), notebook(4));
 }
 
-
 #[test]
 fn each_difference_is_listed() {
     let layout = ModelConfig::new(8, 1, 1).layout(inputs(51, 7));
@@ -125,7 +123,6 @@ fn each_difference_is_listed() {
     );
 }
 
-
 #[test]
 fn invalid_sizes_are_named() {
     let cases = [
@@ -145,7 +142,6 @@ fn invalid_sizes_are_named() {
         assert_eq!(config.validate().unwrap_err().key, key);
     }
 }
-
 
 #[test]
 fn what_does_not_fit_is_named() {
@@ -170,4 +166,3 @@ fn what_does_not_fit_is_named() {
     config.attention.scale = Scale::Factor(1e300);
     assert_eq!(config.validate().unwrap_err().key, "attention.scale");
 }
-

@@ -56,8 +56,11 @@ impl TrainingState {
     /// # Errors
     /// Names the first difference.
     pub fn check(&self, own: &[Parameter]) -> Result<(), Error> {
-        let differs =
-            |what: String| Err(Error::Input(format!("it belongs to a different model: {what}")));
+        let differs = |what: String| {
+            Err(Error::Input(format!(
+                "it belongs to a different model: {what}"
+            )))
+        };
         let (theirs, ours) = (self.parameters.len(), own.len());
         if theirs != ours {
             return differs(format!("{theirs} parameters, not {ours}"));
@@ -73,7 +76,10 @@ impl TrainingState {
         let count: usize = own.iter().map(|parameter| parameter.values.len()).sum();
         let moments = (self.first.len(), self.second.len());
         if moments != (count, count) {
-            return differs(format!("{} and {} moments, not {count}", moments.0, moments.1));
+            return differs(format!(
+                "{} and {} moments, not {count}",
+                moments.0, moments.1
+            ));
         }
         Ok(())
     }

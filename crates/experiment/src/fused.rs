@@ -164,7 +164,10 @@ pub fn beyond_fused(config: &ExperimentConfig) -> Option<String> {
     let model = &config.model;
     let attention = &model.attention;
     let beyond = [
-        (model.n_layers != 1, format!("model.n_layers = {}", model.n_layers)),
+        (
+            model.n_layers != 1,
+            format!("model.n_layers = {}", model.n_layers),
+        ),
         (model.d_ff != 0, format!("model.d_ff = {}", model.d_ff)),
         (!model.positions, "model.positions = false".to_owned()),
         (

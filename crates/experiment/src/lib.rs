@@ -37,6 +37,6 @@ pub mod train;
 
 pub use engine::{Engine, Predictions, TrainingState};
 pub use error::Error;
-pub use experiment::{Experiment, Replay};
+pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::{FusedEngine, beyond_fused};
 pub use sample::check_sample;

@@ -27,9 +27,8 @@ pub fn check_sample(tokens: &[u32], config: &ExperimentConfig) -> Result<(), Str
     }
     let last = config.data.vocab_size - 1;
     let mut others = tokens.iter().enumerate();
-    let outside = others.find(|&(position, &token)| {
-        position != cls_position && (token == CLS || token > last)
-    });
+    let outside = others
+        .find(|&(position, &token)| position != cls_position && (token == CLS || token > last));
     outside.map_or(Ok(()), |(_, token)| {
         Err(format!(
             "token {token} is outside the vocabulary; beside [CLS] = 0 tokens are 1 to {last}"

@@ -1,20 +1,18 @@
-//! What a model computes for some samples, as an attention dump.
+//! All that a model computes for some samples, as a dump.
 
 use std::collections::BTreeMap;
 
-use burn::tensor::{Device, Tensor};
-use headlight_data::{Batch, CLS, Dataset, LabelRule};
+use headlight_architecture::{Mask, Parameter};
+use headlight_data::{CLS, Dataset, LabelRule};
 use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
-use headlight_model::{BlockOutput, FeedForwardOutput, Mask, TransformerClassifier};
+use headlight_experiment::config::{DumpConfig, ExperimentConfig};
 
 use crate::Failure;
-use crate::config::{DumpConfig, ExperimentConfig};
-use crate::experiment::{host, samples_at_once, token_tensor};
-use crate::metrics::sigmoid;
+use crate::devices::OpenDevice;
 
-/// The moment of training that a dump is of.
+/// Where in training a dump was made.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Moment {
+pub struct Origin {
     /// Training steps taken; unknown for weights from elsewhere, like the other two.
     pub step: Option<usize>,
     /// Epochs finished.
@@ -23,10 +21,10 @@ pub struct Moment {
     pub seed: Option<u64>,
 }
 
-/// Which samples to record, and whose they are.
+/// The samples to dump.
 #[derive(Clone, Debug)]
 pub struct Samples<'a> {
-    /// Where they stand.
+    /// The dataset that holds them.
     pub dataset: &'a Dataset,
     /// Their indices.
     pub indices: Vec<usize>,
@@ -36,7 +34,16 @@ pub struct Samples<'a> {
     pub labelled: bool,
 }
 
-/// The training samples that a config asks for: named ones, then the first of each class.
+/// The model to run them through.
+#[derive(Clone, Copy, Debug)]
+pub struct Model<'a> {
+    /// Its config.
+    pub config: &'a ExperimentConfig,
+    /// Its parameters, in any order.
+    pub parameters: &'a [Parameter],
+}
+
+/// The training samples that a config wants dumped: named ones, then the first of each class.
 pub fn chosen(config: &DumpConfig, train: &Dataset) -> Vec<usize> {
     let mut indices = config.samples.clone();
     indices.extend(train.positives().take(config.positives));
@@ -46,77 +53,57 @@ pub fn chosen(config: &DumpConfig, train: &Dataset) -> Vec<usize> {
     indices
 }
 
-/// Runs a model without automatic differentiation over samples and keeps all it computes.
+/// Runs a model over samples and keeps all that it computes.
 ///
 /// # Errors
-/// When what it computes is not finite.
-pub fn record(
-    model: &TransformerClassifier,
+/// When the parameters do not match the config, a result is NaN or infinite, or this build has no Burn.
+pub fn dump(
+    model: Model<'_>,
     samples: &Samples<'_>,
-    moment: Moment,
-    config: &ExperimentConfig,
-    device: &Device,
+    origin: Origin,
+    device: &OpenDevice,
 ) -> Result<AttentionDump, Failure> {
-    let dataset = samples.dataset;
-    let mut dump = empty(samples, moment, config)?;
-    for part in samples.indices.chunks(samples_at_once(config)) {
-        let part: Vec<u32> = part.iter().map(|&sample| sample as u32).collect();
-        let batch = Batch::gather(dataset, &part);
-        let output = model.forward(token_tensor(&batch, device));
-        dump.tokens
-            .extend(batch.tokens.iter().map(|&token| i64::from(token)));
-        dump.labels.extend(
-            batch
-                .labels
-                .iter()
-                .map(|&label| if samples.labelled { label } else { f32::NAN }),
-        );
-        let logits = host(output.logits);
-        dump.probabilities
-            .extend(logits.iter().map(|&logit| sigmoid(f64::from(logit)) as f32));
-        dump.logits.extend(logits);
-        dump.embeddings.extend(host(output.embeddings));
-        let layers = output.layers;
-        let over = |field: fn(&BlockOutput) -> Tensor<4>| {
-            host(Tensor::stack::<5>(layers.iter().map(field).collect(), 1))
-        };
-        dump.attention_scores
-            .extend(over(|layer| layer.attention.scores.clone()));
-        dump.attention_weights
-            .extend(over(|layer| layer.attention.weights.clone()));
-        dump.query
-            .extend(over(|layer| layer.attention.query.clone()));
-        dump.key.extend(over(|layer| layer.attention.key.clone()));
-        dump.value
-            .extend(over(|layer| layer.attention.value.clone()));
-        dump.context
-            .extend(over(|layer| layer.attention.context.clone()));
-        let residual = layers.iter().map(|layer| layer.residual.clone()).collect();
-        dump.residual.extend(host(Tensor::stack::<4>(residual, 1)));
-        if let (Some(values), Some(mask)) = (&mut dump.attention_mask, output.mask) {
-            values.extend(mask.into_data().iter::<bool>());
-        }
-        if let Some(values) = &mut dump.feed_forward {
-            let over = |field: fn(&FeedForwardOutput) -> Tensor<3>| {
-                let layers = layers.iter().flat_map(|layer| &layer.feed_forward);
-                host(Tensor::stack::<4>(layers.map(field).collect(), 1))
-            };
-            values.hidden.extend(over(|layer| layer.hidden.clone()));
-            values.residual.extend(over(|layer| layer.residual.clone()));
-        }
+    let mut dump = empty(samples, origin, model.config)?;
+    forward(&mut dump, &model, samples, device)?;
+    let logits = dump.logits.iter();
+    dump.probabilities = logits.map(|&logit| probability(logit)).collect();
+    for &sample in &samples.indices {
+        let tokens = samples.dataset.tokens(sample).iter();
+        dump.tokens.extend(tokens.map(|&token| i64::from(token)));
+        let label = f32::from(u8::from(samples.dataset.label(sample)));
+        dump.labels
+            .push(if samples.labelled { label } else { f32::NAN });
     }
     dump.check().map_err(|error| {
-        let step = moment
+        let step = origin
             .step
             .map_or_else(String::new, |step| format!(" at step {step}"));
-        Failure::Diverged(format!("attention{step} cannot be recorded: {error}"))
+        Failure::Diverged(format!("attention{step} cannot be dumped: {error}"))
     })?;
     Ok(dump)
 }
 
+fn probability(logit: f32) -> f32 {
+    headlight_experiment::metrics::sigmoid(f64::from(logit)) as f32
+}
+
+#[cfg(feature = "burn")]
+use crate::burn::fill as forward;
+
+/// The fused engine does not return what it computes on the way.
+#[cfg(not(feature = "burn"))]
+fn forward(
+    _: &mut AttentionDump,
+    _: &Model<'_>,
+    _: &Samples<'_>,
+    _: &OpenDevice,
+) -> Result<(), Failure> {
+    Err(crate::session::without_burn("a dump of attention"))
+}
+
 fn empty(
     samples: &Samples<'_>,
-    moment: Moment,
+    origin: Origin,
     config: &ExperimentConfig,
 ) -> Result<AttentionDump, Failure> {
     let rule = config.data.rule.as_ref();
@@ -140,9 +127,9 @@ fn empty(
         meta: Meta {
             version: VERSION,
             axes: axes(dims, masked),
-            step: moment.step,
-            epoch: moment.epoch,
-            seed: moment.seed,
+            step: origin.step,
+            epoch: origin.epoch,
+            seed: origin.seed,
             samples: samples
                 .indices
                 .iter()
@@ -182,7 +169,7 @@ fn empty(
     })
 }
 
-/// What a token id is shown as.
+/// The text that a token id is shown as.
 pub fn token_string(token: u32) -> String {
     if token == CLS {
         "[CLS]".to_owned()

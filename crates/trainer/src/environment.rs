@@ -5,7 +5,8 @@ use std::time::SystemTime;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::config::ComputeConfig;
+use headlight_experiment::config::ComputeConfig;
+
 use crate::devices::OpenDevice;
 
 /// All that a config does not say and a run may depend on.
@@ -17,7 +18,7 @@ pub struct Environment {
     /// Whether tracked files differed from that commit.
     git_dirty: Option<bool>,
     engine: &'static str,
-    device: &'static str,
+    device: String,
     /// The GPU and its driver.
     adapter: Option<String>,
     operating_system: &'static str,
@@ -55,7 +56,7 @@ impl Environment {
             git_commit: Some(env!("HEADLIGHT_COMMIT")).filter(|commit| !commit.is_empty()),
             git_dirty: env!("HEADLIGHT_DIRTY").parse().ok(),
             engine: compute.engine.name(),
-            device: compute.device.name(),
+            device: compute.device.clone(),
             adapter: device.adapter.clone(),
             operating_system: std::env::consts::OS,
             architecture: std::env::consts::ARCH,

@@ -1,4 +1,4 @@
-//! What says where a run's numbers are from.
+//! Where the numbers of a run come from.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::Failure;
 use crate::files::read_bounded;
 use crate::hash::of_file;
 
-/// What a run's folder says of where its numbers are from; what it lacks is left out.
-pub(super) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
+/// What a run directory says of where its numbers come from; leaves out what it lacks.
+pub fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
     let mut evidence = vec![entry(
         "Page made by",
         format!("headlight {}", env!("CARGO_PKG_VERSION")),
@@ -35,7 +35,7 @@ pub(super) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
         };
         evidence.push(entry("Run", said(&environment)));
         for resumed in environment["resumed"].as_array().into_iter().flatten() {
-            let name = format!("Gone on with from step {}", resumed["step"]);
+            let name = format!("Resumed from step {}", resumed["step"]);
             evidence.push(entry(&name, said(resumed)));
         }
     }
@@ -52,7 +52,7 @@ pub(super) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
             let within = comparison["within"].as_bool() == Some(true);
             let largest = comparison["largest"].as_f64().unwrap_or(f64::NAN);
             evidence.push(entry(
-                &format!("Beside the recorded run: {}", text("what")),
+                &format!("Beside the reference run: {}", text("what")),
                 format!(
                     "{}; {} numbers, largest difference {largest:.1e}, bound {}: {}",
                     text("level"),
@@ -73,7 +73,7 @@ fn entry(name: &str, text: String) -> Evidence {
     }
 }
 
-/// A JSON file, where there is one.
+/// A JSON file, if it exists.
 fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {
     if !path.is_file() {
         return Ok(None);

@@ -4,6 +4,8 @@ use std::fmt::{self, Write};
 use std::io;
 use std::path::Path;
 
+use headlight_experiment::Error;
+
 /// Why a command ends without its result.
 #[derive(Debug)]
 pub enum Failure {
@@ -76,3 +78,12 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Input(message) => Self::Input(message),
+            Error::Diverged(message) => Self::Diverged(message),
+        }
+    }
+}

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Failure;
-use crate::hash::hex;
 
 /// What the names of files begin with that are not yet whole.
 pub const TEMPORARY: &str = ".unfinished-";
@@ -131,7 +130,7 @@ impl LineFile {
     pub fn mark(&self) -> LinesMark {
         LinesMark {
             bytes: self.length,
-            sha256: hex(&self.hash.clone().finalize()),
+            sha256: format!("{:x}", self.hash.clone().finalize()),
         }
     }
 

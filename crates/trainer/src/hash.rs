@@ -1,6 +1,5 @@
 //! SHA-256 of what a run depends on.
 
-use std::fmt::Write;
 use std::io;
 use std::path::Path;
 
@@ -11,28 +10,19 @@ use sha2::{Digest, Sha256};
 use crate::Failure;
 use crate::files::open;
 
-/// Bytes in lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// The hash of a file.
+/// The hash of a file, in hexadecimal digits.
 ///
 /// # Errors
-/// When it cannot be read.
-pub(crate) fn of_file(path: &Path) -> Result<String, Failure> {
+/// When the file cannot be read.
+pub fn of_file(path: &Path) -> Result<String, Failure> {
     let mut hash = Sha256::new();
     io::copy(&mut open(path, FILE_LIMIT)?, &mut hash)
         .map_err(|error| Failure::reading(path, error))?;
-    Ok(hex(&hash.finalize()))
+    Ok(format!("{:x}", hash.finalize()))
 }
 
 /// Adds all samples of a dataset.
-pub(crate) fn add_splits(hash: &mut Sha256, splits: &Splits) {
+pub fn add_splits(hash: &mut Sha256, splits: &Splits) {
     for split in [&splits.train, &splits.held_out] {
         hash.update((split.len() as u64).to_le_bytes());
         for token in split.all_tokens() {

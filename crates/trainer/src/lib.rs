@@ -1,36 +1,28 @@
-//! Trains tiny transformer classifiers and shows where their attention looks.
+//! Training on this machine: devices, engines, run directories and what they hold.
 //!
-//! The pipeline runs one way: a [`config`] gives an [`experiment`] (dataset, model, device),
-//! [`train`] trains it, a [`run_dir`] holds what came of it, and inspection reads only that.
-//! `main.rs` names the commands; each has a file under `commands`.
+//! A [`Session`](session::Session) is an experiment with its device opened and its files read. A
+//! [`RunDir`](run_dir::RunDir) holds all of a run; [`RunWriter`](run_writer::RunWriter) fills it while the
+//! model is trained, and [`resume`] continues it. Whatever looks at a run reads the run directory.
 
-mod best;
-pub mod browser;
+#[cfg(feature = "burn")]
+pub mod burn;
 pub mod checkpoint;
-pub mod cli;
-pub mod commands;
 pub mod config;
 pub mod devices;
-pub mod engine;
+pub mod dumping;
 pub mod environment;
-pub mod evaluate;
-pub mod experiment;
+mod evidence;
 mod failure;
 pub mod files;
-mod hash;
-pub mod metrics;
-pub mod optimizer;
-pub mod record;
-mod recorder;
+pub mod hash;
+pub mod page;
 pub mod reference;
-pub mod report;
-mod resume;
+pub mod resume;
 pub mod run_dir;
-pub mod run_page;
+pub mod run_report;
+pub mod run_writer;
+pub mod session;
 pub mod signals;
-pub mod sweep;
-mod terminal;
-pub mod train;
 pub mod weights;
 
 pub use failure::Failure;

@@ -1,25 +1,24 @@
 //! The files of a run, or of several, as one page to look around in.
 
-mod evidence;
-mod own;
-
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
 use headlight_input::FILE_LIMIT;
-use headlight_inspector::{LossPoint, Recording, Seeds, Viewer};
+use headlight_inspector::{LossPoint, Recording, Viewer};
 
 use crate::Failure;
+use crate::evidence::evidence;
 use crate::files::{open, write_whole};
 use crate::run_dir::RunDir;
-use crate::sweep::{self, SeedAttention};
 
 /// What a page is made of: a run's folder, or a single dump.
 #[derive(Debug)]
 pub struct Source {
-    path: PathBuf,
-    run: Option<RunDir>,
+    /// The run directory, or the dump.
+    pub path: PathBuf,
+    /// The run, unless it is a dump.
+    pub run: Option<RunDir>,
     /// The npz dumps, by step; at least one.
     pub dumps: Vec<PathBuf>,
 }
@@ -69,23 +68,19 @@ pub fn no_dumps(source: &Path) -> Failure {
     Failure::reading(source, "it holds no npz dumps; add \"npz\" to dump.formats")
 }
 
-/// The page of some runs or dumps, among the seeds of a sweep where one is given.
+/// The page of some runs or dumps; `visit` sees each one's name and last dump.
 ///
 /// # Errors
-/// When a file cannot be read, or what is given does not belong together.
-pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Viewer, Failure> {
+/// When a file cannot be read, the sources do not belong together, or `visit` fails.
+pub fn page(
+    sources: &[Source],
+    mut visit: impl FnMut(&Source, &str, &AttentionDump) -> Result<(), Failure>,
+) -> Result<Viewer, Failure> {
     let mut viewer = Viewer::default();
-    let rows = match sweep {
-        Some(path) => Some(seeds(sources, path)?),
-        None => None,
-    };
-    let mut own = Vec::new();
     for (index, source) in sources.iter().enumerate() {
         let real = |source: &Source| std::fs::canonicalize(&source.path).ok();
-        if sources[..index]
-            .iter()
-            .any(|other| real(other) == real(source))
-        {
+        let mut earlier = sources[..index].iter();
+        if earlier.any(|other| real(other) == real(source)) {
             return Err(Failure::reading(&source.path, "it is named twice"));
         }
         let Some(path) = source.dumps.last() else {
@@ -93,20 +88,10 @@ pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Viewer, Failure>
         };
         let last = read_dump(path)?;
         let name = source.name(sources);
-        if let Some((rows, _)) = &rows {
-            own.push(own::row(&name, &last, source.run.as_ref(), rows)?);
-        }
+        visit(source, &name, &last)?;
         let recording = recording(name, source, &last, sources.len())?;
         let added = viewer.add(recording);
         added.map_err(|reason| Failure::reading(&source.path, reason))?;
-    }
-    if let (Some((rows, failed)), Some(path)) = (rows, sweep) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let rows: Vec<_> = rows.into_iter().map(|row| row.attention).collect();
-        viewer.seeds = Seeds::of(name.into_owned(), &rows, failed);
-        if let Some(seeds) = &mut viewer.seeds {
-            seeds.own = own;
-        }
     }
     Ok(viewer)
 }
@@ -131,25 +116,9 @@ fn recording(
     }
     if let Some(run) = &source.run {
         recording.loss = loss(run)?;
-        recording.evidence = evidence::evidence(run.path())?;
+        recording.evidence = evidence(run.path())?;
     }
     Ok(recording)
-}
-
-/// The rows of a sweep whose config is that of all the runs, and how many of its runs failed.
-fn seeds(sources: &[Source], path: &Path) -> Result<(Vec<SeedAttention>, usize), Failure> {
-    let mut found = None;
-    for source in sources {
-        let Some(run) = &source.run else {
-            return Err(Failure::Input(format!(
-                "--sweep {}: {} is a dump, which does not say enough to compare it with a sweep; name a run directory",
-                path.display(),
-                source.path.display()
-            )));
-        };
-        found = Some(sweep::attention(path, run)?);
-    }
-    found.ok_or_else(|| Failure::reading(path, "there is no run to compare it with"))
 }
 
 /// Writes a run's page into its folder, and says where; nothing where the run has no npz dumps.
@@ -160,7 +129,7 @@ pub fn write(run: &RunDir) -> Result<Option<PathBuf>, Failure> {
     if run.dumps()?.is_empty() {
         return Ok(None);
     }
-    let html = html(&page(&[Source::open(run.path())?], None)?)?;
+    let html = html(&page(&[Source::open(run.path())?], |_, _, _| Ok(()))?)?;
     let path = run.page_path();
     write_whole(&path, |file| file.write_all(html.as_bytes()))?;
     Ok(Some(path))

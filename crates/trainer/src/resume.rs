@@ -1,24 +1,24 @@
-//! Going on with a run: what may differ from how it began, and from which moment it goes on.
+//! Resuming a run: which checkpoint it continues from, and which settings may have changed.
 
 use std::io::Read;
 
+use headlight_architecture::Parameter;
+use headlight_experiment::best::BestTracker;
+use headlight_experiment::config::ExperimentConfig;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::Failure;
-use crate::best::Watch;
 use crate::checkpoint::{Checkpoint, inputs_sha256};
-use crate::config::ExperimentConfig;
-use crate::experiment::Experiment;
-use crate::hash::hex;
 use crate::run_dir::RunDir;
+use crate::session::Session;
 use crate::weights::{FREE_LIMIT, HEADER_LIMIT};
 
-/// What may be another when a run goes on. All steps so far are the same with more epochs; checkpoints
-/// change no step; and files may have moved, since what is in them is compared.
+/// The settings that may change when a run is resumed. More epochs leave all steps so far the same;
+/// checkpoints change no step; and files may have moved, since their contents are compared.
 const MAY_DIFFER: [&str; 4] = ["training.epochs", "data.file", "reference", "checkpoint"];
 
-/// Refuses settings that would make another run of it.
+/// Refuses settings that would make it a different run.
 ///
 /// # Errors
 /// Lists each key that differs, with both values.
@@ -37,15 +37,15 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
         .map(|(key, before, now)| format!("{key} was {before} and would be {now}"))
         .collect();
     Err(Failure::Input(format!(
-        "the run in {} cannot go on with other settings: {}; more training.epochs and other [checkpoint] settings \
-         are all that it can be given; train anew with another --run",
+        "the run in {} cannot be resumed with other settings: {}; only training.epochs may grow and [checkpoint] \
+         may change; start a new run with another --run",
         run.path().display(),
         list.join(", ")
     )))
 }
 
 /// A config as it stands in checkpoints.
-pub(crate) fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
+pub fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
     serde_json::to_value(config)
         .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
 }
@@ -76,34 +76,34 @@ fn differ(key: &str, before: &Value, now: &Value, found: &mut Vec<(String, Strin
     }
 }
 
-/// The moment that a run goes on from; `None` where it must begin again.
+/// The checkpoint that a run continues from; `None` where it must begin again.
 ///
 /// # Errors
-/// When its checkpoints are damaged, or it has other settings, samples or weights to begin with than
-/// before.
-pub(crate) fn newest(run: &RunDir, experiment: &Experiment) -> Result<Option<Checkpoint>, Failure> {
-    let found = run.checkpoints().newest(limit(experiment), |checkpoint| {
-        usable(run, experiment, checkpoint)
+/// When its checkpoints are damaged, or its settings, samples or initial weights have changed.
+pub fn newest(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Failure> {
+    let experiment = &session.experiment;
+    let found = run.checkpoints().newest(limit(session), |checkpoint| {
+        usable(run, session, checkpoint)
     })?;
-    // What the checkpoint's steps were taken with, whatever has been done to config.toml since.
+    // The settings of the checkpoint's steps, even if config.toml was edited since.
     let before = match &found {
         Some(checkpoint) => checkpoint.config.clone(),
         None => json(&run.config()?)?,
     };
     check_config(run, &before, &experiment.config)?;
     let Some(checkpoint) = found else {
-        // Checkpoints come before weights; without this, a finished run would be taken to pieces.
+        // Checkpoints come before weights; without this check, a finished run would be overwritten.
         if run.has_weights() {
             return Err(Failure::Input(format!(
-                "the run in {} has weights but no checkpoint to go on from; train anew with another --run",
+                "the run in {} has weights but no checkpoint to resume from; start a new run with another --run",
                 run.path().display()
             )));
         }
         return Ok(None);
     };
-    if checkpoint.inputs_sha256 != inputs_sha256(experiment) {
+    if checkpoint.inputs_sha256 != inputs_sha256(session) {
         return Err(Failure::Input(format!(
-            "the run in {} cannot go on: the samples of [data], or the recorded run's weights, are no longer those that it began with",
+            "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed since it began",
             run.path().display()
         )));
     }
@@ -119,39 +119,38 @@ pub(crate) fn newest(run: &RunDir, experiment: &Experiment) -> Result<Option<Che
     Ok(Some(checkpoint))
 }
 
-/// Whether nothing is left of a run but to look at it.
-pub(crate) fn is_over(
+/// Whether a run has nothing left to train or to write.
+pub fn is_over(
     run: &RunDir,
-    experiment: &Experiment,
+    session: &Session,
     checkpoint: Option<&Checkpoint>,
 ) -> bool {
+    let experiment = &session.experiment;
     let Some(checkpoint) = checkpoint else {
         return false;
     };
-    let stopped = Watch::new(&experiment.config.training).is_some_and(|mut watch| {
-        watch.best.clone_from(&checkpoint.best);
-        watch.has_waited_enough()
+    let stopped = BestTracker::new(&experiment.config.training).is_some_and(|mut tracker| {
+        tracker.best.clone_from(&checkpoint.best);
+        tracker.is_out_of_patience()
     });
     run.has_ended() && (stopped || checkpoint.progress.step == experiment.steps())
 }
 
-/// The most bytes that a checkpoint of an experiment may have: the model four times (as it is, Adam's two
-/// moments of it, and as it was best), or what small ones may have with all else.
-fn limit(experiment: &Experiment) -> u64 {
-    let counts = experiment.start.iter().map(|own| own.values.len() as u64);
+/// The most bytes that a checkpoint may have: the model four times (its weights, Adam's two moments, and the
+/// best model), or the limit for small models with all else.
+fn limit(session: &Session) -> u64 {
+    let counts = session.experiment.start.iter().map(|own| own.values.len() as u64);
     FREE_LIMIT.max(counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT)
 }
 
-/// Whether a checkpoint that is whole is one of this run, and the run's metrics are still there.
-fn usable(run: &RunDir, experiment: &Experiment, checkpoint: &Checkpoint) -> Result<(), String> {
+/// Whether a whole checkpoint belongs to this run, and the run's metrics are still there.
+fn usable(run: &RunDir, session: &Session, checkpoint: &Checkpoint) -> Result<(), String> {
+    let experiment = &session.experiment;
     let Checkpoint {
         progress, state, ..
     } = checkpoint;
     let of_epoch = experiment.steps_per_epoch();
-    let losses = match experiment.reference {
-        Some(_) => progress.step,
-        None => 0,
-    };
+    let losses = if experiment.is_replay() { progress.step } else { 0 };
     let right = progress.step > 0
         && state.steps as usize == progress.step
         && progress.epoch == progress.step / of_epoch
@@ -160,7 +159,7 @@ fn usable(run: &RunDir, experiment: &Experiment, checkpoint: &Checkpoint) -> Res
     if !right {
         return Err("its counters contradict each other".to_owned());
     }
-    let names = |parameters: &[headlight_model::Parameter]| -> Vec<(String, Vec<usize>)> {
+    let names = |parameters: &[Parameter]| -> Vec<(String, Vec<usize>)> {
         let each = parameters.iter();
         each.map(|own| (own.name.clone(), own.shape.clone()))
             .collect()
@@ -168,15 +167,15 @@ fn usable(run: &RunDir, experiment: &Experiment, checkpoint: &Checkpoint) -> Res
     let own = names(&experiment.start);
     let best = checkpoint.best.as_ref();
     if names(&state.parameters) != own || best.is_some_and(|best| names(&best.parameters) != own) {
-        return Err("its weights are of another model".to_owned());
+        return Err("its weights belong to a different model".to_owned());
     }
     let count: usize = experiment.start.iter().map(|own| own.values.len()).sum();
     if (state.first.len(), state.second.len()) != (count, count) {
-        return Err("its moments are of another model".to_owned());
+        return Err("its moments belong to a different model".to_owned());
     }
     let weights = state.parameters.iter().flat_map(|own| &own.values);
     if !(weights.chain(&state.first).chain(&state.second)).all(|value| value.is_finite()) {
-        return Err("it holds numbers that are not finite".to_owned());
+        return Err("it holds NaN or infinite numbers".to_owned());
     }
     let path = run.metrics_path();
     let mut hash = Sha256::new();
@@ -187,12 +186,12 @@ fn usable(run: &RunDir, experiment: &Experiment, checkpoint: &Checkpoint) -> Res
     match read {
         Ok(bytes)
             if bytes == checkpoint.metrics.bytes
-                && hex(&hash.finalize()) == checkpoint.metrics.sha256 =>
+                && format!("{:x}", hash.finalize()) == checkpoint.metrics.sha256 =>
         {
             Ok(())
         }
         Ok(_) => Err(format!(
-            "{} is no longer what was written until then",
+            "{} has changed since the checkpoint",
             path.display()
         )),
         Err(error) => Err(format!("{} cannot be read: {error}", path.display())),

@@ -4,13 +4,13 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
+use headlight_experiment::config::{DumpFormat, ExperimentConfig};
 use headlight_input::TEXT_LIMIT;
-use headlight_model::{Parameter, TransformerClassifier};
 use serde::Serialize;
 
 use crate::checkpoint::Checkpoints;
-use crate::config::{DumpFormat, ExperimentConfig};
 use crate::environment::Environment;
 use crate::files::{
     LineFile, TEMPORARY, json_lines, make_inside, read_text, sync_names, write_whole,
@@ -216,8 +216,8 @@ impl RunDir {
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write_weights(&self, model: &TransformerClassifier) -> Result<(), Failure> {
-        weights::save(model.parameters(), &self.weights_path())
+    pub fn write_weights(&self, parameters: Vec<Parameter>) -> Result<(), Failure> {
+        weights::save(parameters, &self.weights_path())
     }
 
     /// Whether it holds the weights of a trained model.
@@ -247,15 +247,12 @@ impl RunDir {
         Checkpoints::at(self.path.join("checkpoint"))
     }
 
-    /// Puts the run's weights into a model.
+    /// Reads the weights of the trained model, in the model's order.
     ///
     /// # Errors
-    /// When they are missing or damaged.
-    pub fn load_weights(
-        &self,
-        model: TransformerClassifier,
-    ) -> Result<TransformerClassifier, Failure> {
-        weights::load(model, &self.weights_path())
+    /// When they are missing, damaged, or do not match the config.
+    pub fn load_weights(&self, config: &ExperimentConfig) -> Result<Vec<Parameter>, Failure> {
+        weights::load(config, &self.weights_path())
     }
 
     /// Opens `metrics.jsonl` to go on after its first `bytes`; what is behind them is dropped.
@@ -321,7 +318,7 @@ impl RunDir {
             let name = format!(
                 "step-{:06}.{}",
                 dump.meta.step.unwrap_or(0),
-                format.ending()
+                format.extension()
             );
             write_dump(dump, format, &folder.join(name))?;
         }

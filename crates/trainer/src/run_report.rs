@@ -1,13 +1,12 @@
-//! What the notebook prints, and the attention matrix that it never came to, as Markdown.
+//! The report of a run as Markdown: what the notebook prints, and the attention matrix that it never reached.
 
 use std::fmt::Write;
 
-use headlight_data::{Dataset, LabelRule};
+use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
-use headlight_model::TransformerClassifier;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::{METRICS, Metric, StepMetrics};
 
-use crate::config::ExperimentConfig;
-use crate::metrics::{EvalMetrics, StepMetrics};
 use crate::reference::Comparison;
 
 /// How many positives the short form shows; the long form shows all.
@@ -15,22 +14,21 @@ const SHORT: usize = 5;
 
 /// All that a report is made from.
 #[derive(Debug)]
-pub struct Report<'a> {
+pub struct RunReport<'a> {
     /// The experiment.
     pub config: &'a ExperimentConfig,
     /// Its training samples.
     pub train: &'a Dataset,
     /// Number of held-out samples.
     pub held_out: usize,
-    /// The trained model.
-    pub model: &'a TransformerClassifier,
-    /// An evaluation a line, the last one being of the trained model.
+    /// The evaluations; the last one measures the trained model.
     pub metrics: &'a [StepMetrics],
-    /// What the trained model computes for sample 0 and the first positive.
-    pub dump: &'a AttentionDump,
-    /// This run beside the recorded one that it repeats.
+    /// What the trained model computes for sample 0 and the first positive; `None` in a build without
+    /// Burn.
+    pub dump: Option<&'a AttentionDump>,
+    /// The figures of this run beside those of the reference run that it repeats.
     pub comparisons: &'a [Comparison],
-    /// Why training stopped early, where it did, and which model was the best.
+    /// Why training stopped early, if it did, and which model was the best.
     pub notes: &'a [String],
 }
 
@@ -41,7 +39,7 @@ pub fn reported_samples(train: &Dataset) -> Vec<usize> {
     samples
 }
 
-impl Report<'_> {
+impl RunReport<'_> {
     /// The report, with every positive sample or only the first few.
     pub fn markdown(&self, every_positive: bool) -> String {
         let mut text = String::new();
@@ -60,10 +58,13 @@ impl Report<'_> {
             writeln!(text, "{note}\n")?;
         }
         self.write_positives(text, every_positive)?;
-        writeln!(text, "## Model\n\n{}", self.model.summary())?;
+        let summary = self.config.model.summary(self.config.inputs());
+        writeln!(text, "## Model\n\n{summary}")?;
         self.write_training(text)?;
-        self.write_attention(text)?;
-        self.write_predictions(text)?;
+        if let Some(dump) = self.dump {
+            self.write_attention(dump, text)?;
+            self.write_predictions(dump, text)?;
+        }
         self.write_comparisons(text)
     }
 
@@ -96,41 +97,24 @@ impl Report<'_> {
     }
 
     fn write_training(&self, text: &mut String) -> std::fmt::Result {
-        writeln!(text, "## Training\n")?;
+        let table = METRICS.iter().filter(|info| info.is_ratio);
         writeln!(
             text,
-            "Loss is the mean over the steps of the epoch; all else is measured over all samples at that step.\n"
+            "## Training\n\nBatch loss is the mean over the steps of the epoch so far; all else is measured over \
+             all training samples after that step.\n"
         )?;
-        let header = [
-            "epoch",
-            "step",
-            "loss",
-            "accuracy",
-            "precision",
-            "recall",
-            "F1",
-            "cross-entropy",
-        ];
-        writeln!(text, "| {} |", header.join(" | "))?;
-        writeln!(text, "|{}", "---:|".repeat(header.len()))?;
+        let labels: Vec<&str> = table.clone().map(|info| info.label).collect();
+        writeln!(text, "| epoch | step | batch loss | {} |", labels.join(" | "))?;
+        writeln!(text, "|---:|---:|---:|{}", "---:|".repeat(labels.len()))?;
         for line in self.metrics {
-            let EvalMetrics {
-                loss,
-                accuracy,
-                precision,
-                recall,
-                f1,
-                ..
-            } = &line.train;
-            let ratios = [Some(*accuracy), *precision, *recall, *f1].map(|ratio| number(ratio, 4));
+            let values = table.clone().map(|info| number(line.train[info.metric], info.decimals));
             writeln!(
                 text,
-                "| {} | {} | {} | {} | {} |",
+                "| {} | {} | {} | {} |",
                 line.epoch,
                 line.step,
-                number(line.train_loss, 4),
-                ratios.join(" | "),
-                number(Some(*loss), 5)
+                number(line.train_loss, 5),
+                values.collect::<Vec<_>>().join(" | ")
             )?;
         }
         text.push('\n');
@@ -138,43 +122,40 @@ impl Report<'_> {
             return Ok(());
         };
         if let Some(held_out) = &last.held_out {
-            writeln!(
-                text,
-                "Held out: accuracy {}, precision {}, recall {}, F1 {}, cross-entropy {}.\n",
-                number(Some(held_out.accuracy), 4),
-                number(held_out.precision, 4),
-                number(held_out.recall, 4),
-                number(held_out.f1, 4),
-                number(Some(held_out.loss), 5),
-            )?;
+            let values = table.map(|info| {
+                let value = number(held_out[info.metric], info.decimals);
+                format!("{} {value}", info.label)
+            });
+            let values = values.collect::<Vec<_>>().join(", ");
+            writeln!(text, "Held out: {values}.\n")?;
         }
         writeln!(
             text,
             "Smallest probability of a positive: {}. Largest of a negative: {}.\n",
-            number(last.train.min_positive, 4),
-            number(last.train.max_negative, 4)
+            number(last.train[Metric::MinPositive], 4),
+            number(last.train[Metric::MaxNegative], 4)
         )
     }
 
-    fn write_attention(&self, text: &mut String) -> std::fmt::Result {
+    fn write_attention(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
         writeln!(text, "## Attention\n")?;
         if let (Some(rule), Some(last)) = (&self.config.data.rule, self.metrics.last()) {
             let metrics = &last.train;
             writeln!(
                 text,
                 "From [CLS] to {}: {} on average over positives ({} if it were uniform), {} over negatives ({}).\n",
-                where_it_should_look(rule),
-                number(metrics.attention_positive, 3),
-                number(metrics.uniform_positive, 3),
-                number(metrics.attention_negative, 3),
-                number(metrics.uniform_negative, 3)
+                rule.deciding_place(),
+                number(metrics[Metric::AttentionPositive], 3),
+                number(metrics[Metric::UniformPositive], 3),
+                number(metrics[Metric::AttentionNegative], 3),
+                number(metrics[Metric::UniformNegative], 3)
             )?;
         }
-        for shown in 0..self.dump.dims.samples {
-            for layer in 0..self.dump.dims.layers {
-                for head in 0..self.dump.dims.heads {
-                    let sample = self.dump.meta.samples[shown].unwrap_or(shown);
-                    let layer_name = if self.dump.dims.layers > 1 {
+        for shown in 0..dump.dims.samples {
+            for layer in 0..dump.dims.layers {
+                for head in 0..dump.dims.heads {
+                    let sample = dump.meta.samples[shown].unwrap_or(shown);
+                    let layer_name = if dump.dims.layers > 1 {
                         format!(" · layer {layer}")
                     } else {
                         String::new()
@@ -183,8 +164,8 @@ impl Report<'_> {
                         text,
                         "Attention weights (sample {sample}{layer_name} · head {head}), query by key:\n\n```text"
                     )?;
-                    let weights = self.dump.weights(shown, layer, head);
-                    matrix(text, weights, self.dump.dims.positions)?;
+                    let weights = dump.weights(shown, layer, head);
+                    matrix(text, weights, dump.dims.positions)?;
                     writeln!(text, "```\n")?;
                 }
             }
@@ -192,26 +173,24 @@ impl Report<'_> {
         Ok(())
     }
 
-    fn write_predictions(&self, text: &mut String) -> std::fmt::Result {
+    fn write_predictions(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
         writeln!(
             text,
             "## Predictions\n\n| sample | tokens | label | probability |\n|---:|---|---:|---:|"
         )?;
-        for shown in 0..self.dump.dims.samples {
-            let sample = self.dump.meta.samples[shown].unwrap_or(shown);
+        for shown in 0..dump.dims.samples {
+            let sample = dump.meta.samples[shown].unwrap_or(shown);
             writeln!(
                 text,
                 "| {sample} | {} | {} | {:.6} |",
                 tokens(self.train, sample),
                 u8::from(self.train.label(sample)),
-                self.dump.probabilities[shown]
+                dump.probabilities[shown]
             )?;
         }
         Ok(())
     }
-}
 
-impl Report<'_> {
     fn write_comparisons(&self, text: &mut String) -> std::fmt::Result {
         let Some(reference) = &self.config.reference else {
             return Ok(());
@@ -252,19 +231,6 @@ fn matrix(text: &mut String, cells: &[f32], size: usize) -> std::fmt::Result {
         writeln!(text, "{open}{}{close}", row.join(" "))?;
     }
     Ok(())
-}
-
-fn where_it_should_look(rule: &LabelRule) -> String {
-    match rule {
-        LabelRule::TokenAtPosition { position, .. } => format!("position {position}"),
-        LabelRule::TokenAnywhere { token } => format!("token {token}, where it stands"),
-        LabelRule::TokenBeforeToken { first, second } => {
-            format!("tokens {first} and {second}, where they stand")
-        }
-        LabelRule::EqualPositions { first, second } => {
-            format!("positions {first} and {second} together")
-        }
-    }
 }
 
 fn tokens(dataset: &Dataset, sample: usize) -> String {

@@ -1,207 +1,236 @@
-//! What a training run writes while it goes on: metrics, dumps and checkpoints.
+//! Writes a run directory while its model is trained: metrics, dumps and checkpoints.
 
 use std::time::Instant;
 
+use headlight_experiment::best::BestTracker;
+use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
+use headlight_experiment::metrics::StepMetrics;
+use headlight_experiment::train::{Next, Observer, Progress, due, measure};
+use headlight_experiment::{Engine, Experiment};
+
 use crate::Failure;
-use crate::best::Watch;
 use crate::checkpoint::{Checkpoint, inputs_sha256};
-use crate::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
-use crate::engine::Engine;
-use crate::experiment::Experiment;
+use crate::dumping::{Model, Origin, chosen, dump};
 use crate::files::LineFile;
-use crate::metrics::StepMetrics;
-use crate::record::{self, Moment, Samples, record};
 use crate::resume;
 use crate::run_dir::RunDir;
-use crate::terminal::TrainingDisplay;
-use crate::train::{Next, Observer, Progress, due, measure};
+use crate::session::Session;
+
+/// Whether this build can dump what a model computes.
+const CAN_DUMP: bool = cfg!(feature = "burn");
+
+/// Shows a run while it is trained.
+pub trait Display {
+    /// Called after each step, with the number of steps taken.
+    fn step(&self, step: usize);
+
+    /// Called after each evaluation.
+    fn evaluated(&self, metrics: &StepMetrics);
+
+    /// Called once training has ended.
+    fn finish(&self);
+}
 
 /// Writes metrics, dumps and checkpoints while a model is trained.
-pub(crate) struct Recorder<'a> {
-    experiment: &'a Experiment,
+pub struct RunWriter<'a> {
+    session: &'a Session,
     run: &'a RunDir,
-    chosen: Vec<usize>,
+    display: &'a dyn Display,
+    dumped: Vec<usize>,
     log: LineFile,
-    display: TrainingDisplay,
     inputs_sha256: String,
-    pub(crate) metrics: Vec<StepMetrics>,
-    /// Each step's, where there is a recorded run to compare them with.
-    pub(crate) losses: Vec<f64>,
-    pub(crate) watch: Option<Watch>,
-    pub(crate) progress: Progress,
+    /// The evaluations so far.
+    pub metrics: Vec<StepMetrics>,
+    /// The loss of each step, if a reference run has losses to compare them with.
+    pub losses: Vec<f64>,
+    /// The best model so far, if the config keeps one.
+    pub tracker: Option<BestTracker>,
+    /// Where training stands.
+    pub progress: Progress,
     /// The steps of the last dump and of the last checkpoint.
-    recorded: Option<usize>,
-    saved: Option<usize>,
+    last_dump: Option<usize>,
+    last_checkpoint: Option<usize>,
     saved_at: Instant,
 }
 
-impl<'a> Recorder<'a> {
-    /// Begins, or goes on from a checkpoint. What the run's folder holds of later moments goes.
-    pub(crate) fn new(
-        experiment: &'a Experiment,
+impl<'a> RunWriter<'a> {
+    /// Begins a run, or continues it from a checkpoint: removes what the run directory holds of later
+    /// steps.
+    ///
+    /// # Errors
+    /// When the run directory cannot be written, or its metrics are damaged.
+    pub fn new(
+        session: &'a Session,
         run: &'a RunDir,
         checkpoint: Option<Checkpoint>,
+        display: &'a dyn Display,
     ) -> Result<Self, Failure> {
-        let mut watch = Watch::new(&experiment.config.training);
+        let experiment = &session.experiment;
+        let mut tracker = BestTracker::new(&experiment.config.training);
         let (mut progress, mut losses, mut bytes) = (Progress::default(), Vec::new(), 0);
         if let Some(checkpoint) = checkpoint {
             (progress, losses) = (checkpoint.progress, checkpoint.losses);
             bytes = checkpoint.metrics.bytes;
-            if let Some(watch) = &mut watch {
-                watch.best = checkpoint.best;
+            if let Some(tracker) = &mut tracker {
+                tracker.best = checkpoint.best;
             }
         }
         let log = run.metrics_log(bytes)?;
         let metrics = run.metrics(|line| Some(StepMetrics::read(&line)))?;
         let metrics: Option<Vec<StepMetrics>> = metrics.into_iter().collect();
         let metrics = metrics.ok_or_else(|| {
-            Failure::reading(&run.metrics_path(), "it has lines that are no metrics")
+            Failure::reading(&run.metrics_path(), "it has lines that are not metrics")
         })?;
         run.rewind(|step| step <= progress.step && dump_is_due(experiment, step))?;
         Ok(Self {
-            experiment,
+            session,
             run,
-            chosen: record::chosen(&experiment.config.dump, &experiment.splits.train),
+            display,
+            dumped: chosen(&experiment.config.dump, &experiment.splits.train),
             log,
-            display: TrainingDisplay::new(experiment.steps()),
-            inputs_sha256: inputs_sha256(experiment),
+            inputs_sha256: inputs_sha256(session),
             metrics,
             losses,
-            watch,
+            tracker,
             progress,
-            recorded: None,
-            saved: None,
+            last_dump: None,
+            last_checkpoint: None,
             saved_at: Instant::now(),
         })
     }
 
-    /// Whether the config's patience is at its end already.
-    pub(crate) fn has_waited_enough(&self) -> bool {
-        self.watch.as_ref().is_some_and(Watch::has_waited_enough)
+    /// Whether the config's patience has run out.
+    pub fn is_out_of_patience(&self) -> bool {
+        let tracker = self.tracker.as_ref();
+        tracker.is_some_and(BestTracker::is_out_of_patience)
     }
 
-    /// Records and saves the last moment, unless it is already.
-    pub(crate) fn finish(mut self, engine: &mut dyn Engine) -> Result<Self, Failure> {
+    /// Dumps and saves the last step, unless that has been done.
+    ///
+    /// # Errors
+    /// When a file cannot be written, or the weights are NaN or infinite.
+    pub fn finish(mut self, engine: &mut dyn Engine) -> Result<Self, Failure> {
         self.display.finish();
-        self.record(engine)?;
+        self.write_dump(engine)?;
         if self.progress.step > 0 {
             self.save(engine)?;
         }
         Ok(self)
     }
 
-    /// When it is made depends on the clock; what comes of the run does not.
+    /// Whether a checkpoint is due. The clock decides too: checkpoints change nothing else of a run.
     fn checkpoint_is_due(&self, step: usize) -> bool {
+        let experiment = &self.session.experiment;
         let CheckpointConfig {
             every_seconds,
             every_epochs,
             every_steps,
-        } = self.experiment.config.checkpoint;
+        } = experiment.config.checkpoint;
         let late = every_seconds > 0 && self.saved_at.elapsed().as_secs() >= every_seconds;
-        step > 0 && (late || falls_on(self.experiment, every_epochs, every_steps, step))
+        step > 0 && (late || is_due(experiment, every_epochs, every_steps, step))
     }
 
-    /// Saves all that is needed to go on from here.
+    /// Saves all that is needed to resume the run from here.
     fn save(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
-        if self.saved == Some(self.progress.step) {
+        let (experiment, step) = (&self.session.experiment, self.progress.step);
+        if self.last_checkpoint == Some(step) {
             return Ok(());
         }
-        self.saved = Some(self.progress.step);
+        self.last_checkpoint = Some(step);
         self.saved_at = Instant::now();
         let state = engine.state();
-        let lost = state
-            .parameters
-            .iter()
-            .find(|parameter| !parameter.values.iter().all(|value| value.is_finite()));
-        if let Some(lost) = lost {
-            return Err(Failure::Diverged(format!(
-                "`{}` is no longer finite after step {}",
-                lost.name, self.progress.step
-            )));
+        let mut parameters = state.parameters.iter();
+        let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
+        if let Some(lost) = parameters.find(|parameter| !finite(&parameter.values)) {
+            let reason = format!("`{}` is no longer finite after step {step}", lost.name);
+            return Err(experiment.diverged(&reason).into());
         }
-        // What a checkpoint stands on must not be lost when it is not.
+        // The checkpoint relies on these; so they must be on the disk before it.
         self.log.sync()?;
         self.run.sync_names()?;
+        let tracker = self.tracker.as_ref();
         self.run.checkpoints().save(&Checkpoint {
             progress: self.progress,
             state,
             metrics: self.log.mark(),
-            best: self.watch.as_ref().and_then(|watch| watch.best.clone()),
+            best: tracker.and_then(|tracker| tracker.best.clone()),
             losses: self.losses.clone(),
-            config: resume::json(&self.experiment.config)?,
+            config: resume::json(&experiment.config)?,
             inputs_sha256: self.inputs_sha256.clone(),
         })
     }
 
-    fn record(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
-        if self.recorded == Some(self.progress.step) {
+    fn write_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        if !CAN_DUMP || self.last_dump == Some(self.progress.step) {
             return Ok(());
         }
-        self.recorded = Some(self.progress.step);
-        let Experiment {
-            config,
-            splits,
-            device,
-            ..
-        } = self.experiment;
-        let samples = Samples {
-            dataset: &splits.train,
-            indices: self.chosen.clone(),
-            from_training: true,
-            labelled: true,
-        };
-        let moment = moment(self.progress, config);
-        let dump = record(&engine.model()?, &samples, moment, config, &device.device)?;
+        self.last_dump = Some(self.progress.step);
+        let config = &self.session.experiment.config;
+        let parameters = &engine.parameters();
+        let dump = dump(
+            Model { config, parameters },
+            &self.session.training_samples(self.dumped.clone()),
+            origin(self.progress, config),
+            &self.session.device,
+        )
+        .map_err(|failure| match failure {
+            Failure::Diverged(reason) => self.session.experiment.diverged(&reason).into(),
+            other => other,
+        })?;
         self.run.write_dump(&dump, &config.dump.formats)
     }
 
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
-        let metrics = measure(self.experiment, engine, self.progress)?;
+        let metrics = measure(&self.session.experiment, engine, self.progress)?;
         self.display.evaluated(&metrics);
         self.log.append(&metrics)?;
-        if let Some(watch) = &mut self.watch {
-            watch.see(&metrics, engine);
+        if let Some(tracker) = &mut self.tracker {
+            tracker.update(&metrics, engine);
         }
         self.metrics.push(metrics);
         Ok(())
     }
 }
 
-/// Whether a run records what attention does after `step`, however it may end.
+/// Whether every run of the experiment makes a dump after `step`, however it ends.
 fn dump_is_due(experiment: &Experiment, step: usize) -> bool {
     let DumpConfig {
         every_epochs,
         every_steps,
         ..
     } = experiment.config.dump;
-    step == 0 || step == experiment.steps() || falls_on(experiment, every_epochs, every_steps, step)
+    step == 0 || step == experiment.steps() || is_due(experiment, every_epochs, every_steps, step)
 }
 
-/// Whether something done every so many epochs and every so many steps is due; every 0 means never.
-fn falls_on(experiment: &Experiment, every_epochs: usize, every_steps: usize, step: usize) -> bool {
-    let of_epoch = experiment.steps_per_epoch();
-    due(every_steps, step) || step.is_multiple_of(of_epoch) && due(every_epochs, step / of_epoch)
+/// Whether something done every `every_epochs` epochs and `every_steps` steps is due; 0 means never.
+fn is_due(experiment: &Experiment, every_epochs: usize, every_steps: usize, step: usize) -> bool {
+    let per_epoch = experiment.steps_per_epoch();
+    let epoch_ends = step.is_multiple_of(per_epoch);
+    due(every_steps, step) || epoch_ends && due(every_epochs, step / per_epoch)
 }
 
-impl Observer for Recorder<'_> {
+impl Observer for RunWriter<'_> {
+    type Failure = Failure;
+
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
+        let experiment = &self.session.experiment;
         self.progress = progress;
         self.display.step(progress.step);
-        if self.experiment.reference.is_some() {
+        if experiment.is_replay() {
             self.losses.extend(progress.loss);
         }
         let step = progress.step;
-        if dump_is_due(self.experiment, step) {
-            self.record(engine)?;
+        if dump_is_due(experiment, step) {
+            self.write_dump(engine)?;
         }
-        let every = self.experiment.config.training.evaluate_every;
+        let every = experiment.config.training.evaluate_every;
         if progress.at_epoch_end || due(every, step) {
             self.evaluate(engine)?;
         }
         if self.checkpoint_is_due(step) {
             self.save(engine)?;
         }
-        Ok(if self.has_waited_enough() {
+        Ok(if self.is_out_of_patience() {
             Next::Stop
         } else {
             Next::Step
@@ -209,12 +238,12 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// The moment that a run stands at.
-pub(crate) fn moment(progress: Progress, config: &ExperimentConfig) -> Moment {
-    Moment {
+/// Where a run stands, for its dumps.
+pub fn origin(progress: Progress, config: &ExperimentConfig) -> Origin {
+    Origin {
         step: Some(progress.step),
         epoch: Some(progress.epoch),
-        // A recorded run has its weights and batches from elsewhere.
+        // The weights and batches of a reference run do not come from the seed.
         seed: config.reference.is_none().then_some(config.seed),
     }
 }

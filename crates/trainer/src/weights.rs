@@ -1,9 +1,11 @@
-//! A model's weights as safetensors: float32, `[in, out]`, names as in `headlight-model`.
+//! A model's weights as safetensors: float32, `[in, out]`, names as in `headlight-architecture`.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-use headlight_model::{Parameter, TransformerClassifier};
+use headlight_architecture::{Layout, Parameter};
+use headlight_experiment::check_model_size;
+use headlight_experiment::config::ExperimentConfig;
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
 use crate::Failure;
@@ -27,18 +29,21 @@ pub fn save(parameters: Vec<Parameter>, path: &Path) -> Result<(), Failure> {
     write_whole(path, |file| std::io::Write::write_all(file, &bytes))
 }
 
-/// Puts the weights of a file into a model.
+/// Reads the weights of a config's model from a file, in the model's order.
 ///
 /// # Errors
-/// When the file is missing, damaged, or not of this model: lists each difference.
-pub fn load(model: TransformerClassifier, path: &Path) -> Result<TransformerClassifier, Failure> {
-    let limit = FREE_LIMIT.max(model.parameter_count() as u64 * 4 + HEADER_LIMIT);
-    let parameters =
+/// When the file is missing, damaged, or holds another model: lists each difference.
+pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Failure> {
+    check_model_size(config)?;
+    let layout = config.model.layout(config.inputs());
+    let count: usize = layout.iter().map(Layout::size).sum();
+    let limit = FREE_LIMIT.max(count as u64 * 4 + HEADER_LIMIT);
+    let given =
         decode(&read_bounded(path, limit)?).map_err(|reason| Failure::reading(path, reason))?;
-    model.with_parameters(parameters).map_err(|mismatch| {
+    Parameter::arrange(given, &layout).map_err(|mismatch| {
         Failure::reading(
             path,
-            format!("its weights are not this model's: {mismatch}"),
+            format!("its weights do not match this model: {mismatch}"),
         )
     })
 }
@@ -58,14 +63,14 @@ pub fn encode(parameters: Vec<Parameter>) -> Result<Vec<u8>, Failure> {
 
 /// A tensor of a safetensors file, little-endian.
 #[derive(Debug)]
-pub(crate) struct OwnedTensor {
+pub struct OwnedTensor {
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl OwnedTensor {
-    pub(crate) fn float32(shape: Vec<usize>, values: &[f32]) -> Self {
+    pub fn float32(shape: Vec<usize>, values: &[f32]) -> Self {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes());
         Self {
             dtype: Dtype::F32,
@@ -74,7 +79,7 @@ impl OwnedTensor {
         }
     }
 
-    pub(crate) fn float64(values: &[f64]) -> Self {
+    pub fn float64(values: &[f64]) -> Self {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes());
         Self {
             dtype: Dtype::F64,
@@ -103,7 +108,7 @@ impl View for OwnedTensor {
 }
 
 /// The numbers of a float32 tensor.
-pub(crate) fn float32(bytes: &[u8]) -> Vec<f32> {
+pub fn float32(bytes: &[u8]) -> Vec<f32> {
     let (numbers, _) = bytes.as_chunks::<4>();
     numbers.iter().copied().map(f32::from_le_bytes).collect()
 }

@@ -130,7 +130,10 @@ impl Source {
                 .map_or(path, |section| section.trim_end_matches('.'));
             let (key, place) = match section {
                 "" => (unknown.name.to_owned(), "at the top".to_owned()),
-                _ => (format!("{section}.{}", unknown.name), format!("in [{section}]")),
+                _ => (
+                    format!("{section}.{}", unknown.name),
+                    format!("in [{section}]"),
+                ),
             };
             let suggestion = unknown.suggestion("it can hold");
             let message = format!("unknown key `{}` {place}{suggestion}", unknown.name);
@@ -154,8 +157,7 @@ impl Source {
         // The change gave the value, the section that holds it, or something in a section that the file
         // lacks.
         let change = latest.find(|change| {
-            is_within(key, &change.key)
-                || is_within(&change.key, key) && self.span(key).is_none()
+            is_within(key, &change.key) || is_within(&change.key, key) && self.span(key).is_none()
         });
         match (change, self.span(key)) {
             (Some(change), _) => format!("{}: {message}", change.written),

@@ -8,10 +8,8 @@
 
 use burn::module::{Module, ModuleMapper, ModuleVisitor, Param, ParamId};
 use burn::tensor::{Device, Gradients, IndexingUpdateOp, Int, Tensor, TensorData};
+use headlight_experiment::config::{TokenSecondMoment, TrainingConfig};
 use headlight_model::TransformerClassifier;
-
-use crate::config::{TokenSecondMoment, TrainingConfig};
-use crate::experiment::host;
 
 /// Adam's settings and state.
 #[derive(Clone, Debug)]
@@ -62,15 +60,18 @@ impl Adam {
         self.steps
     }
 
-    /// Means of gradients and of their squares, over so many parameters; 0 before the first step.
+    /// Means of gradients and of their squares, over `count` parameters; 0 before the first step.
     pub fn moments(&self, count: usize) -> (Vec<f32>, Vec<f32>) {
         match &self.moments {
-            Some(Moments { first, second }) => (host(first.clone()), host(second.clone())),
+            Some(Moments { first, second }) => {
+                let host = |moments: &Tensor<1>| moments.to_data().iter::<f32>().collect();
+                (host(first), host(second))
+            }
             None => (vec![0.0; count], vec![0.0; count]),
         }
     }
 
-    /// Goes on from moments as they were after so many steps.
+    /// Continues from the moments after `steps` steps.
     pub fn restore(&mut self, steps: u32, first: &[f32], second: &[f32], device: &Device) {
         let tensor = |values: &[f32]| {
             Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), device)
@@ -94,7 +95,7 @@ impl Adam {
         model.map(&mut Subtract { delta, offset: 0 })
     }
 
-    /// What is to be subtracted from the parameters. `[parameter]`
+    /// The update to subtract from the parameters. `[parameter]`
     fn delta(&mut self, gradient: Tensor<1>, square: Tensor<1>) -> Tensor<1> {
         self.steps += 1;
         let Moments { first, second } = self.moments.take().unwrap_or_else(|| Moments {
@@ -103,7 +104,7 @@ impl Adam {
         });
         let first = first.clone() + (gradient - first) * (1.0 - self.beta_1);
         let second = second.clone() + (square - second) * (1.0 - self.beta_2);
-        // In f32, as Keras has it.
+        // In float32, as in Keras.
         let steps = self.steps as f32;
         let correction_1 = 1.0 - (self.beta_1 as f32).powf(steps);
         let correction_2 = 1.0 - (self.beta_2 as f32).powf(steps);

@@ -1,39 +1,38 @@
 //! Burn's tensors and automatic differentiation: the reference.
 
 use burn::module::{Module, ModuleVisitor, Param};
-use burn::tensor::{Device, Gradients, Tensor, s};
+use burn::tensor::{Device, Gradients, Int, Tensor, TensorData, s};
+use headlight_architecture::{Parameter, ParameterMismatch};
 use headlight_data::{Batch, Dataset};
-use headlight_model::{Parameter, TransformerClassifier};
+use headlight_experiment::metrics::{binary_cross_entropy, sigmoid};
+use headlight_experiment::{Engine, Error, Experiment, Predictions, TrainingState};
+use headlight_model::TransformerClassifier;
 
-use super::{Answers, Engine, TrainingState};
-use crate::Failure;
-use crate::experiment::{Experiment, host, label_tensor, samples_at_once, token_tensor, with};
-use crate::metrics;
-use crate::optimizer::{Adam, Lookup};
+use super::adam::{Adam, Lookup};
 
 /// Trains on any device of Burn's.
 #[derive(Debug)]
-pub struct BurnEngine {
+pub struct BurnEngine<'a> {
+    experiment: &'a Experiment,
     /// With automatic differentiation.
     model: TransformerClassifier,
     adam: Adam,
     /// Without automatic differentiation.
     device: Device,
-    at_once: usize,
 }
 
-impl BurnEngine {
-    /// The experiment's model at its start.
+impl<'a> BurnEngine<'a> {
+    /// The experiment's model at its start, on a device.
     ///
     /// # Errors
-    /// When there is no such model.
-    pub fn new(experiment: &Experiment) -> Result<Self, Failure> {
-        let device = experiment.device.device.clone();
+    /// When the experiment's initial weights do not match its config.
+    pub fn new(experiment: &'a Experiment, device: &Device) -> Result<Self, Error> {
+        let model = trainable(experiment, &experiment.start, device);
         Ok(Self {
-            model: experiment.start_on(&device.clone().autodiff())?,
+            experiment,
+            model: model.map_err(|mismatch| Error::Input(mismatch.to_string()))?,
             adam: Adam::new(&experiment.config.training),
-            device,
-            at_once: samples_at_once(&experiment.config),
+            device: device.clone(),
         })
     }
 
@@ -49,12 +48,12 @@ impl BurnEngine {
             .detach()
             .require_grad(); // [batch, position, d_model]
         let logits = self.model.forward_rows(tokens.clone(), rows.clone()).logits; // [batch]
-        let loss = binary_cross_entropy(logits, label_tensor(&batch, &device)); // [1]
+        let loss = mean_loss(logits, label_tensor(&batch, &device)); // [1]
         (loss, Lookup { tokens, rows })
     }
 }
 
-impl Engine for BurnEngine {
+impl Engine for BurnEngine<'_> {
     fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
         let (loss, lookup) = self.loss(train, batch);
         let gradients = loss.backward();
@@ -62,8 +61,8 @@ impl Engine for BurnEngine {
         loss.into_scalar::<f64>()
     }
 
-    fn ask(&mut self, dataset: &Dataset, samples: &[u32], answers: &mut Answers) {
-        answers.clear();
+    fn predict(&mut self, dataset: &Dataset, samples: &[u32], predictions: &mut Predictions) {
+        predictions.clear();
         let batch = Batch::gather(dataset, samples);
         // A forward pass that is never differentiated would leave its graph behind.
         let output = self
@@ -72,29 +71,27 @@ impl Engine for BurnEngine {
             .forward(token_tensor(&batch, &self.device));
         for (logit, &sample) in output.logits.into_data().iter::<f64>().zip(samples) {
             let label = dataset.label(sample as usize);
-            answers.logits.push(logit);
-            answers.probabilities.push(metrics::sigmoid(logit));
-            answers
-                .losses
-                .push(metrics::binary_cross_entropy(logit, label));
+            predictions.logits.push(logit);
+            predictions.probabilities.push(sigmoid(logit));
+            predictions.losses.push(binary_cross_entropy(logit, label));
         }
         if let Some(last) = output.layers.last() {
             let weights = last.attention.weights.clone();
             let cls = self.model.inputs.cls_position;
             let cls_rows = weights.slice(s![.., .., cls..cls + 1, ..]).mean_dim(1); // [batch, 1, 1, position]
-            answers.attention.extend(cls_rows.into_data().iter::<f64>());
+            predictions.attention.extend(cls_rows.into_data().iter::<f64>());
         }
     }
 
-    fn at_once(&self) -> usize {
-        self.at_once
+    fn samples_per_pass(&self) -> usize {
+        self.experiment.samples_per_pass()
     }
 
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {
         let device = self.device.clone().autodiff();
         let batch = Batch::gather(train, batch);
         let logits = self.model.forward(token_tensor(&batch, &device)).logits;
-        let mut gradients = binary_cross_entropy(logits, label_tensor(&batch, &device)).backward();
+        let mut gradients = mean_loss(logits, label_tensor(&batch, &device)).backward();
         let mut collect = Collect {
             gradients: &mut gradients,
             values: Vec::new(),
@@ -125,17 +122,41 @@ impl Engine for BurnEngine {
         }
     }
 
-    fn restore(&mut self, state: &TrainingState) -> Result<(), Failure> {
-        state.check(&self.model.parameters())?;
-        self.model = with(self.model.clone(), &state.parameters)?;
+    fn restore(&mut self, state: &TrainingState) -> Result<(), Error> {
+        state.check(&self.experiment.start)?;
+        let model = trainable(self.experiment, &state.parameters, &self.device);
+        self.model = model.map_err(|mismatch| Error::Input(mismatch.to_string()))?;
         self.adam
             .restore(state.steps, &state.first, &state.second, &self.device);
         Ok(())
     }
+}
 
-    fn model(&self) -> Result<TransformerClassifier, Failure> {
-        Ok(self.model.valid())
-    }
+/// A model with automatic differentiation.
+fn trainable(
+    experiment: &Experiment,
+    parameters: &[Parameter],
+    device: &Device,
+) -> Result<TransformerClassifier, ParameterMismatch> {
+    let config = &experiment.config;
+    let (parameters, device) = (parameters.iter().cloned(), device.clone().autodiff());
+    TransformerClassifier::new(&config.model, config.inputs(), parameters, &device)
+}
+
+/// A tensor's values on the host, row-major.
+pub(super) fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    tensor.into_data().iter::<f32>().collect()
+}
+
+/// A batch's tokens on a device. `[batch, position]`
+pub(super) fn token_tensor(batch: &Batch, device: &Device) -> Tensor<2, Int> {
+    let shape = [batch.len(), batch.positions];
+    Tensor::from_data(TensorData::new(batch.tokens.clone(), shape), device)
+}
+
+/// A batch's labels on a device. `[batch]`
+fn label_tensor(batch: &Batch, device: &Device) -> Tensor<1> {
+    Tensor::from_data(TensorData::new(batch.labels.clone(), [batch.len()]), device)
 }
 
 /// Mean binary cross-entropy from logits `z` and targets `y`:
@@ -145,7 +166,7 @@ impl Engine for BurnEngine {
 /// # Shapes
 /// - logits, targets: `[batch]`
 /// - output: `[1]`
-fn binary_cross_entropy(logits: Tensor<1>, targets: Tensor<1>) -> Tensor<1> {
+fn mean_loss(logits: Tensor<1>, targets: Tensor<1>) -> Tensor<1> {
     let linear = logits.clone().clamp_min(0.0) - logits.clone() * targets; // [batch]
     (linear + logits.abs().neg().exp().log1p()).mean()
 }

@@ -5,22 +5,21 @@
 
 use std::collections::HashMap;
 
-use headlight_model::Parameter;
+use headlight_architecture::Parameter;
+use headlight_experiment::TrainingState;
+use headlight_experiment::best::BestModel;
+use headlight_experiment::train::{Mean, Progress};
 use safetensors::tensor::{Dtype, SafeTensors};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::Checkpoint;
+use super::snapshot::Checkpoint;
 use crate::Failure;
-use crate::best::Best;
-use crate::engine::TrainingState;
 use crate::files::LinesMark;
-use crate::hash::hex;
-use crate::train::{Mean, Progress};
 use crate::weights::{OwnedTensor, float32, tensors};
 
-/// What a checkpoint begins with, before its checksum; the number is that of this format.
+/// The first bytes of a checkpoint, before its checksum; the number is the version of the format.
 const MAGIC: &str = "headlight checkpoint 1 ";
 
 /// The key of the counters in the metadata.
@@ -31,7 +30,7 @@ const SECOND: &str = "adam.second";
 const LOSSES: &str = "losses";
 const BEST: &str = "best.";
 
-/// All of a checkpoint that is no tensor.
+/// All of a checkpoint but its tensors.
 #[derive(Debug, Serialize, Deserialize)]
 struct Counters {
     epoch: usize,
@@ -112,31 +111,31 @@ impl Checkpoint {
     /// Reads a checkpoint's bytes.
     ///
     /// # Errors
-    /// When they are not what was written: says in what way.
+    /// When they differ from what was written: says how.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
         let end = MAGIC.len() + 2 * Sha256::output_size();
         let (Some(head), Some(b'\n')) = (bytes.get(..end), bytes.get(end)) else {
-            return Err("it was cut short, or is no checkpoint".to_owned());
+            return Err("it was cut short, or it is not a checkpoint".to_owned());
         };
         let Some(checksum) = head.strip_prefix(MAGIC.as_bytes()) else {
-            return Err("it is no checkpoint, or one of another version of headlight".to_owned());
+            return Err("it is not a checkpoint, or one of another version of headlight".to_owned());
         };
         let body = &bytes[end + 1..];
-        if hex(&Sha256::digest(body)).as_bytes() != checksum {
+        if format!("{:x}", Sha256::digest(body)).as_bytes() != checksum {
             return Err("it is damaged: its checksum is wrong".to_owned());
         }
-        parse(body).map_err(|reason| format!("it is no checkpoint: {reason}"))
+        parse(body).map_err(|reason| format!("it is not a checkpoint: {reason}"))
     }
 }
 
-/// Bytes behind their checksum.
+/// Bytes with their checksum before them.
 pub fn seal(body: &[u8]) -> Vec<u8> {
-    let mut bytes = format!("{MAGIC}{}\n", hex(&Sha256::digest(body))).into_bytes();
+    let mut bytes = format!("{MAGIC}{:x}\n", Sha256::digest(body)).into_bytes();
     bytes.extend(body);
     bytes
 }
 
-/// What stands behind the checksum.
+/// Reads the bytes after the checksum.
 fn parse(body: &[u8]) -> Result<Checkpoint, String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let tensors = tensors(body)?;
@@ -167,7 +166,7 @@ fn parse(body: &[u8]) -> Result<Checkpoint, String> {
     let flat = |name: &str| Ok::<_, String>(float32(tensor(name, Dtype::F32)?.data()));
     let best = match &counters.best {
         None => None,
-        Some(best) => Some(Best {
+        Some(best) => Some(BestModel {
             value: best.value,
             step: best.step,
             waited: best.waited,

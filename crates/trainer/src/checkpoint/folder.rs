@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Checkpoint;
+use super::snapshot::Checkpoint;
 use crate::Failure;
 use crate::files::{make_inside, note, read_bounded, sync_names, write_whole};
 
-/// How many are kept.
+/// How many checkpoints are kept.
 const KEPT: usize = 2;
 
-const ENDING: &str = "checkpoint";
+const EXTENSION: &str = "checkpoint";
 
-/// The ending of those that cannot be used.
+/// The file extension of checkpoints that cannot be used.
 const DAMAGED: &str = "damaged";
 
 /// The folder `checkpoint` of a run.
@@ -32,32 +32,32 @@ impl Checkpoints {
         &self.folder
     }
 
-    /// Writes a checkpoint; only when it is on the disk, those older than the one before it go.
+    /// Writes a checkpoint; once it is on the disk, removes all but the newest two.
     ///
     /// # Errors
-    /// When it cannot be written; then those there are stay.
+    /// When it cannot be written; then the earlier ones stay.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), Failure> {
         let bytes = checkpoint.encode()?;
         make_inside(&self.folder)?;
-        let name = format!("step-{:09}.{ENDING}", checkpoint.progress.step);
+        let name = format!("step-{:09}.{EXTENSION}", checkpoint.progress.step);
         write_whole(&self.folder.join(name), |file| {
             std::io::Write::write_all(file, &bytes)
         })?;
         sync_names(&self.folder)?;
         for old in self.newest_first()?.into_iter().skip(KEPT) {
-            // Kept for longer than wanted is no harm.
+            // An extra checkpoint does no harm.
             let _ = fs::remove_file(old);
         }
         Ok(())
     }
 
-    /// The newest checkpoint that can be used; those that cannot are named on standard error and
-    /// put aside. `None` where there is none at all.
+    /// The newest checkpoint that can be used; names the others on standard error and renames them.
+    /// `None` if the folder holds no checkpoint.
     ///
-    /// One is of at most `limit` bytes; `check` says what is wrong with one that is whole.
+    /// Reads at most `limit` bytes of each; `check` says what is wrong with one that is whole.
     ///
     /// # Errors
-    /// When there are checkpoints but none can be used.
+    /// When the folder holds checkpoints but none can be used.
     pub fn newest(
         &self,
         limit: u64,
@@ -71,9 +71,9 @@ impl Checkpoints {
             match read.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
                 Ok(checkpoint) => {
                     if !damaged.is_empty() {
-                        note(&format!("going back to {}", path.display()));
+                        note(&format!("using {} instead", path.display()));
                     }
-                    // Out of the way of those to come; nothing is lost.
+                    // Renamed, so that later checkpoints do not replace them.
                     for path in damaged {
                         let aside = Path::with_extension(path, DAMAGED);
                         fs::rename(path, &aside)
@@ -91,7 +91,7 @@ impl Checkpoints {
             return Ok(None);
         }
         Err(Failure::Input(format!(
-            "no checkpoint in {} can be used; train anew with another --run",
+            "no checkpoint in {} can be used; start a new run with another --run",
             self.folder.display()
         )))
     }
@@ -106,7 +106,7 @@ impl Checkpoints {
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
+            .filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION))
             .collect();
         paths.sort();
         paths.reverse();

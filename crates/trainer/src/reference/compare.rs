@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A figure of this run beside that of the recorded one.
+/// A figure of this run beside that of the reference run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// Forward, gradient or training.
@@ -13,13 +13,13 @@ pub struct Comparison {
     pub numbers: usize,
     /// The largest absolute difference.
     pub largest: f64,
-    /// What it may be on a CPU, in words.
+    /// The largest difference allowed on a CPU, in words.
     pub bound: &'static str,
     /// Whether every difference is within the bound.
     pub within: bool,
 }
 
-/// How far a number may be from the recorded one on a CPU: the larger of both.
+/// How far a number may be from the recorded one on a CPU: the larger of the two.
 #[derive(Clone, Copy)]
 pub(super) struct Bound {
     absolute: f64,

@@ -1,21 +1,65 @@
-//! A recorded run out of its safetensors file, every tensor checked.
+//! Reads a reference run from its safetensors file, and checks every tensor.
 
+use std::path::Path;
+
+use headlight_architecture::{Layout, Parameter};
 use headlight_data::Dataset;
-use headlight_model::Parameter;
+use headlight_experiment::config::ExperimentConfig;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
-use super::{Forward, Reference};
-use crate::config::ExperimentConfig;
+use super::run::{Forward, Reference};
+use crate::Failure;
+use crate::files::read_bounded;
+use crate::weights::{FREE_LIMIT, tensors};
 
-/// Takes tensors out of a file and notes whatever is not as expected.
-pub(super) struct Reader<'a> {
+impl Reference {
+    /// Reads a reference run and checks that it belongs to this experiment.
+    ///
+    /// # Errors
+    /// When the file is missing or damaged; lists every tensor that is missing, unexpected, of another
+    /// type or shape, or holds NaN.
+    pub fn load(path: &Path, config: &ExperimentConfig, train: &Dataset) -> Result<Self, Failure> {
+        let bytes = read_bounded(path, FREE_LIMIT)?;
+        Self::decode(&bytes, config, train).map_err(|reason| Failure::reading(path, reason))
+    }
+
+    /// As [`load`](Self::load), from bytes.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load): says what is wrong.
+    pub fn decode(
+        bytes: &[u8],
+        config: &ExperimentConfig,
+        train: &Dataset,
+    ) -> Result<Self, String> {
+        let tensors = tensors(bytes)?;
+        let mut reader = Reader::new(&tensors);
+        let reference = reader.reference(config, train);
+        reader.refuse_others();
+        if reader.differences.is_empty() && !reference.is_of(train) {
+            let difference = "its samples are not those of [data]";
+            reader.differences.push(difference.to_owned());
+        }
+        if reader.differences.is_empty() {
+            return Ok(reference);
+        }
+        reader.differences.sort();
+        let differences = reader.differences.join("; ");
+        Err(format!(
+            "it is not a reference run of this config: {differences}"
+        ))
+    }
+}
+
+/// Takes tensors out of a file and collects every difference from what is expected.
+struct Reader<'a> {
     tensors: &'a SafeTensors<'a>,
     taken: Vec<String>,
-    pub(super) differences: Vec<String>,
+    differences: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(tensors: &'a SafeTensors<'a>) -> Self {
+    fn new(tensors: &'a SafeTensors<'a>) -> Self {
         Self {
             tensors,
             taken: Vec::new(),
@@ -23,8 +67,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes the tensors that nobody has taken.
-    pub(super) fn refuse_others(&mut self) {
+    /// Collects the tensors that nothing took.
+    fn refuse_others(&mut self) {
         for name in self.tensors.names() {
             if !self.taken.iter().any(|taken| taken == name) {
                 self.differences.push(format!("`{name}` is not expected"));
@@ -32,12 +76,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(super) fn reference(
+    fn reference(
         &mut self,
-        own: &[Parameter],
         config: &ExperimentConfig,
         train: &Dataset,
     ) -> Reference {
+        let own = &config.model.layout(config.inputs());
         let epochs = self.epochs(config, train);
         // A tensor without data can claim any extent.
         let steps = epochs.saturating_mul(train.len().div_ceil(config.training.batch_size));
@@ -63,7 +107,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Epochs recorded; as many as the config asks for, or more.
+    /// Epochs recorded: at least as many as the config asks for.
     fn epochs(&mut self, config: &ExperimentConfig, train: &Dataset) -> usize {
         let wanted = config.training.epochs;
         let recorded = match self.tensors.tensor("batch_order") {
@@ -79,7 +123,7 @@ impl<'a> Reader<'a> {
         recorded
     }
 
-    fn parameters(&mut self, prefix: &str, own: &[Parameter]) -> Vec<Parameter> {
+    fn parameters(&mut self, prefix: &str, own: &[Layout]) -> Vec<Parameter> {
         own.iter()
             .map(|own| Parameter {
                 name: own.name.clone(),

@@ -1,0 +1,83 @@
+//! Opens the devices of `crate::devices`.
+
+use burn::tensor::Device;
+
+use crate::Failure;
+use crate::devices::OpenDevice;
+
+/// Opens a device that this build has.
+///
+/// # Errors
+/// When the machine lacks it: lists its adapters.
+pub fn open(name: &str) -> Result<OpenDevice, Failure> {
+    match name {
+        #[cfg(feature = "ndarray")]
+        #[allow(deprecated)] // Upstream retires the backend; Headlight still supports it.
+        "ndarray" => Ok(cpu(Device::ndarray())),
+        #[cfg(feature = "wgpu")]
+        "wgpu" => gpu::open(name, burn::tensor::wgpu::WgpuBackend::Auto),
+        #[cfg(feature = "vulkan")]
+        "vulkan" => gpu::open(name, burn::tensor::wgpu::WgpuBackend::Vulkan),
+        #[cfg(feature = "metal")]
+        "metal" => gpu::open(name, burn::tensor::wgpu::WgpuBackend::Metal),
+        #[cfg(feature = "flex")]
+        _ => Ok(cpu(Device::flex())),
+        #[cfg(not(feature = "flex"))]
+        _ => Err(Failure::Input(format!("device `{name}` is not in this build"))),
+    }
+}
+
+#[cfg(any(feature = "flex", feature = "ndarray"))]
+fn cpu(device: Device) -> OpenDevice {
+    OpenDevice {
+        device,
+        adapter: None,
+    }
+}
+
+#[cfg(feature = "wgpu")]
+pub use gpu::adapters;
+
+#[cfg(feature = "wgpu")]
+mod gpu {
+    use burn::tensor::Device;
+    use burn::tensor::wgpu::{WgpuBackend, wgpu};
+
+    use super::OpenDevice;
+    use crate::Failure;
+
+    pub(super) fn open(name: &str, api: WgpuBackend) -> Result<OpenDevice, Failure> {
+        let options = Device::wgpu_options().graphics_api(api);
+        let (device, setup) = options.init_with_setup().map_err(|error| {
+            let seen = match adapters().as_slice() {
+                [] => "this machine shows no adapter".to_owned(),
+                seen => format!("adapters of this machine: {}", seen.join("; ")),
+            };
+            Failure::Input(format!(
+                "device `{name}` cannot be opened ({error}); {seen}; `--device flex` runs on the CPU"
+            ))
+        })?;
+        Ok(OpenDevice {
+            device,
+            adapter: Some(describe(&setup.adapter.get_info())),
+        })
+    }
+
+    /// The GPU adapters of this machine, one per line.
+    pub fn adapters() -> Vec<String> {
+        let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+        pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
+            .iter()
+            .map(|adapter| describe(&adapter.get_info()))
+            .collect()
+    }
+
+    fn describe(info: &wgpu::AdapterInfo) -> String {
+        let driver = [info.driver.as_str(), info.driver_info.as_str()].join(" ");
+        let driver = match driver.trim() {
+            "" => String::new(),
+            driver => format!(", driver {driver}"),
+        };
+        format!("{} ({:?}, {:?}{driver})", info.name, info.device_type, info.backend)
+    }
+}

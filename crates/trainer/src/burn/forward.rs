@@ -1,0 +1,66 @@
+//! All that a model computes for some samples, into a dump.
+
+use burn::tensor::Tensor;
+use headlight_data::Batch;
+use headlight_dump::AttentionDump;
+use headlight_experiment::samples_per_pass;
+use headlight_model::{BlockOutput, FeedForwardOutput, TransformerClassifier};
+
+use super::engine::{host, token_tensor};
+use crate::Failure;
+use crate::devices::OpenDevice;
+use crate::dumping::{Model, Samples};
+
+/// Appends what the model computes for the samples to the dump's arrays.
+///
+/// # Errors
+/// When the parameters do not match the config.
+pub fn fill(
+    dump: &mut AttentionDump,
+    model: &Model<'_>,
+    samples: &Samples<'_>,
+    device: &OpenDevice,
+) -> Result<(), Failure> {
+    let Model { config, parameters } = *model;
+    let classifier = TransformerClassifier::new(
+        &config.model,
+        config.inputs(),
+        parameters.iter().cloned(),
+        &device.device,
+    )
+    .map_err(|mismatch| Failure::Diverged(format!("training diverged: {mismatch}")))?;
+    for part in samples.indices.chunks(samples_per_pass(config)) {
+        let part: Vec<u32> = part.iter().map(|&sample| sample as u32).collect();
+        let batch = Batch::gather(samples.dataset, &part);
+        let output = classifier.forward(token_tensor(&batch, &device.device));
+        dump.logits.extend(host(output.logits));
+        dump.embeddings.extend(host(output.embeddings));
+        let layers = output.layers;
+        let over = |field: fn(&BlockOutput) -> &Tensor<4>| {
+            let stacked = layers.iter().map(|layer| field(layer).clone()).collect();
+            host(Tensor::stack::<5>(stacked, 1))
+        };
+        dump.attention_scores
+            .extend(over(|layer| &layer.attention.scores));
+        dump.attention_weights
+            .extend(over(|layer| &layer.attention.weights));
+        dump.query.extend(over(|layer| &layer.attention.query));
+        dump.key.extend(over(|layer| &layer.attention.key));
+        dump.value.extend(over(|layer| &layer.attention.value));
+        dump.context.extend(over(|layer| &layer.attention.context));
+        let residual = layers.iter().map(|layer| layer.residual.clone()).collect();
+        dump.residual.extend(host(Tensor::stack::<4>(residual, 1)));
+        if let (Some(values), Some(mask)) = (&mut dump.attention_mask, output.mask) {
+            values.extend(mask.into_data().iter::<bool>());
+        }
+        if let Some(values) = &mut dump.feed_forward {
+            let over = |field: fn(&FeedForwardOutput) -> &Tensor<3>| {
+                let layers = layers.iter().flat_map(|layer| &layer.feed_forward);
+                host(Tensor::stack::<4>(layers.map(|layer| field(layer).clone()).collect(), 1))
+            };
+            values.hidden.extend(over(|layer| &layer.hidden));
+            values.residual.extend(over(|layer| &layer.residual));
+        }
+    }
+    Ok(())
+}

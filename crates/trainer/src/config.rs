@@ -1,0 +1,78 @@
+//! Config files, and the paths that configs name.
+
+use std::path::{Path, PathBuf};
+
+use headlight_data::Source;
+use headlight_experiment::config::{ExperimentConfig, toml};
+use headlight_input::TEXT_LIMIT;
+
+use crate::files::read_text;
+use crate::{Failure, devices};
+
+/// Reads a config file, applies `KEY=VALUE` changes, and checks the result.
+///
+/// # Errors
+/// In one sentence with file, line and column, or the change, and the line itself.
+pub fn load(path: &Path, changes: &[String]) -> Result<ExperimentConfig, Failure> {
+    load_changed(path, changes.iter().map(|text| ("--set", text.as_str())))
+}
+
+/// As [`load`], with changes from other flags than `--set`, which messages then name.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_changed<'a>(
+    path: &Path,
+    changes: impl Iterator<Item = toml::Change<'a>>,
+) -> Result<ExperimentConfig, Failure> {
+    parse(path, read_text(path, TEXT_LIMIT)?, changes)
+}
+
+/// As [`load_changed`], from a text that was read from `path`.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse<'a>(
+    path: &Path,
+    text: String,
+    changes: impl Iterator<Item = toml::Change<'a>>,
+) -> Result<ExperimentConfig, Failure> {
+    let name = path.display().to_string();
+    toml::parse(&name, text, changes, devices::check).map_err(Failure::Input)
+}
+
+/// The config with absolute paths. In a config, paths are relative to the working folder.
+///
+/// # Errors
+/// When the working folder cannot be found.
+pub fn with_absolute_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
+    with_paths(config, |path| {
+        std::path::absolute(path).map_err(|error| Failure::reading(path, error))
+    })
+}
+
+/// The config with paths relative to the working folder, where they lie in it.
+///
+/// # Errors
+/// When the working folder cannot be found.
+pub fn with_paths_from_here(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
+    let dot = Path::new(".");
+    let here = std::env::current_dir().map_err(|error| Failure::reading(dot, error))?;
+    with_paths(with_absolute_paths(config)?, |path| {
+        let inside = path.strip_prefix(&here).unwrap_or(path);
+        Ok(inside.to_owned())
+    })
+}
+
+fn with_paths(
+    mut config: ExperimentConfig,
+    change: impl Fn(&Path) -> Result<PathBuf, Failure>,
+) -> Result<ExperimentConfig, Failure> {
+    if let Source::File(path) = &mut config.data.source {
+        *path = change(path)?;
+    }
+    if let Some(path) = &mut config.reference {
+        *path = change(path)?;
+    }
+    Ok(config)
+}

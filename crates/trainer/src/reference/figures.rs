@@ -1,0 +1,89 @@
+//! What is compared with a reference run, before and after training.
+
+use headlight_data::{Batches, Dataset};
+use headlight_experiment::{Engine, Predictions};
+
+use super::compare::{Bound, Comparison, compare};
+use super::run::Reference;
+use crate::Failure;
+use crate::dumping::{Model, Origin, dump};
+use crate::session::Session;
+
+/// What the recorded weights compute here, and the engine's gradient of the first batch.
+///
+/// # Errors
+/// When the recorded weights do not match the config, or this build has no Burn.
+pub fn compare_at_start(
+    reference: &Reference,
+    session: &Session,
+    engine: &mut dyn Engine,
+) -> Result<Vec<Comparison>, Failure> {
+    let (config, train) = (
+        &session.experiment.config,
+        &session.experiment.splits.train,
+    );
+    let indices = reference.samples.iter().map(|&sample| sample as usize);
+    let samples = session.training_samples(indices.collect());
+    let mut comparisons = Vec::new();
+    for (which, parameters, recorded) in [
+        ("initial weights", &reference.initial, &reference.before),
+        ("final weights", &reference.last, &reference.after),
+    ] {
+        let model = Model { config, parameters };
+        let ours = dump(model, &samples, Origin::default(), &session.device)?;
+        let forward = |what: &str, ours: &[f32], theirs: &[f32], bound: Bound| {
+            compare("forward", format!("{what}, {which}"), ours, theirs, bound)
+        };
+        comparisons.extend([
+            forward(
+                "attention scores",
+                &ours.attention_scores,
+                &recorded.scores,
+                Bound::SCORES,
+            ),
+            forward(
+                "attention weights",
+                &ours.attention_weights,
+                &recorded.weights,
+                Bound::WEIGHTS,
+            ),
+            forward("context", &ours.context, &recorded.context, Bound::WEIGHTS),
+            forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS),
+        ]);
+    }
+    let order = &reference.order[0];
+    let first = &order[..config.training.batch_size.min(order.len())];
+    let gradient = engine.gradient(train, first);
+    for (ours, theirs) in gradient.iter().zip(&reference.gradient) {
+        let (what, bound) = (theirs.name.clone(), Bound::GRADIENT);
+        comparisons.push(compare("gradient", what, &ours.values, &theirs.values, bound));
+    }
+    Ok(comparisons)
+}
+
+/// The losses of this run's steps, and, if it trained as long as the reference run, its final
+/// probabilities.
+pub fn compare_at_end(
+    reference: &Reference,
+    train: &Dataset,
+    engine: &mut dyn Engine,
+    losses: &[f64],
+) -> Vec<Comparison> {
+    let ours: Vec<f32> = losses.iter().map(|&loss| loss as f32).collect();
+    let what = format!("losses of {} steps", ours.len());
+    let theirs = &reference.losses[..ours.len()];
+    let mut comparisons = vec![compare("training", what, &ours, theirs, Bound::LOSS)];
+    if ours.len() < reference.losses.len() {
+        return comparisons;
+    }
+    let mut ours: Vec<f32> = Vec::with_capacity(train.len());
+    let mut predictions = Predictions::default();
+    for samples in Batches::in_order(train, engine.samples_per_pass()).iter() {
+        engine.predict(train, samples, &mut predictions);
+        ours.extend(predictions.probabilities.iter().map(|&p| p as f32));
+    }
+    let what = format!("final probabilities of {} samples", ours.len());
+    let theirs = &reference.probabilities;
+    comparisons.push(compare("training", what, &ours, theirs, Bound::PROBABILITY));
+    comparisons
+}

@@ -1,0 +1,139 @@
+//! An experiment on this machine: its files read, its device opened.
+
+use std::sync::Arc;
+
+use headlight_data::files::{self, FitError, Format};
+use headlight_data::{Source, Splits};
+use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::{Engine, Experiment, FusedEngine, beyond_fused, check_model_size};
+use headlight_input::FILE_LIMIT;
+
+use crate::devices::{self, OpenDevice};
+use crate::files::open;
+use crate::reference::Reference;
+use crate::{Failure, dumping};
+
+/// An experiment, the device of its config, and the reference run that it repeats.
+#[derive(Debug)]
+pub struct Session {
+    /// Config, samples and initial weights.
+    pub experiment: Experiment,
+    /// Where Burn's tensors live.
+    pub device: OpenDevice,
+    /// The reference run.
+    pub reference: Option<Reference>,
+}
+
+impl Session {
+    /// Makes or reads the dataset, opens the device, and reads the reference run.
+    ///
+    /// # Errors
+    /// When one of them cannot be had, `[dump]` names a missing sample, or training would be too large.
+    pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
+        let splits = Arc::new(dataset(&config)?);
+        let device = OpenDevice::open(&config.compute.device)?;
+        let session = Self::on(config, splits, device)?;
+        session.experiment.check_recording()?;
+        Ok(session)
+    }
+
+    /// As [`open`](Self::open), on a dataset and a device that several sessions share.
+    ///
+    /// # Errors
+    /// When the reference run cannot be read, or training would be too large.
+    pub fn on(
+        config: ExperimentConfig,
+        splits: Arc<Splits>,
+        device: OpenDevice,
+    ) -> Result<Self, Failure> {
+        check_model_size(&config)?;
+        let reference = match &config.reference {
+            None => None,
+            Some(path) => Some(Reference::load(path, &config, &splits.train)?),
+        };
+        let replay = reference.as_ref().map(Reference::replay);
+        Ok(Self {
+            experiment: Experiment::new(config, splits, replay)?,
+            device,
+            reference,
+        })
+    }
+
+    /// The engine of the config, with the model at its start.
+    ///
+    /// # Errors
+    /// When the engine does not support the config, or is not in this build.
+    pub fn engine(&self) -> Result<Box<dyn Engine + '_>, Failure> {
+        let experiment = &self.experiment;
+        match engine_for(&experiment.config)? {
+            EngineName::Fused => Ok(Box::new(FusedEngine::new(experiment)?)),
+            #[cfg(feature = "burn")]
+            _ => {
+                let device = &self.device.device;
+                Ok(Box::new(crate::burn::BurnEngine::new(experiment, device)?))
+            }
+            #[cfg(not(feature = "burn"))]
+            _ => Err(without_burn("`compute.engine`: engine `burn`")),
+        }
+    }
+
+    /// Samples of the training set to dump, from the weights of an engine.
+    pub fn training_samples(&self, indices: Vec<usize>) -> dumping::Samples<'_> {
+        dumping::Samples {
+            dataset: &self.experiment.splits.train,
+            indices,
+            from_training: true,
+            labelled: true,
+        }
+    }
+}
+
+/// The failure of a build without Burn at something that needs Burn.
+pub fn without_burn(what: &str) -> Failure {
+    Failure::Input(format!(
+        "{what} needs Burn, which this build lacks; build with the default features"
+    ))
+}
+
+/// Reads or generates the dataset of a config.
+///
+/// # Errors
+/// When the dataset cannot be made, or its file cannot be read.
+pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
+    let data = &config.data;
+    let invalid = |invalid: headlight_data::InvalidValue| {
+        Failure::Input(format!("`data.{}`: {}", invalid.key, invalid.message))
+    };
+    let Source::File(path) = &data.source else {
+        return data.generate().map_err(invalid);
+    };
+    data.validate().map_err(invalid)?;
+    let format = Format::of(path).map_err(|error| Failure::Input(error.to_string()))?;
+    let splits = files::read(open(path, FILE_LIMIT)?, format, path.display())
+        .map_err(|error| Failure::Input(error.to_string()))?;
+    files::fit(data, splits, path.display()).map_err(|error| match error {
+        FitError::Config(error) => invalid(error),
+        FitError::File(error) => Failure::Input(error.to_string()),
+    })
+}
+
+/// Why the fused engine cannot run a config; `None` if it can.
+pub fn beyond_fused_here(config: &ExperimentConfig) -> Option<String> {
+    let device = &config.compute.device;
+    let on_cpu = devices::find(device).is_ok_and(|device| device.is_cpu);
+    beyond_fused(config).or_else(|| (!on_cpu).then(|| format!("compute.device = \"{device}\"")))
+}
+
+/// The engine that a config means.
+///
+/// # Errors
+/// When it does not support the config: says why.
+pub fn engine_for(config: &ExperimentConfig) -> Result<EngineName, Failure> {
+    match (config.compute.engine, beyond_fused_here(config)) {
+        (EngineName::Auto | EngineName::Fused, None) => Ok(EngineName::Fused),
+        (EngineName::Fused, Some(reason)) => Err(Failure::Input(format!(
+            "`compute.engine`: `fused` does not support {reason}; use `--engine burn`, or `auto`"
+        ))),
+        (EngineName::Auto | EngineName::Burn, _) => Ok(EngineName::Burn),
+    }
+}
