@@ -47,8 +47,9 @@ pub struct MetricInfo {
     pub label: &'static str,
     /// Digits after the decimal point in tables.
     pub decimals: usize,
-    /// Its key in the rows of a sweep, where it has one; held-out samples too, if it is a ratio.
-    pub row: Option<&'static str>,
+    /// Its key and its label in the rows of a sweep, if it is there; if it is a ratio, then of held-out
+    /// samples too.
+    pub row: Option<[&'static str; 2]>,
     /// Whether it is a loss or a ratio of counts: what a report's table shows.
     pub is_ratio: bool,
     /// Whether less or more of it is better, where `training.keep_best` can name it.
@@ -69,7 +70,8 @@ pub const METRICS: [MetricInfo; 11] = {
     };
     const fn ratio(
         metric: Metric,
-        [name, label, row]: [&'static str; 3],
+        [name, label]: [&'static str; 2],
+        row: [&'static str; 2],
         decimals: usize,
         better: Option<Better>,
     ) -> MetricInfo {
@@ -87,60 +89,60 @@ pub const METRICS: [MetricInfo; 11] = {
         metric: Metric,
         [name, label]: [&'static str; 2],
         decimals: usize,
-        row: Option<&'static str>,
+        in_rows: bool,
     ) -> MetricInfo {
         MetricInfo {
             metric,
             name,
             label,
             decimals,
-            row,
+            row: if in_rows { Some([name, label]) } else { None },
             is_ratio: false,
             better: None,
         }
     }
     let (less, more) = (Some(Better::Less), Some(Better::More));
     [
-        ratio(Loss, ["loss", "loss", "final_loss"], 5, less),
-        ratio(Accuracy, ["accuracy", "accuracy", "accuracy"], 5, more),
-        ratio(Precision, ["precision", "precision", "precision"], 4, None),
-        ratio(Recall, ["recall", "recall", "recall"], 4, None),
-        ratio(F1, ["f1", "F1", "f1"], 4, more),
+        ratio(Loss, ["loss", "loss"], ["final_loss", "final loss"], 5, less),
+        ratio(Accuracy, ["accuracy"; 2], ["accuracy"; 2], 5, more),
+        ratio(Precision, ["precision"; 2], ["precision"; 2], 4, None),
+        ratio(Recall, ["recall"; 2], ["recall"; 2], 4, None),
+        ratio(F1, ["f1", "F1"], ["f1", "F1"], 4, more),
         other(
             MinPositive,
             ["min_positive", "smallest probability of a positive"],
             4,
-            Some("min_positive"),
+            true,
         ),
         other(
             MaxNegative,
             ["max_negative", "largest probability of a negative"],
             4,
-            Some("max_negative"),
+            true,
         ),
         other(
             AttentionPositive,
             ["attention_positive", "attention, positives"],
             3,
-            None,
+            false,
         ),
         other(
             AttentionNegative,
             ["attention_negative", "attention, negatives"],
             3,
-            None,
+            false,
         ),
         other(
             UniformPositive,
             ["uniform_positive", "uniform, positives"],
             3,
-            None,
+            false,
         ),
         other(
             UniformNegative,
             ["uniform_negative", "uniform, negatives"],
             3,
-            None,
+            false,
         ),
     ]
 };

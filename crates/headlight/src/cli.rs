@@ -3,26 +3,24 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-
-use crate::Failure;
-use crate::config::{self, ExperimentConfig};
-use crate::devices::DeviceName;
-use crate::engine::EngineName;
-use crate::sweep::{Grid, Seeds, Shard};
+use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_sweep::{Grid, Seeds, Shard};
+use headlight_trainer::{Failure, config, devices};
 
 /// Trains tiny transformer classifiers and shows where their attention looks.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 100)]
-pub struct Cli {
+#[command(name = "headlight", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Train a model and write a run directory
     #[command(
         after_help = "Example: headlight train configs/notebook.toml --set training.epochs=5 --run runs/longer"
@@ -72,14 +70,19 @@ pub enum Command {
     Devices,
 }
 
+fn engines() -> impl TypedValueParser<Value = EngineName> {
+    PossibleValuesParser::new(EngineName::ALL.map(EngineName::name))
+        .try_map(|name| name.parse::<EngineName>())
+}
+
 /// Which experiment.
 #[derive(Args, Debug)]
-pub struct ConfigArguments {
+pub(crate) struct ConfigArguments {
     /// The experiment, as TOML [default: configs/notebook.toml]
-    pub config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// Change a value of the config, as often as needed
     #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub overrides: Vec<String>,
+    pub(crate) overrides: Vec<String>,
 }
 
 impl ConfigArguments {
@@ -87,12 +90,12 @@ impl ConfigArguments {
     ///
     /// # Errors
     /// When it is missing or wrong.
-    pub fn load(&self) -> Result<ExperimentConfig, Failure> {
+    pub(crate) fn load(&self) -> Result<ExperimentConfig, Failure> {
         config::load(self.path(), &self.overrides)
     }
 
     /// The config file.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.config
             .as_deref()
             .unwrap_or(Path::new("configs/notebook.toml"))
@@ -101,202 +104,202 @@ impl ConfigArguments {
 
 /// What `train` takes.
 #[derive(Args, Debug)]
-pub struct TrainArguments {
+pub(crate) struct TrainArguments {
     /// Which experiment
     #[command(flatten)]
-    pub config: ConfigArguments,
+    pub(crate) config: ConfigArguments,
     /// Where to compute, instead of the config's compute.device
-    #[arg(long)]
-    pub device: Option<DeviceName>,
+    #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
+    pub(crate) device: Option<String>,
     /// What computes training steps, instead of the config's compute.engine
-    #[arg(long)]
-    pub engine: Option<EngineName>,
+    #[arg(long, value_parser = engines())]
+    pub(crate) engine: Option<EngineName>,
     /// The run directory, which must not exist [default: the next free runs/CONFIG-N]
     #[arg(long, value_name = "DIR")]
-    pub run: Option<PathBuf>,
+    pub(crate) run: Option<PathBuf>,
     /// Go on with the run in --run DIR where it stood, with its own config unless one is given;
     /// begin it if there is none
     #[arg(long, requires = "run")]
-    pub resume: bool,
+    pub(crate) resume: bool,
     /// Open the run's page in a browser once it is there
     #[arg(long)]
-    pub open: bool,
+    pub(crate) open: bool,
 }
 
 /// What `data` takes.
 #[derive(Args, Debug)]
-pub struct DataArguments {
+pub(crate) struct DataArguments {
     /// Which experiment
     #[command(flatten)]
-    pub config: ConfigArguments,
+    pub(crate) config: ConfigArguments,
     /// The file to write; its ending names the format
     #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
 }
 
 /// What `predict` takes.
 #[derive(Args, Debug)]
-pub struct PredictArguments {
+pub(crate) struct PredictArguments {
     /// A run directory
-    pub run: PathBuf,
+    pub(crate) run: PathBuf,
     /// Token ids, separated by blanks, `[CLS]` = 0 first
     #[arg(long)]
-    pub tokens: String,
+    pub(crate) tokens: String,
     /// Where to compute, instead of the run's device
-    #[arg(long)]
-    pub device: Option<DeviceName>,
+    #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
+    pub(crate) device: Option<String>,
 }
 
 /// What `dump` takes.
 #[derive(Args, Debug)]
-pub struct DumpArguments {
+pub(crate) struct DumpArguments {
     /// Which experiment
     #[command(flatten)]
-    pub config: ConfigArguments,
+    pub(crate) config: ConfigArguments,
     /// The weights, as safetensors
     #[arg(long, value_name = "FILE")]
-    pub weights: PathBuf,
+    pub(crate) weights: PathBuf,
     /// The samples: a dataset file, or a .txt file with a line of token ids a sample
     #[arg(long, value_name = "FILE")]
-    pub tokens: PathBuf,
+    pub(crate) tokens: PathBuf,
     /// The file to write: .npz, .json or .csv
     #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Where to compute, instead of the config's compute.device
-    #[arg(long)]
-    pub device: Option<DeviceName>,
+    #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
+    pub(crate) device: Option<String>,
 }
 
 /// What `inspect` takes.
 #[derive(Args, Debug)]
-pub struct InspectArguments {
+pub(crate) struct InspectArguments {
     /// A run directory or an npz dump
-    pub source: PathBuf,
+    pub(crate) source: PathBuf,
     /// More of them, for one page that compares all
     #[arg(value_name = "OTHER", requires = "html")]
-    pub others: Vec<PathBuf>,
+    pub(crate) others: Vec<PathBuf>,
     /// The sample: its index in the training set, or its row where the dump is of other samples
     /// [default: the dump's first]
     #[arg(long)]
-    pub sample: Option<usize>,
+    pub(crate) sample: Option<usize>,
     /// The step, of a run [default: the last]
     #[arg(long)]
-    pub step: Option<usize>,
+    pub(crate) step: Option<usize>,
     /// Follow a run while it trains: draw each new dump, until the run has ended
     #[arg(long, conflicts_with_all = ["step", "svg", "png"])]
-    pub watch: bool,
+    pub(crate) watch: bool,
     /// The block
     #[arg(long, default_value_t = 0)]
-    pub layer: usize,
+    pub(crate) layer: usize,
     /// The head
     #[arg(long, default_value_t = 0)]
-    pub head: usize,
+    pub(crate) head: usize,
     /// Show scores, before the softmax, instead of weights
     #[arg(long)]
-    pub scores: bool,
+    pub(crate) scores: bool,
     /// Write the heatmap as an SVG picture instead of printing it
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     /// Write the heatmap as a PNG picture instead of printing it
     #[arg(long, value_name = "FILE")]
-    pub png: Option<PathBuf>,
+    pub(crate) png: Option<PathBuf>,
     /// Write a page of all samples, steps and heads instead of drawing one of them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "scores", "svg", "png", "watch"])]
-    pub html: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
     /// Show a sweep's seeds in the page too: the results of `headlight sweep` with the run's config
     #[arg(long, value_name = "RESULTS", requires = "html")]
-    pub sweep: Option<PathBuf>,
+    pub(crate) sweep: Option<PathBuf>,
     /// Open the page in a browser
     #[arg(long, requires = "html")]
-    pub open: bool,
+    pub(crate) open: bool,
 }
 
 /// What `sweep` takes.
 #[derive(Args, Debug)]
-pub struct SweepArguments {
+pub(crate) struct SweepArguments {
     /// Which experiment
     #[command(flatten)]
-    pub config: ConfigArguments,
+    pub(crate) config: ConfigArguments,
     /// Seeds from A up to, but without, B
     #[arg(long, value_name = "A..B")]
-    pub seeds: Seeds,
+    pub(crate) seeds: Seeds,
     /// Values that a key of the config is to have, each with every seed; as often as needed
     #[arg(long, value_name = "KEY=V1,V2")]
-    pub grid: Vec<Grid>,
+    pub(crate) grid: Vec<Grid>,
     /// Only this part of the runs [default: that of this task of a Slurm array, or all]
     #[arg(long, value_name = "I/N")]
-    pub shard: Option<Shard>,
+    pub(crate) shard: Option<Shard>,
     /// In so many parts: that of this task of a scheduler's array, to a file of its own beside --out,
     /// FILE-I-of-N.jsonl
     #[arg(long, value_name = "N", conflicts_with = "shard")]
-    pub shards: Option<NonZeroUsize>,
+    pub(crate) shards: Option<NonZeroUsize>,
     /// Print the command of each part, one a line, and do nothing else
     #[arg(long, requires = "shards")]
-    pub list: bool,
+    pub(crate) list: bool,
     /// Runs at a time [default: a core each]
     #[arg(long)]
-    pub threads: Option<NonZeroUsize>,
+    pub(crate) threads: Option<NonZeroUsize>,
     /// What computes training steps, instead of the config's compute.engine
-    #[arg(long)]
-    pub engine: Option<EngineName>,
+    #[arg(long, value_parser = engines())]
+    pub(crate) engine: Option<EngineName>,
     /// The results, a line a run (.jsonl); runs that are in it already are not repeated
     #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
 }
 
 /// What `merge` takes.
 #[derive(Args, Debug)]
-pub struct MergeArguments {
+pub(crate) struct MergeArguments {
     /// Results of shards, in any order
     #[arg(required = true)]
-    pub results: Vec<PathBuf>,
+    pub(crate) results: Vec<PathBuf>,
     /// The file to write: .jsonl, .csv with a column for each epoch and position, or .parquet with lists
     /// (a build with --features parquet)
     #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
 }
 
 /// What `report` takes.
 #[derive(Args, Debug)]
-pub struct ReportArguments {
+pub(crate) struct ReportArguments {
     /// The results of `headlight sweep` or `headlight merge` (.jsonl)
-    pub results: PathBuf,
+    pub(crate) results: PathBuf,
     /// Compare the values of this key of the grid; as often as needed [default: each key that varies]
     #[arg(long, value_name = "KEY")]
-    pub by: Vec<String>,
+    pub(crate) by: Vec<String>,
     /// Measure attention on this position, `[CLS]` being 0; on several, added up, if given again
     /// [default: the one with the most]
     #[arg(long, value_name = "N")]
-    pub position: Vec<usize>,
+    pub(crate) position: Vec<usize>,
     /// Write the pictures too
     #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     /// Write tables and pictures as a page too
     #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
 }
 
 /// What `walkthrough` takes.
 #[derive(Args, Debug)]
-pub struct WalkthroughArguments {
+pub(crate) struct WalkthroughArguments {
     /// A walkthrough's name, or a TOML file of one's own
     #[arg(value_name = "NAME|FILE")]
-    pub walkthrough: Option<String>,
+    pub(crate) walkthrough: Option<String>,
     /// Write it as an HTML page instead of printing it
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
-    pub html: Option<PathBuf>,
+    pub(crate) html: Option<PathBuf>,
     /// Write it as an SVG picture instead of printing it
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
-    pub svg: Option<PathBuf>,
+    pub(crate) svg: Option<PathBuf>,
     /// Write its numbers as JSON instead of printing them
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
-    pub json: Option<PathBuf>,
+    pub(crate) json: Option<PathBuf>,
 }
 
 /// What `compare` takes.
 #[derive(Args, Debug)]
-pub struct CompareArguments {
+pub(crate) struct CompareArguments {
     /// Run directories
     #[arg(required = true)]
-    pub runs: Vec<PathBuf>,
+    pub(crate) runs: Vec<PathBuf>,
 }

@@ -1,11 +1,16 @@
 //! The `headlight` command.
 
+mod browser;
+mod cli;
+mod commands;
+mod terminal;
+
 use std::process::ExitCode;
 
 use clap::Parser;
-use headlight_trainer::cli::{Cli, Command};
-use headlight_trainer::commands;
 use headlight_trainer::files::note;
+
+use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::Instant;
 
+use headlight_experiment::metrics::{Metric, StepMetrics};
 use headlight_inspector::ColourMode;
+use headlight_trainer::files::note;
+use headlight_trainer::run_report::number;
+use headlight_trainer::run_writer::Display;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-
-use crate::files::note;
-use crate::metrics::StepMetrics;
-use crate::report::number;
 
 /// Columns where the terminal does not say, as when output goes to a file.
 const DEFAULT_WIDTH: usize = 100;
@@ -69,17 +69,19 @@ impl TrainingDisplay {
         bar.suspend(|| note(HEADER));
         Self { bar }
     }
+}
 
-    pub(crate) fn step(&self, step: usize) {
+impl Display for TrainingDisplay {
+    fn step(&self, step: usize) {
         self.bar.set_position(step as u64);
     }
 
-    pub(crate) fn evaluated(&self, line: &StepMetrics) {
-        let text = describe(line);
+    fn evaluated(&self, metrics: &StepMetrics) {
+        let text = describe(metrics);
         self.bar.suspend(|| note(&text));
     }
 
-    pub(crate) fn finish(&self) {
+    fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
@@ -131,19 +133,20 @@ impl SweepDisplay {
 
 fn describe(line: &StepMetrics) -> String {
     let train = &line.train;
-    let held_out = line.held_out.as_ref().and_then(|held_out| held_out.f1);
+    let held_out = line.held_out.as_ref();
+    let held_out = held_out.and_then(|metrics| metrics[Metric::F1]);
     let attention = |paid, uniform| format!("{}/{}", number(paid, 3), number(uniform, 3));
     format!(
         "{:>3} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>11} {:>11}",
         line.epoch,
         line.step,
-        number(line.train_loss.or(Some(train.loss)), 4),
-        number(Some(train.accuracy), 4),
-        number(train.precision, 3),
-        number(train.recall, 3),
-        number(train.f1, 3),
+        number(line.train_loss.or(train[Metric::Loss]), 4),
+        number(train[Metric::Accuracy], 4),
+        number(train[Metric::Precision], 3),
+        number(train[Metric::Recall], 3),
+        number(train[Metric::F1], 3),
         number(held_out, 3),
-        attention(train.attention_positive, train.uniform_positive),
-        attention(train.attention_negative, train.uniform_negative),
+        attention(train[Metric::AttentionPositive], train[Metric::UniformPositive]),
+        attention(train[Metric::AttentionNegative], train[Metric::UniformNegative]),
     )
 }

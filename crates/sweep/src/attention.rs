@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use headlight_inspector::SeedRow;
+use headlight_trainer::Failure;
+use headlight_trainer::files::open;
+use headlight_trainer::run_dir::RunDir;
 use serde_json::Value;
 
-use super::results::Lines;
-use super::row::Line;
-use super::{Plan, Seeds};
-use crate::Failure;
-use crate::files::open;
-use crate::run_dir::RunDir;
+use crate::grid::Seeds;
+use crate::plan::Plan;
+use crate::results::RowLines;
+use crate::stored::StoredRow;
 
 /// A row of a results file, as far as attention goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,24 +25,24 @@ pub struct SeedAttention {
     pub attention: SeedRow,
 }
 
-/// The rows of a results file, and how many of its runs failed.
+/// The rows of a results file, and the number of its runs that failed.
 ///
 /// # Errors
-/// When it cannot be read, or is not of the config and the data of `run`.
+/// When it cannot be read, or its config or data differ from those of `run`.
 pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize), Failure> {
     let file = open(path, u64::MAX)?;
     let config = run.path().join("config.toml");
     let seed = run.config()?.seed;
     let plan = Plan::new(&config, &[], &Seeds(seed..seed.saturating_add(1)), &[])?;
     let positions = plan.points()[0].positions();
-    let mut lines = Lines::new(file, path);
+    let mut lines = RowLines::new(file, path);
     let (mut rows, mut failed, mut number) = (Vec::new(), 0, 0);
     let mut seen = BTreeSet::new();
     while let Some(text) = lines.next_whole()? {
         number += 1;
         let refuse =
             |reason: String| Failure::Input(format!("{}, line {number}: {reason}", path.display()));
-        let line = Line::parse(&text).map_err(&refuse)?;
+        let line = StoredRow::parse(&text).map_err(&refuse)?;
         if line.config_sha256 != plan.config_sha256 {
             return Err(refuse(format!(
                 "the row is of another config, engine, dataset or version of headlight than {}, or of a grid; \
@@ -69,13 +70,13 @@ pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize
         });
     }
     if rows.is_empty() {
-        return Err(Failure::reading(path, "it holds no run that ended well"));
+        return Err(Failure::reading(path, "every run in it failed"));
     }
     Ok((rows, failed))
 }
 
-/// A number for each position, or none at all where the class has no samples.
-fn by_position(line: &Line, key: &str, positions: usize) -> Result<Option<Vec<f64>>, String> {
+/// A number per position, or `None` where the class has no samples.
+fn by_position(line: &StoredRow, key: &str, positions: usize) -> Result<Option<Vec<f64>>, String> {
     let value = line.fields.get(key);
     if value.is_some_and(Value::is_null) {
         return Ok(None);
@@ -86,5 +87,5 @@ fn by_position(line: &Line, key: &str, positions: usize) -> Result<Option<Vec<f6
     numbers
         .filter(|row| row.len() == positions)
         .map(Some)
-        .ok_or_else(|| format!("its `{key}` is no list of {positions} numbers"))
+        .ok_or_else(|| format!("its `{key}` is not a list of {positions} numbers"))
 }

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::Failure;
+use headlight_trainer::Failure;
 
 /// The most points of a grid.
-pub(super) const POINT_LIMIT: usize = 100_000;
+pub(crate) const POINT_LIMIT: usize = 100_000;
 
 /// Seeds `A..B`: from A up to, but without, B.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl FromStr for Grid {
 }
 
 /// Every combination of the grids' values, the last grid varying fastest.
-pub(super) fn product(grids: &[Grid]) -> Result<Vec<Vec<(String, toml::Value)>>, Failure> {
+pub(crate) fn product(grids: &[Grid]) -> Result<Vec<Vec<(String, toml::Value)>>, Failure> {
     let mut points: Vec<Vec<(String, toml::Value)>> = vec![Vec::new()];
     for (index, grid) in grids.iter().enumerate() {
         if grids[..index].iter().any(|other| other.key == grid.key) {

@@ -1,11 +1,13 @@
 //! Many runs of one experiment: a range of seeds, and a grid over keys of the config.
 //!
 //! A [`Plan`] numbers the runs, seeds first and the grid's points within each seed, so that asking
-//! for more seeds later leaves the numbers of earlier runs as they were. [`run`] computes one of them
-//! as a [`Row`], [`work`] does so on all cores and hands rows on in order, and [`Results`] is the
-//! file that they go to: its bytes depend on the plan alone.
+//! for more seeds later leaves the numbers of earlier runs as they were. [`run`] trains one of them into
+//! a [`Row`], [`work`] does so on all cores and passes rows on in order, and [`Results`] is the
+//! file that holds them: its bytes depend on the plan alone. [`merge`] joins the files of shards, and a
+//! [`Summary`] is what `headlight report` shows.
 
 mod attention;
+mod fields;
 mod grid;
 mod list;
 mod merge;
@@ -14,6 +16,7 @@ mod results;
 mod row;
 mod run;
 mod shard;
+mod stored;
 mod summary;
 mod workers;
 
@@ -25,6 +28,6 @@ pub use plan::Plan;
 pub use results::{Busy, Results};
 pub use row::{Outcome, Row};
 pub use run::run;
-pub use shard::{Asked, Choice, Shard};
-pub use summary::{Summary, Watched};
-pub use workers::{Report, work};
+pub use shard::{Assignment, Shard, ShardRequest};
+pub use summary::{AttentionTarget, Summary};
+pub use workers::{RowSink, work};

@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use super::shard::Shard;
-use crate::Failure;
+use headlight_trainer::Failure;
+
+use crate::shard::Shard;
 
 /// The flags of the listing command that the commands of shards have none of, or another value of.
 const REPLACED: [&str; 2] = ["--shards", "--out"];
@@ -47,7 +48,8 @@ pub fn commands(
                 unicode(shard.file(out).as_os_str())?,
             ];
             let words = kept.iter().chain(&flags).chain(&behind);
-            Ok(words.map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+            shlex::try_join(words.map(String::as_str))
+                .map_err(|error| Failure::Input(format!("an argument cannot be quoted: {error}")))
         })
         .collect()
 }
@@ -65,16 +67,6 @@ fn unicode(text: &OsStr) -> Result<String, Failure> {
             text.display()
         ))
     })
-}
-
-/// A word as a POSIX shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./=:,+@%".contains(letter);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 #[cfg(test)]

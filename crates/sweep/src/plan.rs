@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use headlight_data::Splits;
+use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
+use headlight_trainer::devices::OpenDevice;
+use headlight_trainer::hash::add_splits;
+use headlight_trainer::session::{Session, dataset, engine_for};
+use headlight_trainer::{Failure, config};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::grid::{Grid, Seeds, product};
-use crate::Failure;
-use crate::config::{self, CheckpointConfig, DumpConfig, ExperimentConfig};
-use crate::devices::OpenDevice;
-use crate::experiment::{self, Experiment};
-use crate::hash::{add_splits, hex};
+use crate::grid::{Grid, Seeds, product};
 
 /// A config of the grid, with what its runs share.
 #[derive(Debug)]
@@ -56,8 +56,8 @@ impl Plan {
             let mut config = config::load_changed(path, set.chain(grid))?;
             if config.reference.is_some() {
                 return Err(Failure::Input(format!(
-                    "{}: a recorded run (`reference`) has its own weights and batches, so there is nothing \
-                     for seeds to vary; choose another config",
+                    "{}: a reference run (`reference`) has its own weights and batches, so seeds change \
+                     nothing; choose another config",
                     path.display()
                 )));
             }
@@ -67,12 +67,12 @@ impl Plan {
                         .to_owned(),
                 ));
             }
-            config.compute.engine = config.compute.engine.resolve(&config)?;
+            config.compute.engine = engine_for(&config)?;
             let splits = match points.iter().find(|point| point.config.data == config.data) {
                 Some(point) => Arc::clone(&point.splits),
-                None => Arc::new(experiment::dataset(&config)?),
+                None => Arc::new(dataset(&config)?),
             };
-            let device = config.compute.device.open()?;
+            let device = OpenDevice::open(&config.compute.device)?;
             let json = |value: &toml::Value| serde_json::to_value(value).unwrap_or_default();
             points.push(Point {
                 config,
@@ -85,7 +85,7 @@ impl Plan {
             });
         }
         for point in &points {
-            point.experiment(seeds.0.start)?;
+            point.session(seeds.0.start)?;
         }
         Ok(Self {
             config_sha256: fingerprint(&points)?,
@@ -123,16 +123,16 @@ impl Plan {
 }
 
 impl Point {
-    /// The experiment of a seed.
+    /// The session of a seed.
     ///
     /// # Errors
     /// When the model or its training would be too large.
-    pub fn experiment(&self, seed: u64) -> Result<Experiment, Failure> {
+    pub fn session(&self, seed: u64) -> Result<Session, Failure> {
         let config = ExperimentConfig {
             seed,
             ..self.config.clone()
         };
-        Experiment::with(config, Arc::clone(&self.splits), self.device.clone())
+        Session::on(config, Arc::clone(&self.splits), self.device.clone())
     }
 
     /// Positions of a sample, `[CLS]` among them.
@@ -174,5 +174,5 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
             None => add_splits(&mut hash, &point.splits),
         }
     }
-    Ok(hex(&hash.finalize()))
+    Ok(format!("{:x}", hash.finalize()))
 }

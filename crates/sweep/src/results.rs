@@ -7,11 +7,13 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use super::plan::Plan;
-use super::row::{Line, Row};
-use crate::Failure;
-use crate::files::{LineFile, cannot_write, note, open};
-use crate::signals::Signals;
+use headlight_trainer::Failure;
+use headlight_trainer::files::{LineFile, cannot_write, note, open};
+use headlight_trainer::signals::Signals;
+
+use crate::plan::Plan;
+use crate::row::Row;
+use crate::stored::StoredRow;
 
 /// The longest row, in bytes: of about 200,000 epochs.
 const ROW_LIMIT: u64 = 4 << 20;
@@ -127,7 +129,7 @@ fn check(
     let reader = file
         .try_clone()
         .map_err(|error| Failure::reading(path, error))?;
-    let mut lines = Lines::new(reader, path);
+    let mut lines = RowLines::new(reader, path);
     let (mut finished, mut length) = (0, 0);
     while let Some(line) = lines.next_whole()? {
         let refuse = |reason: String| {
@@ -137,7 +139,7 @@ fn check(
                 finished + 1
             ))
         };
-        let found = Line::parse_only(&line, |_| false).map_err(&refuse)?;
+        let found = StoredRow::parse_only(&line, |_| false).map_err(&refuse)?;
         let run = runs.start + finished;
         if run >= runs.end {
             return Err(refuse(format!(
@@ -170,13 +172,13 @@ fn check(
 }
 
 /// The rows of a results file, one in memory at a time.
-pub(super) struct Lines<'a> {
+pub(crate) struct RowLines<'a> {
     lines: headlight_input::Lines<BufReader<File>>,
     path: &'a Path,
 }
 
-impl<'a> Lines<'a> {
-    pub(super) fn new(file: File, path: &'a Path) -> Self {
+impl<'a> RowLines<'a> {
+    pub(crate) fn new(file: File, path: &'a Path) -> Self {
         Self {
             lines: headlight_input::Lines::new(BufReader::new(file), ROW_LIMIT),
             path,
@@ -185,34 +187,34 @@ impl<'a> Lines<'a> {
 
     /// The next line without its end; `None` at the end of the file, or before a last line that has
     /// no end.
-    pub(super) fn next_whole(&mut self) -> Result<Option<String>, Failure> {
+    pub(crate) fn next_whole(&mut self) -> Result<Option<String>, Failure> {
         let next = self.lines.next_line();
         let next = next.map_err(|error| Failure::reading(self.path, error))?;
         Ok(next.filter(|line| line.whole).map(|line| line.text))
     }
 
     /// Bytes read so far.
-    pub(super) fn read(&self) -> u64 {
+    pub(crate) fn read(&self) -> u64 {
         self.lines.read
     }
 }
 
 /// The rows of a file that is only read; a last line that was cut short is said and left out.
-pub(super) struct Rows<'a> {
-    lines: Lines<'a>,
+pub(crate) struct Rows<'a> {
+    lines: RowLines<'a>,
     path: &'a Path,
     /// The first row's config.
     config: Option<String>,
     /// Rows so far: the number of the last one's line.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// Where the last row's line begins, and its length with its end.
-    pub(super) span: (u64, usize),
+    pub(crate) span: (u64, usize),
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn open(path: &'a Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &'a Path) -> Result<Self, Failure> {
         Ok(Self {
-            lines: Lines::new(open(path, u64::MAX)?, path),
+            lines: RowLines::new(open(path, u64::MAX)?, path),
             path,
             config: None,
             count: 0,
@@ -221,7 +223,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The next row with its place and the fields that `keep` names.
-    pub(super) fn next(&mut self, keep: impl Fn(&str) -> bool) -> Result<Option<Line>, Failure> {
+    pub(crate) fn next(&mut self, keep: impl Fn(&str) -> bool) -> Result<Option<StoredRow>, Failure> {
         let start = self.lines.read();
         let Some(text) = self
             .lines
@@ -239,7 +241,7 @@ impl<'a> Rows<'a> {
         self.count += 1;
         self.span = (start, text.len() + 1);
         let line =
-            Line::parse_only(&text, keep).map_err(|reason| self.foreign(self.refuse(&reason)))?;
+            StoredRow::parse_only(&text, keep).map_err(|reason| self.foreign(self.refuse(&reason)))?;
         let config = self
             .config
             .get_or_insert_with(|| line.config_sha256.clone());
@@ -252,12 +254,12 @@ impl<'a> Rows<'a> {
     }
 
     /// The hash of the config that all rows so far share.
-    pub(super) fn config(&self) -> Option<&str> {
+    pub(crate) fn config(&self) -> Option<&str> {
         self.config.as_deref()
     }
 
     /// What is wrong with the last row, and where it is.
-    pub(super) fn refuse(&self, reason: &str) -> Failure {
+    pub(crate) fn refuse(&self, reason: &str) -> Failure {
         Failure::reading(self.path, format!("line {}: {reason}", self.count))
     }
 

@@ -1,17 +1,17 @@
 //! One run of a sweep.
 
 use headlight_data::Dataset;
+use headlight_experiment::evaluate::evaluate;
+use headlight_experiment::metrics::Metric;
+use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
+use headlight_experiment::{Engine, Error, Predictions};
+use headlight_trainer::session::Session;
+use headlight_trainer::signals::Signals;
+use headlight_trainer::{Failure, weights};
 use sha2::{Digest, Sha256};
 
-use super::plan::Plan;
-use super::row::{Outcome, Row};
-use crate::engine::{Answers, Engine};
-use crate::evaluate::evaluate;
-use crate::experiment::Experiment;
-use crate::hash::hex;
-use crate::signals::Signals;
-use crate::train::{Ending, Next, Observer, Progress, train};
-use crate::{Failure, weights};
+use crate::plan::Plan;
+use crate::row::{Outcome, Row};
 
 /// The held-out F1 from which on a run counts as having learned.
 const LEARNED: f64 = 0.99;
@@ -23,8 +23,8 @@ const LEARNED: f64 = 0.99;
 pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
     let (seed, point_index) = plan.place(index);
     let point = &plan.points()[point_index];
-    let experiment = point.experiment(seed)?;
-    let outcome = match outcome(&experiment, signals) {
+    let session = point.session(seed)?;
+    let outcome = match outcome(&session, signals) {
         Ok(None) => return Ok(None),
         Ok(Some(outcome)) => Ok(outcome),
         Err(Failure::Diverged(message)) => Err(message),
@@ -39,30 +39,33 @@ pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, 
     }))
 }
 
-fn outcome(experiment: &Experiment, signals: &Signals) -> Result<Option<Outcome>, Failure> {
-    let mut engine = experiment.engine()?;
+fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Failure> {
+    let experiment = &session.experiment;
+    let mut engine = session.engine()?;
     let engine = engine.as_mut();
-    let mut watch = Watch::new(&experiment.splits.held_out);
-    let ending = train(experiment, engine, signals, Progress::default(), &mut watch)?;
-    if let Ending::Interrupted(_) = ending {
+    let mut learning = Learning::new(&experiment.splits.held_out);
+    let interrupted = || signals.received().is_some();
+    let start = Progress::default();
+    let ending = train(experiment, engine, start, interrupted, &mut learning)?;
+    if ending == Ending::Interrupted {
         return Ok(None);
     }
     let train = evaluate(engine, &experiment.splits.train, None)
         .ok_or_else(|| Failure::Input("there are no training samples".to_owned()))?;
-    if !train.metrics.loss.is_finite() {
+    if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
     }
     let held_out = evaluate(engine, &experiment.splits.held_out, None);
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
-        epoch_loss: watch.epoch_loss,
+        epoch_loss: learning.epoch_loss,
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
         attention_positive: train.attention_positive,
         attention_negative: train.attention_negative,
-        learned_at_step: watch.learned_at_step,
-        weights_sha256: hex(&Sha256::digest(weights)),
+        learned_at_step: learning.learned_at_step,
+        weights_sha256: format!("{:x}", Sha256::digest(weights)),
     }))
 }
 
@@ -70,25 +73,25 @@ fn outcome(experiment: &Experiment, signals: &Signals) -> Result<Option<Outcome>
 const PART: usize = 64;
 const FIRST_PART: usize = 8;
 
-/// Notes the losses of epochs, and the step at which the task is learned.
-struct Watch<'a> {
+/// Collects the loss of each epoch, and the step after which the task is learned.
+struct Learning<'a> {
     held_out: &'a Dataset,
     positives: usize,
-    /// All held-out samples, those on top that were wrong last.
+    /// All held-out samples, beginning with those that were wrong last.
     samples: Vec<u32>,
-    answers: Answers,
+    predictions: Predictions,
     epoch_loss: Vec<f64>,
     learned_at_step: Option<usize>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> Learning<'a> {
     fn new(held_out: &'a Dataset) -> Self {
         let all = held_out.positives().chain(held_out.negatives());
         Self {
             held_out,
             positives: held_out.positives().count(),
             samples: all.map(|sample| sample as u32).collect(),
-            answers: Answers::default(),
+            predictions: Predictions::default(),
             epoch_loss: Vec::new(),
             learned_at_step: None,
         }
@@ -97,15 +100,15 @@ impl<'a> Watch<'a> {
     /// Whether held-out F1 is [`LEARNED`] or more.
     ///
     /// It stops asking once it cannot be any more, and begins the next time with the samples that
-    /// decided this time: after most steps a few answers are enough.
+    /// decided this time: after most steps a few predictions are enough.
     fn is_learned(&mut self, engine: &mut dyn Engine) -> bool {
         let (mut missed, mut false_alarms) = (0, 0);
         let (mut start, mut part) = (0, FIRST_PART);
         while start < self.samples.len() {
             let end = (start + part).min(self.samples.len());
             let asked = &self.samples[start..end];
-            engine.ask(self.held_out, asked, &mut self.answers);
-            for (&sample, &logit) in asked.iter().zip(&self.answers.logits) {
+            engine.predict(self.held_out, asked, &mut self.predictions);
+            for (&sample, &logit) in asked.iter().zip(&self.predictions.logits) {
                 match (self.held_out.label(sample as usize), logit > 0.0) {
                     (true, false) => missed += 1,
                     (false, true) => false_alarms += 1,
@@ -118,14 +121,16 @@ impl<'a> Watch<'a> {
                 self.samples[..end].rotate_right(end - start);
                 return false;
             }
-            (start, part) = (end, PART.min(engine.at_once()));
+            (start, part) = (end, PART.min(engine.samples_per_pass()));
         }
         self.positives > 0
     }
 }
 
-impl Observer for Watch<'_> {
-    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
+impl Observer for Learning<'_> {
+    type Failure = Error;
+
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Error> {
         if self.learned_at_step.is_none() && self.is_learned(engine) {
             self.learned_at_step = Some(progress.step);
         }

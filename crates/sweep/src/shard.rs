@@ -1,13 +1,13 @@
-//! Parts of a sweep, for many machines: which one this process is to compute.
+//! Shards of a sweep, for many machines: which one this process computes.
 //!
-//! A flag says so, or the variable in which a scheduler numbers the tasks of an array.
+//! A flag names the shard, or the variable in which a scheduler numbers the tasks of an array.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::Failure;
+use headlight_trainer::Failure;
 
 /// One of `count` parts of a sweep, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no shard; write I/N with I from 1 to N, such as 1/7");
+        let wrong = || format!("`{text}` is not a shard; write I/N with I from 1 to N, such as 1/7");
         let (index, count) = text.split_once('/').ok_or_else(wrong)?;
         let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
         let (index, count) = (number(index)?, number(count)?);
@@ -37,19 +37,19 @@ impl std::fmt::Display for Shard {
     }
 }
 
-/// A shard, and what said that it is this one.
+/// The shard of this process, and what named it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct Assignment {
     /// The shard.
     pub shard: Shard,
-    /// `--shard`, or a scheduler's variable; none where the sweep is not shared out.
-    pub said_by: Option<&'static str>,
+    /// `--shard` or a scheduler's variable; `None` for a whole sweep.
+    pub named_by: Option<&'static str>,
 }
 
 /// A scheduler that numbers the tasks of an array.
 struct Scheduler {
     name: &'static str,
-    /// Where it says which task this is.
+    /// The variable with the number of this task.
     variable: &'static str,
     /// The number of the first task, where `--shards` says how many there are.
     first: usize,
@@ -76,32 +76,32 @@ const KUBERNETES: Scheduler = Scheduler {
     array: "an indexed job of completions: ",
 };
 
-/// What `--shard` and `--shards` ask for.
+/// What `--shard` and `--shards` request.
 #[derive(Clone, Copy, Debug)]
-pub enum Asked {
-    /// Neither was given: what a scheduler says, or the whole sweep.
-    Nothing,
+pub enum ShardRequest {
+    /// Neither was given: the shard that a scheduler names, or the whole sweep.
+    Unspecified,
     /// This shard.
     This(Shard),
-    /// The one of so many that a scheduler says.
+    /// The one of these shards that a scheduler names.
     OneOf(NonZeroUsize),
 }
 
-impl Choice {
+impl Assignment {
     /// The shard of this process, from what is asked for and from the variables of schedulers.
     ///
     /// # Errors
     /// When a variable makes no sense, contradicts what is asked for, or there are several.
-    pub fn new(asked: Asked, variable: impl Fn(&str) -> Option<String>) -> Result<Self, Failure> {
-        let mut said: Option<(&Scheduler, Shard)> = None;
+    pub fn new(request: ShardRequest, variable: impl Fn(&str) -> Option<String>) -> Result<Self, Failure> {
+        let mut named: Option<(&Scheduler, Shard)> = None;
         for scheduler in [&SLURM, &HYPERQUEUE, &KUBERNETES] {
-            let Some(shard) = scheduler.shard(asked, &variable)? else {
+            let Some(shard) = scheduler.shard(request, &variable)? else {
                 continue;
             };
-            if let Some((other, _)) = said {
+            if let Some((other, _)) = named {
                 return Err(Failure::Input(format!(
                     "{} of {} and {} of {} are both set, and either could name the shard; \
-                     take away the one that does not, with env -u {}",
+                     remove the other one with env -u {}",
                     other.variable,
                     other.name,
                     scheduler.variable,
@@ -109,39 +109,39 @@ impl Choice {
                     scheduler.variable
                 )));
             }
-            said = Some((scheduler, shard));
+            named = Some((scheduler, shard));
         }
-        match (asked, said) {
-            (Asked::This(asked), Some((scheduler, said))) if asked != said => {
+        match (request, named) {
+            (ShardRequest::This(asked), Some((scheduler, said))) if asked != said => {
                 Err(Failure::Input(format!(
                     "--shard {asked} contradicts {}, which makes this shard {said}; \
                      drop --shard, or unset the variable",
                     scheduler.variable
                 )))
             }
-            (Asked::This(shard), _) => Ok(Self {
+            (ShardRequest::This(shard), _) => Ok(Self {
                 shard,
-                said_by: Some("--shard"),
+                named_by: Some("--shard"),
             }),
             (_, Some((scheduler, shard))) => Ok(Self {
                 shard,
-                said_by: Some(scheduler.variable),
+                named_by: Some(scheduler.variable),
             }),
-            (Asked::OneOf(count), None) => Err(Failure::Input(format!(
-                "nothing says which of the {count} shards this is; pass --shard I/{count}, add --list for \
+            (ShardRequest::OneOf(count), None) => Err(Failure::Input(format!(
+                "it is unknown which of the {count} shards this is; pass --shard I/{count}, add --list for \
                  the commands of all, or submit it as an array ({}{count})",
                 SLURM.array
             ))),
-            (Asked::Nothing, None) => Ok(Self {
+            (ShardRequest::Unspecified, None) => Ok(Self {
                 shard: Shard::WHOLE,
-                said_by: None,
+                named_by: None,
             }),
         }
     }
 
-    /// Whether a scheduler said so: then the task may be one that is run once more.
+    /// Whether a scheduler named the shard: then the task may be a rerun.
     pub fn is_scheduled(self) -> bool {
-        self.said_by.is_some_and(|by| by != "--shard")
+        self.named_by.is_some_and(|by| by != "--shard")
     }
 }
 
@@ -149,7 +149,7 @@ impl Scheduler {
     /// The shard that the scheduler's variables name, if they are set.
     fn shard(
         &self,
-        asked: Asked,
+        request: ShardRequest,
         variable: &impl Fn(&str) -> Option<String>,
     ) -> Result<Option<Shard>, Failure> {
         let Some(id) = variable(self.variable) else {
@@ -157,8 +157,8 @@ impl Scheduler {
         };
         let id = number(self.variable, &id)?;
         let is_slurm = self.variable == SLURM.variable;
-        match asked {
-            Asked::OneOf(count) => {
+        match request {
+            ShardRequest::OneOf(count) => {
                 let count = count.get();
                 // Tasks can be submitted again alone, as --array=3,7: then MIN and COUNT are of these.
                 if is_slurm {
@@ -173,8 +173,8 @@ impl Scheduler {
             _ if is_slurm => of_slurm_array(id, variable).map(Some),
             // The only task of a job that is no array.
             _ if self.variable == HYPERQUEUE.variable && id == 0 => Ok(None),
-            Asked::This(shard) => self.place(self.variable, id, shard.count).map(Some),
-            Asked::Nothing => Err(Failure::Input(format!(
+            ShardRequest::This(shard) => self.place(self.variable, id, shard.count).map(Some),
+            ShardRequest::Unspecified => Err(Failure::Input(format!(
                 "{} is {id}, but {} does not say of how many tasks; pass --shards N, or --shard I/N",
                 self.variable, self.name
             ))),
@@ -202,7 +202,7 @@ impl Scheduler {
 fn number(variable: &str, text: &str) -> Result<usize, Failure> {
     text.trim().parse().map_err(|_| {
         Failure::Input(format!(
-            "{variable} is `{text}`, which is no whole number; unset it, or pass the task's number"
+            "{variable} is `{text}`, which is not a whole number; unset it, or pass the task's number"
         ))
     })
 }
@@ -231,7 +231,7 @@ fn of_slurm_array(id: usize, variable: &impl Fn(&str) -> Option<String>) -> Resu
             count,
         }),
         _ => Err(Failure::Input(format!(
-            "SLURM_ARRAY_TASK_ID is {id}, which is no task of an array of {count} that starts at {min} \
+            "SLURM_ARRAY_TASK_ID is {id}, which is not a task of an array of {count} that starts at {min} \
              in steps of {step}; pass --shards N, or --shard I/N"
         ))),
     }
@@ -247,14 +247,13 @@ impl Shard {
         (1..=count).map(move |index| Self { index, count })
     }
 
-    /// The runs of this shard, of `runs` in all: parts side by side, of sizes that differ by one at
-    /// the most.
+    /// The runs of this shard, of `runs` in all: contiguous ranges whose sizes differ by at most one.
     pub fn runs(self, runs: usize) -> Range<usize> {
         let start = |index: usize| (runs as u128 * index as u128 / self.count as u128) as usize;
         start(self.index - 1)..start(self.index)
     }
 
-    /// This shard's file, where `whole` is that of all: `seeds.jsonl` has `seeds-07-of-64.jsonl`.
+    /// This shard's file, if `whole` is the file of all shards: `seeds.jsonl` has `seeds-07-of-64.jsonl`.
     pub fn file(self, whole: &Path) -> PathBuf {
         let mut name = whole.file_stem().unwrap_or_default().to_owned();
         let digits = self.count.to_string().len();
@@ -274,10 +273,10 @@ mod tests {
 
     /// What is chosen where these variables are set, or the message that refuses them.
     fn choose(asked: &str, variables: &str) -> Result<String, String> {
-        let asked = match asked.split_once(' ') {
-            Some(("--shard", text)) => Asked::This(text.parse().unwrap()),
-            Some((_, text)) => Asked::OneOf(text.parse().unwrap()),
-            None => Asked::Nothing,
+        let request = match asked.split_once(' ') {
+            Some(("--shard", text)) => ShardRequest::This(text.parse().unwrap()),
+            Some((_, text)) => ShardRequest::OneOf(text.parse().unwrap()),
+            None => ShardRequest::Unspecified,
         };
         let variable = |name: &str| {
             let mut set = variables.split(' ').filter_map(|text| text.split_once('='));
@@ -289,11 +288,11 @@ mod tests {
             set.find(|(short, _)| long(short) == name)
                 .map(|(_, value)| value.to_owned())
         };
-        match Choice::new(asked, variable) {
-            Ok(choice) => Ok(format!(
+        match Assignment::new(request, variable) {
+            Ok(assignment) => Ok(format!(
                 "{} {}",
-                choice.shard,
-                choice.said_by.unwrap_or("whole")
+                assignment.shard,
+                assignment.named_by.unwrap_or("whole")
             )),
             Err(failure) => Err(failure.to_string()),
         }
@@ -349,16 +348,16 @@ mod tests {
     #[test]
     fn what_contradicts_itself_is_refused() {
         for (asked, variables, part) in [
-            ("", "ID=4 COUNT=4", "no task of an array"),
-            ("", "ID=15 COUNT=3 MIN=10 STEP=10", "no task of an array"),
-            ("", "ID=1 COUNT=4 MIN=2", "no task of an array"),
-            ("", "ID=1 COUNT=4 STEP=0", "no task of an array"),
+            ("", "ID=4 COUNT=4", "not a task of an array"),
+            ("", "ID=15 COUNT=3 MIN=10 STEP=10", "not a task of an array"),
+            ("", "ID=1 COUNT=4 MIN=2", "not a task of an array"),
+            ("", "ID=1 COUNT=4 STEP=0", "not a task of an array"),
             ("", "ID=x COUNT=4", "SLURM_ARRAY_TASK_ID is `x`"),
             ("", "ID=1 COUNT=", "SLURM_ARRAY_TASK_COUNT is ``"),
             ("", "ID=1", "SLURM_ARRAY_TASK_COUNT is not"),
             ("--shard 2/4", "ID=3 COUNT=4 MIN=1", "makes this shard 3/4"),
             ("--shard 3/5", "ID=3 COUNT=4 MIN=1", "makes this shard 3/4"),
-            ("--shards 64", "", "nothing says which of the 64 shards"),
+            ("--shards 64", "", "which of the 64 shards"),
             // An array from 0 is refused in each of its tasks, not in the first alone.
             (
                 "--shards 4",
@@ -378,7 +377,7 @@ mod tests {
             ("", "INDEX=0", "Kubernetes does not say of how many"),
             ("--shards 4", "INDEX=4", "numbered 0 to 3"),
             ("--shard 1/1", "INDEX=1", "JOB_COMPLETION_INDEX is 1"),
-            ("--shards 4", "INDEX=-1", "no whole number"),
+            ("--shards 4", "INDEX=-1", "not a whole number"),
             ("--shards 4", "ID=2 HQ=2", "are both set"),
             ("--shards 4", "ID=2 INDEX=1", "env -u JOB_COMPLETION_INDEX"),
             ("--shard 2/4", "HQ=2 INDEX=1", "are both set"),

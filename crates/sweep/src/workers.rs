@@ -7,18 +7,19 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::plan::Plan;
-use super::row::Row;
-use super::run::run;
-use crate::Failure;
-use crate::signals::Signals;
+use headlight_trainer::Failure;
+use headlight_trainer::signals::Signals;
+
+use crate::plan::Plan;
+use crate::row::Row;
+use crate::run::run;
 
 /// How far a worker may be ahead of the last row in order: the rows between wait in memory.
 const AHEAD: usize = 10_000;
 
-/// Is told of rows.
-pub trait Report {
-    /// Called with each row as soon as it is there, in any order.
+/// Receives rows.
+pub trait RowSink {
+    /// Called with each row as soon as its run has ended, in any order.
     fn finished(&mut self, row: &Row);
 
     /// Called with each row in the order of the plan.
@@ -28,16 +29,16 @@ pub trait Report {
     fn in_order(&mut self, row: &Row) -> Result<(), Failure>;
 }
 
-/// Trains runs of a plan on so many threads, until all are done or a signal comes.
+/// Trains runs of a plan on `threads` threads, until all are done or a signal comes.
 ///
 /// # Errors
-/// When a row cannot be written or the machine fails; rows in order up to there are reported.
+/// When a row cannot be written or the machine fails; the sink has all rows before that one.
 pub fn work(
     plan: &Plan,
     runs: Range<usize>,
     threads: usize,
     signals: &Signals,
-    report: &mut dyn Report,
+    sink: &mut dyn RowSink,
 ) -> Result<(), Failure> {
     let next = AtomicUsize::new(runs.start);
     let reported = AtomicUsize::new(runs.start);
@@ -68,10 +69,10 @@ pub fn work(
         let write = || -> Result<(), Failure> {
             for (index, row) in receiver {
                 let Some(row) = row? else { continue };
-                report.finished(&row);
+                sink.finished(&row);
                 waiting.insert(index, row);
                 while let Some(row) = waiting.remove(&reported.load(Ordering::Relaxed)) {
-                    report.in_order(&row)?;
+                    sink.in_order(&row)?;
                     reported.fetch_add(1, Ordering::Relaxed);
                 }
             }

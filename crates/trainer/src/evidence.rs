@@ -10,7 +10,7 @@ use crate::files::read_bounded;
 use crate::hash::of_file;
 
 /// What a run directory says of where its numbers come from; leaves out what it lacks.
-pub fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
+pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
     let mut evidence = vec![entry(
         "Page made by",
         format!("headlight {}", env!("CARGO_PKG_VERSION")),

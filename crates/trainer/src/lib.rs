@@ -21,6 +21,7 @@ pub mod resume;
 pub mod run_dir;
 pub mod run_report;
 pub mod run_writer;
+pub mod samples;
 pub mod session;
 pub mod signals;
 pub mod weights;

@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
+use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{METRICS, Metric, StepMetrics};
+use headlight_experiment::train::Progress;
 
 use crate::reference::Comparison;
 
@@ -28,8 +30,10 @@ pub struct RunReport<'a> {
     pub dump: Option<&'a AttentionDump>,
     /// The figures of this run beside those of the reference run that it repeats.
     pub comparisons: &'a [Comparison],
-    /// Why training stopped early, if it did, and which model was the best.
-    pub notes: &'a [String],
+    /// Where training was interrupted, if it was.
+    pub interrupted: Option<Progress>,
+    /// The best model, if the config keeps one.
+    pub tracker: Option<&'a BestTracker>,
 }
 
 /// The samples that a report shows: sample 0, and the first positive.
@@ -54,9 +58,7 @@ impl RunReport<'_> {
             Some(rule) => writeln!(text, "# Is it true that {}?\n", rule.describe())?,
             None => writeln!(text, "# Two classes from a file\n")?,
         }
-        for note in self.notes {
-            writeln!(text, "{note}\n")?;
-        }
+        self.write_ending(text)?;
         self.write_positives(text, every_positive)?;
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
@@ -66,6 +68,35 @@ impl RunReport<'_> {
             self.write_predictions(dump, text)?;
         }
         self.write_comparisons(text)
+    }
+
+    fn write_ending(&self, text: &mut String) -> std::fmt::Result {
+        if let Some(Progress { step, epoch, .. }) = self.interrupted {
+            let epochs = self.config.training.epochs;
+            writeln!(
+                text,
+                "Interrupted after {step} steps ({epoch} of {epochs} epochs finished); all figures are of that step.\n"
+            )?;
+        }
+        let Some(tracker) = self.tracker else {
+            return Ok(());
+        };
+        let (Some(best), name) = (&tracker.best, tracker.measure.name()) else {
+            return Ok(());
+        };
+        if tracker.is_out_of_patience() {
+            let step = self.metrics.last().map_or(0, |last| last.step);
+            let evaluations = best.waited;
+            writeln!(
+                text,
+                "Stopped after {step} steps, since {name} had not improved for {evaluations} evaluations. "
+            )?;
+        }
+        writeln!(
+            text,
+            "Best {name}: {:.6} at step {}; that model is in best.safetensors.\n",
+            best.value, best.step
+        )
     }
 
     fn write_positives(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {

@@ -63,14 +63,14 @@ pub fn encode(parameters: Vec<Parameter>) -> Result<Vec<u8>, Failure> {
 
 /// A tensor of a safetensors file, little-endian.
 #[derive(Debug)]
-pub struct OwnedTensor {
+pub(crate) struct OwnedTensor {
     dtype: Dtype,
     shape: Vec<usize>,
     bytes: Vec<u8>,
 }
 
 impl OwnedTensor {
-    pub fn float32(shape: Vec<usize>, values: &[f32]) -> Self {
+    pub(crate) fn float32(shape: Vec<usize>, values: &[f32]) -> Self {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes());
         Self {
             dtype: Dtype::F32,
@@ -79,7 +79,7 @@ impl OwnedTensor {
         }
     }
 
-    pub fn float64(values: &[f64]) -> Self {
+    pub(crate) fn float64(values: &[f64]) -> Self {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes());
         Self {
             dtype: Dtype::F64,
@@ -108,7 +108,7 @@ impl View for OwnedTensor {
 }
 
 /// The numbers of a float32 tensor.
-pub fn float32(bytes: &[u8]) -> Vec<f32> {
+pub(crate) fn float32(bytes: &[u8]) -> Vec<f32> {
     let (numbers, _) = bytes.as_chunks::<4>();
     numbers.iter().copied().map(f32::from_le_bytes).collect()
 }

@@ -3,36 +3,21 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use headlight_experiment::metrics::METRICS;
+use headlight_trainer::Failure;
+use headlight_trainer::files::print;
+use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::run_report::number;
 use serde_json::Value;
 use toml::Table;
 
-use crate::Failure;
 use crate::cli::CompareArguments;
-use crate::files::print;
-use crate::run_dir::RunDir;
-
-/// The metrics shown, with their decimals.
-const METRICS: [(&str, usize); 13] = [
-    ("step", 0),
-    ("train_loss", 4),
-    ("loss", 5),
-    ("accuracy", 4),
-    ("precision", 4),
-    ("recall", 4),
-    ("f1", 4),
-    ("held_out_accuracy", 4),
-    ("held_out_f1", 4),
-    ("attention_positive", 3),
-    ("attention_negative", 3),
-    ("uniform_positive", 3),
-    ("uniform_negative", 3),
-];
 
 /// Prints where the runs' configs differ, and the last metrics of each.
 ///
 /// # Errors
 /// When a run cannot be read.
-pub fn run(arguments: &CompareArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     let runs = arguments
         .runs
         .iter()
@@ -55,10 +40,13 @@ pub fn run(arguments: &CompareArguments) -> Result<(), Failure> {
                 .map_or("–".to_owned(), |(_, value)| value.clone())
         });
     }
-    for (metric, decimals) in METRICS {
-        row(metric, &|run| match run.metrics[metric].as_f64() {
-            Some(value) => format!("{value:.decimals$}"),
-            None => "–".to_owned(),
+    let train = METRICS.iter().map(|info| (info.name.to_owned(), info.decimals));
+    let ratios = METRICS.iter().filter(|info| info.is_ratio);
+    let held_out = ratios.map(|info| (format!("held_out_{}", info.name), info.decimals));
+    let first = [("step".to_owned(), 0), ("train_loss".to_owned(), 5)];
+    for (name, decimals) in first.into_iter().chain(train).chain(held_out) {
+        row(&name, &|run| {
+            number(run.metrics[&name].as_f64(), decimals)
         });
     }
     print(&aligned(&rows))

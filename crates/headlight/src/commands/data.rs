@@ -1,17 +1,17 @@
-//! `headlight data`: a config's dataset to a file.
+//! `headlight data`: writes a config's dataset to a file.
 
 use headlight_data::files::{self, Format};
+use headlight_trainer::Failure;
+use headlight_trainer::files::{print, write_whole};
+use headlight_trainer::session::dataset;
 
-use crate::Failure;
 use crate::cli::DataArguments;
-use crate::experiment::dataset;
-use crate::files::{print, write_whole};
 
 /// Writes the dataset.
 ///
 /// # Errors
 /// When the config is wrong or the file cannot be written.
-pub fn run(arguments: &DataArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &DataArguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let format = Format::of(&arguments.out).map_err(|error| Failure::Input(error.to_string()))?;
     let splits = dataset(&config)?;

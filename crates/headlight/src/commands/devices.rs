@@ -2,28 +2,28 @@
 
 use std::fmt::Write;
 
-use crate::Failure;
-use crate::devices::{DeviceName, adapters};
-use crate::files::print;
+use headlight_trainer::Failure;
+use headlight_trainer::devices::{DEVICES, adapters};
+use headlight_trainer::files::print;
 
 /// Lists devices and adapters.
 ///
 /// # Errors
 /// When standard output cannot be written to.
-pub fn run() -> Result<(), Failure> {
+pub(crate) fn run() -> Result<(), Failure> {
     let mut text = String::new();
-    for device in DeviceName::ALL {
-        let state = if device.is_built() {
+    for device in DEVICES {
+        let name = device.name;
+        let state = if device.is_built {
             "in this build".to_owned()
         } else {
-            format!("build with --features {device}")
+            format!("build with --features {name}")
         };
-        let name = device.name();
-        let _ = writeln!(text, "{name:8} {:40} {state}", device.describe());
+        let _ = writeln!(text, "{name:8} {:40} {state}", device.description);
     }
     text.push('\n');
-    if !DeviceName::Wgpu.is_built() {
-        text.push_str("GPU adapters: this build cannot see any; build with --features wgpu\n");
+    if !DEVICES.iter().any(|device| device.is_built && !device.is_cpu) {
+        text.push_str("GPU adapters: this build has no GPU device; build with --features wgpu\n");
         return print(&text);
     }
     match adapters().as_slice() {

@@ -6,15 +6,14 @@ use std::path::{Path, PathBuf};
 use headlight_dump::AttentionDump;
 use headlight_inspector::terminal::draw;
 use headlight_inspector::{Heatmap, Quantity, png};
+use headlight_trainer::Failure;
+use headlight_trainer::files::{check_outputs, print, write_whole};
+use headlight_trainer::page::{self, Source, no_dumps, read_dump};
+use headlight_trainer::run_dir::{RunDir, step_of};
 
-use super::watch;
-use crate::Failure;
-use crate::browser;
+use super::{seeds, watch};
 use crate::cli::InspectArguments;
-use crate::files::{check_outputs, print, write_whole};
-use crate::run_dir::{RunDir, step_of};
-use crate::run_page::{self, Source, no_dumps, page, read_dump};
-use crate::terminal;
+use crate::{browser, terminal};
 
 /// The most positions of a picture, whose cells are their square.
 const PICTURE_LIMIT: usize = 512;
@@ -23,7 +22,7 @@ const PICTURE_LIMIT: usize = 512;
 ///
 /// # Errors
 /// When the dump cannot be read or does not hold what is asked for, or a picture cannot be written.
-pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {
             Ok(draw(&heatmap(arguments, path)?, terminal::options()))
@@ -90,8 +89,11 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
         check_outputs(read, &[html])?;
     }
     spare_runs(html)?;
-    let viewer = page(&sources, arguments.sweep.as_deref())?;
-    let text = run_page::html(&viewer)?;
+    let viewer = match &arguments.sweep {
+        Some(results) => seeds::page(&sources, results)?,
+        None => page::page(&sources, |_, _, _| Ok(()))?,
+    };
+    let text = page::html(&viewer)?;
     write_whole(html, |file| file.write_all(text.as_bytes()))?;
     print(&format!(
         "{}: {}, {:.0} KB\n",

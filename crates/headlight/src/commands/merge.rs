@@ -2,16 +2,17 @@
 
 use std::fmt::Write;
 
-use crate::Failure;
+use headlight_sweep::{Merged, merge};
+use headlight_trainer::Failure;
+use headlight_trainer::files::{note, print};
+
 use crate::cli::MergeArguments;
-use crate::files::{note, print};
-use crate::sweep::{Merged, merge};
 
 /// Merges.
 ///
 /// # Errors
 /// When a file cannot be read, or rows contradict each other.
-pub fn run(arguments: &MergeArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
     let Merged {
         rows,
         doubled,

@@ -1,14 +1,19 @@
-//! The commands, a file each.
+//! The commands, one file each.
 
-pub mod compare;
-pub mod data;
-pub mod devices;
-pub mod dump;
-pub mod inspect;
-pub mod merge;
-pub mod predict;
-pub mod report;
-pub mod sweep;
-pub mod train;
-pub mod walkthrough;
+pub(crate) mod compare;
+pub(crate) mod data;
+pub(crate) mod devices;
+pub(crate) mod dump;
+pub(crate) mod inspect;
+pub(crate) mod merge;
+pub(crate) mod predict;
+pub(crate) mod report;
+mod seeds;
+pub(crate) mod sweep;
+pub(crate) mod train;
+#[cfg(feature = "burn")]
+pub(crate) mod walkthrough;
+#[cfg(not(feature = "burn"))]
+#[path = "without_walkthrough.rs"]
+pub(crate) mod walkthrough;
 mod watch;

@@ -1,17 +1,18 @@
-//! `headlight predict`: one sample through a run's model.
+//! `headlight predict`: classifies one sample with a run's model.
 
 use std::fmt::Write;
 
 use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_trainer::Failure;
+use headlight_trainer::devices::OpenDevice;
+use headlight_trainer::dumping::{Model, Origin, Samples, dump};
+use headlight_trainer::files::{note, print};
+use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::samples::parse_tokens;
 
-use crate::Failure;
 use crate::cli::PredictArguments;
-use crate::config::ExperimentConfig;
-use crate::experiment::{fits, init_model};
-use crate::files::{note, print};
-use crate::record::{Moment, Samples, record};
-use crate::run_dir::RunDir;
 
 /// Blocks of a bar for a weight of 1.
 const BAR: f32 = 40.0;
@@ -20,20 +21,17 @@ const BAR: f32 = 40.0;
 ///
 /// # Errors
 /// When the run or the tokens cannot be used.
-pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     if !run.has_ended() {
-        note("the run has not ended: its weights, where there are any, are of an earlier step");
+        note("the run has not ended: its weights, if it has any, are those of an earlier step");
     }
     let config = run.config()?;
-    let tokens = parse(&arguments.tokens, &config)
+    let tokens = parse_tokens(&arguments.tokens, &config)
         .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
-    let device = arguments
-        .device
-        .unwrap_or(config.compute.device)
-        .open()?
-        .device;
-    let model = run.load_weights(init_model(&config, &device)?)?;
+    let device = arguments.device.as_ref();
+    let device = OpenDevice::open(device.unwrap_or(&config.compute.device))?;
+    let parameters = run.load_weights(&config)?;
     let mut dataset = Dataset::empty(config.data.seq_len);
     let label = config
         .data
@@ -47,24 +45,12 @@ pub fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         from_training: false,
         labelled: label.is_some(),
     };
-    let dump = record(&model, &samples, Moment::default(), &config, &device)?;
+    let model = Model {
+        config: &config,
+        parameters: &parameters,
+    };
+    let dump = dump(model, &samples, Origin::default(), &device)?;
     print(&describe(&dump, &config, label))
-}
-
-/// Reads token ids and checks them against the run's vocabulary and length.
-///
-/// # Errors
-/// Says what does not fit.
-pub fn parse(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, String> {
-    let tokens = text
-        .split_whitespace()
-        .map(|word| {
-            word.parse()
-                .map_err(|_| format!("`{word}` is no token id; write whole numbers"))
-        })
-        .collect::<Result<Vec<u32>, String>>()?;
-    fits(&tokens, config)?;
-    Ok(tokens)
 }
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>) -> String {

@@ -4,33 +4,34 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
-use crate::Failure;
+use headlight_sweep::{AttentionTarget, Summary};
+use headlight_trainer::Failure;
+use headlight_trainer::files::{check_outputs, print, write_whole};
+
 use crate::cli::ReportArguments;
-use crate::files::{check_outputs, print, write_whole};
-use crate::sweep::{Summary, Watched};
 use crate::terminal;
 
 /// Reads results once, prints tables and histograms, and writes what else is asked for.
 ///
 /// # Errors
 /// When the results cannot be read, or a file cannot be written.
-pub fn run(arguments: &ReportArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
     let path = &arguments.results;
     let outputs: Vec<&Path> = [&arguments.svg, &arguments.html]
         .into_iter()
         .filter_map(Option::as_deref)
         .collect();
     check_outputs(path, &outputs)?;
-    let watched = match arguments.position.as_slice() {
-        [] => Watched::Main,
-        positions => Watched::Positions(
+    let target = match arguments.position.as_slice() {
+        [] => AttentionTarget::Main,
+        positions => AttentionTarget::Positions(
             BTreeSet::from_iter(positions)
                 .into_iter()
                 .copied()
                 .collect(),
         ),
     };
-    let summary = Summary::of(path, watched, &arguments.by)?;
+    let summary = Summary::of(path, target, &arguments.by)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let sheet = summary.sheet(&format!("{} runs of {name}", summary.runs()));
     if let Some(out) = &arguments.svg {

@@ -1,16 +1,54 @@
-//! Where `[CLS]` looks in a run of the page, to stand beside a sweep's seeds.
+//! The page of some runs among the seeds of a sweep: where `[CLS]` looks in each.
+
+use std::path::Path;
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::OwnRow;
+use headlight_inspector::{OwnRow, Seeds, Viewer};
+use headlight_sweep::{SeedAttention, attention};
+use headlight_trainer::Failure;
+use headlight_trainer::hash::of_file;
+use headlight_trainer::page::{self, Source};
+use headlight_trainer::run_dir::RunDir;
 
-use crate::Failure;
-use crate::hash::of_file;
-use crate::run_dir::RunDir;
-use crate::sweep::SeedAttention;
+/// The page of some runs, with the rows of a results file beside them.
+///
+/// # Errors
+/// When a file cannot be read, or the runs and the sweep do not belong together.
+pub(super) fn page(sources: &[Source], results: &Path) -> Result<Viewer, Failure> {
+    let (rows, failed) = rows(sources, results)?;
+    let mut own = Vec::new();
+    let mut viewer = page::page(sources, |source, name, last| {
+        own.push(row(name, last, source.run.as_ref(), &rows)?);
+        Ok(())
+    })?;
+    let name = results.file_name().unwrap_or_default().to_string_lossy();
+    let rows: Vec<_> = rows.into_iter().map(|row| row.attention).collect();
+    viewer.seeds = Seeds::of(name.into_owned(), &rows, failed);
+    if let Some(seeds) = &mut viewer.seeds {
+        seeds.own = own;
+    }
+    Ok(viewer)
+}
 
-/// The sweep's own row of the run, where it trained the same weights; else a row over the samples
-/// that the run's last dump holds.
-pub(super) fn row(
+/// The rows of a sweep whose config is that of all the runs, and how many of its runs failed.
+fn rows(sources: &[Source], results: &Path) -> Result<(Vec<SeedAttention>, usize), Failure> {
+    let mut found = None;
+    for source in sources {
+        let Some(run) = &source.run else {
+            return Err(Failure::Input(format!(
+                "--sweep {}: {} is a dump, which cannot be compared with a sweep; name a run directory",
+                results.display(),
+                source.path.display()
+            )));
+        };
+        found = Some(attention(results, run)?);
+    }
+    found.ok_or_else(|| Failure::reading(results, "there is no run to compare it with"))
+}
+
+/// The sweep's row of the run, if the sweep trained the same weights; else a row over the samples of the
+/// run's last dump.
+fn row(
     name: &str,
     last: &AttentionDump,
     run: Option<&RunDir>,

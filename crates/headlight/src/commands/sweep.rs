@@ -5,18 +5,21 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
-use crate::Failure;
+use headlight_sweep::{
+    Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
+};
+use headlight_trainer::Failure;
+use headlight_trainer::files::{note, print, write_whole};
+use headlight_trainer::signals::Signals;
+
 use crate::cli::SweepArguments;
-use crate::files::{note, print, write_whole};
-use crate::signals::Signals;
-use crate::sweep::{Asked, Busy, Choice, Plan, Report, Results, Row, Summary, commands, work};
 use crate::terminal::{self, SweepDisplay};
 
 /// Trains every run that the results file does not hold yet, and sums up what it holds then.
 ///
 /// # Errors
 /// As the config, the results file, the machine or a signal has it, and when a run failed.
-pub fn run(arguments: &SweepArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let mut overrides = arguments.config.overrides.clone();
     overrides.extend(
         arguments
@@ -36,23 +39,23 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Failure> {
             return print(&(lines.join("\n") + "\n"));
         }
     }
-    let asked = match (arguments.shard, arguments.shards) {
-        (Some(shard), _) => Asked::This(shard),
-        (None, Some(count)) => Asked::OneOf(count),
-        (None, None) => Asked::Nothing,
+    let request = match (arguments.shard, arguments.shards) {
+        (Some(shard), _) => ShardRequest::This(shard),
+        (None, Some(count)) => ShardRequest::OneOf(count),
+        (None, None) => ShardRequest::Unspecified,
     };
-    let choice = Choice::new(asked, |name| {
+    let assignment = Assignment::new(request, |name| {
         env::var_os(name).map(|value| value.to_string_lossy().into_owned())
     })?;
-    let runs = choice.shard.runs(plan.len());
+    let runs = assignment.shard.runs(plan.len());
     let out = match arguments.shards {
-        Some(_) => choice.shard.file(&arguments.out),
+        Some(_) => assignment.shard.file(&arguments.out),
         None => arguments.out.clone(),
     };
-    if let Some(said_by) = choice.said_by {
+    if let Some(named_by) = assignment.named_by {
         note(&format!(
-            "shard {} by {said_by}: {} of {} runs, into {}",
-            choice.shard,
+            "shard {} by {named_by}: {} of {} runs, into {}",
+            assignment.shard,
             runs.len(),
             plan.len(),
             out.display()
@@ -64,7 +67,7 @@ pub fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     };
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
-    let busy = if choice.is_scheduled() {
+    let busy = if assignment.is_scheduled() {
         Busy::Wait(&signals)
     } else {
         Busy::Refuse
@@ -166,7 +169,7 @@ struct Writer {
     results: Results,
 }
 
-impl Report for Writer {
+impl RowSink for Writer {
     fn finished(&mut self, row: &Row) {
         self.display.run();
         if let Err(message) = &row.outcome {

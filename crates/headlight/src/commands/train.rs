@@ -1,35 +1,34 @@
-//! `headlight train`: a config to a run directory.
+//! `headlight train`: trains a config into a run directory.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use headlight_dump::AttentionDump;
+use headlight_experiment::Engine;
+use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::train::{Ending, Mean, Progress, measure, train};
 use headlight_input::FILE_LIMIT;
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
+use headlight_trainer::dumping::{Model, dump};
+use headlight_trainer::environment::Environment;
+use headlight_trainer::files::{note, print};
+use headlight_trainer::reference::{Comparison, compare_at_end, compare_at_start};
+use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::run_report::{RunReport, reported_samples};
+use headlight_trainer::run_writer::{RunWriter, origin};
+use headlight_trainer::session::{Session, beyond_fused_here, engine_for};
+use headlight_trainer::signals::Signals;
+use headlight_trainer::{Failure, config, page, resume};
 
-use crate::browser;
 use crate::cli::TrainArguments;
-use crate::config::{self, ExperimentConfig};
-use crate::engine::{Engine, EngineName, beyond_fused};
-use crate::environment::Environment;
-use crate::experiment::Experiment;
-use crate::files::{note, print};
-use crate::record::{Samples, record};
-use crate::recorder::{Recorder, moment};
-use crate::reference::Comparison;
-use crate::report::{Report, reported_samples};
-use crate::run_dir::RunDir;
-use crate::run_page;
-use crate::signals::Signals;
-use crate::terminal;
-use crate::train::{Ending, Mean, Progress, measure, train};
-use crate::{Failure, resume};
+use crate::terminal::{self, TrainingDisplay};
+use crate::browser;
 
 /// Trains, and prints the notebook's report.
 ///
 /// # Errors
-/// As the config, the machine, the loss or a signal has it.
-pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+/// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
+pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let reopened = match &arguments.run {
         Some(path) if arguments.resume && path.symlink_metadata().is_ok() => {
             Some(RunDir::reopen(path)?)
@@ -44,19 +43,20 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         &arguments.run,
     ) {
         return Err(Failure::Input(format!(
-            "there is no run in {} to go on with; name a CONFIG to begin one there",
+            "there is no run in {} to resume; name a CONFIG to begin one there",
             path.display()
         )));
     }
-    let experiment = Experiment::new(config(arguments, begun)?)?;
-    let mut engine = experiment.engine()?;
+    let session = Session::open(resolved_config(arguments, begun)?)?;
+    let experiment = &session.experiment;
+    let mut engine = session.engine()?;
     let engine = engine.as_mut();
-    let comparisons = match &experiment.reference {
-        Some(reference) => reference.compare_at_start(&experiment, engine)?,
+    let comparisons = match &session.reference {
+        Some(reference) => compare_at_start(reference, &session, engine)?,
         None => Vec::new(),
     };
     let checkpoint = match begun {
-        Some(run) => resume::newest(run, &experiment)?,
+        Some(run) => resume::newest(run, &session)?,
         None => None,
     };
     let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
@@ -65,8 +65,8 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     }
     if let Some(run) = begun {
         let step = start.unwrap_or_default().step;
-        if resume::is_over(run, &experiment, checkpoint.as_ref()) {
-            note(&format!("the run has ended already, at step {step}"));
+        if resume::is_over(run, &session, checkpoint.as_ref()) {
+            note(&format!("the run has already ended, at step {step}"));
             open_page(
                 arguments,
                 Some(run.page_path()).filter(|page| page.exists()),
@@ -74,7 +74,7 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
             return print(&format!("saved in {}\n", run.path().display()));
         }
         let steps = experiment.steps();
-        note(&format!("going on from step {step} of {steps}"));
+        note(&format!("resuming from step {step} of {steps}"));
     }
 
     let signals = Signals::listen()
@@ -84,18 +84,24 @@ pub fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         None => create_run_dir(arguments)?,
     };
     let work = || -> Result<Option<PathBuf>, Failure> {
-        run.write_config(&experiment.config.clone().with_absolute_paths()?)?;
-        let environment = Environment::now(&experiment.config.compute, &experiment.device);
+        run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
+        let environment = Environment::now(&experiment.config.compute, &session.device);
         run.write_environment(&environment, start.map(|start| start.step))?;
-        let mut recorder = Recorder::new(&experiment, &run, checkpoint)?;
-        let ending = if recorder.has_waited_enough() {
+        let display = TrainingDisplay::new(experiment.steps());
+        let mut writer = RunWriter::new(&session, &run, checkpoint, &display)?;
+        let ending = if writer.is_out_of_patience() {
             Ending::Stopped
         } else {
             let start = start.unwrap_or_default();
-            train(&experiment, engine, &signals, start, &mut recorder)?
+            let interrupted = || signals.received().is_some();
+            train(experiment, engine, start, interrupted, &mut writer)?
         };
-        let recorder = recorder.finish(engine)?;
-        conclude(&experiment, engine, &run, ending, recorder, comparisons)
+        let writer = writer.finish(engine)?;
+        let signal = match ending {
+            Ending::Interrupted => signals.received(),
+            Ending::Finished | Ending::Stopped => None,
+        };
+        conclude(&session, engine, &run, signal, writer, comparisons)
     };
     let page = work().map_err(|failure| failed(failure, &run))?;
     open_page(arguments, page);
@@ -110,31 +116,31 @@ fn open_page(arguments: &TrainArguments, page: Option<PathBuf>) {
     }
 }
 
-/// Writes what is left of a run that has come to its end, or to an end for now, and prints it; says
-/// where its page is.
+/// Writes what remains to be written of a run that has ended or was interrupted, prints its report, and
+/// returns the path of its page.
 fn conclude(
-    experiment: &Experiment,
+    session: &Session,
     engine: &mut dyn Engine,
     run: &RunDir,
-    ending: Ending,
-    recorder: Recorder<'_>,
+    signal: Option<i32>,
+    writer: RunWriter<'_>,
     mut comparisons: Vec<Comparison>,
 ) -> Result<Option<PathBuf>, Failure> {
-    let Recorder {
+    let RunWriter {
         mut metrics,
         progress,
         losses,
-        watch,
+        tracker,
         ..
-    } = recorder;
-    if let Some(reference) = &experiment.reference {
-        comparisons.extend(reference.compare_at_end(&experiment.splits.train, engine, &losses));
+    } = writer;
+    let experiment = &session.experiment;
+    let (config, train) = (&experiment.config, &experiment.splits.train);
+    if let Some(reference) = &session.reference {
+        comparisons.extend(compare_at_end(reference, train, engine, &losses));
         run.write_json("reference.json", &comparisons)?;
     }
-    let measured = metrics
-        .last()
-        .is_some_and(|last| last.step == progress.step);
-    if !measured {
+    let last = metrics.last();
+    if last.is_none_or(|last| last.step != progress.step) {
         // Interrupted. For the report alone: metrics.jsonl holds what an undisturbed run would have written.
         let here = Progress {
             losses: Mean::default(),
@@ -142,84 +148,81 @@ fn conclude(
         };
         metrics.push(measure(experiment, engine, here)?);
     }
-    if let Some(best) = watch.as_ref().and_then(|watch| watch.best.as_ref()) {
+    let best = tracker.as_ref().and_then(|tracker| tracker.best.as_ref());
+    if let Some(best) = best {
         run.write_best(best.parameters.clone())?;
     }
 
-    let model = engine.model()?;
-    run.write_weights(&model)?;
-    let dump = record(
-        &model,
-        &Samples {
-            dataset: &experiment.splits.train,
-            indices: reported_samples(&experiment.splits.train),
-            from_training: true,
-            labelled: true,
-        },
-        moment(progress, &experiment.config),
-        &experiment.config,
-        &experiment.device.device,
-    )?;
-    let interruption = matches!(ending, Ending::Interrupted(_)).then(|| {
-        format!(
-            "Interrupted after {} steps ({} of {} epochs finished): all figures are of that moment.",
-            progress.step, progress.epoch, experiment.config.training.epochs
-        )
-    });
-    let best = watch.and_then(|watch| watch.describe(progress.step));
-    let notes: Vec<String> = interruption.into_iter().chain(best).collect();
-    let report = Report {
-        config: &experiment.config,
-        train: &experiment.splits.train,
+    let parameters = &engine.parameters();
+    run.write_weights(parameters.clone())?;
+    let dump = if cfg!(feature = "burn") {
+        let model = Model { config, parameters };
+        let samples = session.training_samples(reported_samples(train));
+        let origin = origin(progress, config);
+        Some(dump(model, &samples, origin, &session.device)?)
+    } else {
+        note("this build lacks Burn, so attention was not dumped and is not in the report");
+        None
+    };
+    let report = RunReport {
+        config,
+        train,
         held_out: experiment.splits.held_out.len(),
-        model: &model,
         metrics: &metrics,
-        dump: &dump,
+        dump: dump.as_ref(),
         comparisons: &comparisons,
-        notes: &notes,
+        interrupted: signal.is_some().then_some(progress),
+        tracker: tracker.as_ref(),
     };
     let page = write_page(run);
     run.write_report(&report.markdown(true))?;
-    print(&format!("{}{}", report.markdown(false), pictures(&dump)))?;
+    let pictures = dump.as_ref().map_or_else(String::new, pictures);
+    print(&format!("{}{pictures}", report.markdown(false)))?;
     let saved = format!("saved in {}", run.path().display());
-    match ending {
-        Ending::Finished | Ending::Stopped => print(&format!("\n{saved}\n")).map(|()| page),
-        Ending::Interrupted(signal) => Err(Failure::Interrupted {
+    match signal {
+        None => print(&format!("\n{saved}\n")).map(|()| page),
+        Some(signal) => Err(Failure::Interrupted {
             signal,
             message: format!(
                 "interrupted after step {}; everything so far is {saved}; {}",
                 progress.step,
-                how_to_go_on(run)
+                how_to_resume(run)
             ),
         }),
     }
 }
 
-/// The config of the command line, or that of the run that is gone on with.
-fn config(arguments: &TrainArguments, begun: Option<&RunDir>) -> Result<ExperimentConfig, Failure> {
+/// The config of the command line, or that of the run to resume.
+fn resolved_config(
+    arguments: &TrainArguments,
+    begun: Option<&RunDir>,
+) -> Result<ExperimentConfig, Failure> {
     let mut config = match begun {
         Some(run) if arguments.config.config.is_none() => {
             config::load(&run.config_path(), &arguments.config.overrides)?
         }
         _ => arguments.config.load()?,
     };
-    config.compute.device = arguments.device.unwrap_or(config.compute.device);
+    if let Some(device) = &arguments.device {
+        config.compute.device.clone_from(device);
+    }
     config.compute.engine = arguments.engine.unwrap_or(config.compute.engine);
     if config.compute.engine == EngineName::Auto
-        && let Some(reason) = beyond_fused(&config)
+        && let Some(reason) = beyond_fused_here(&config)
     {
-        note(&format!("engine burn: `fused` is no choice, {reason}"));
+        note(&format!("using engine `burn`: `fused` does not support {reason}"));
     }
-    config.compute.engine = config.compute.engine.resolve(&config)?;
-    // The same from the command line and from a run's folder: dumps and the report show them.
-    config.with_paths_from_here()
+    config.compute.engine = engine_for(&config)?;
+    // Dumps and the report show the same paths, whether the config comes from the command line or from a
+    // run directory.
+    config::with_paths_from_here(config)
 }
 
-/// A failure once there is a run, with what is left of it.
+/// A failure after the run began, with what the run directory holds.
 fn failed(failure: Failure, run: &RunDir) -> Failure {
     match failure {
         Failure::Diverged(message) => {
-            let _ = run_page::write(run);
+            let _ = page::write(run);
             let good = run.checkpoints().newest(FILE_LIMIT, |_| Ok(()));
             let mut saved = "metrics".to_owned();
             if let Ok(Some(good)) = good {
@@ -234,26 +237,20 @@ fn failed(failure: Failure, run: &RunDir) -> Failure {
             let place = run.path().display();
             Failure::Diverged(format!("{message}; {saved} so far are in {place}"))
         }
-        Failure::System(message) => Failure::System(format!("{message}; {}", how_to_go_on(run))),
+        Failure::System(message) => Failure::System(format!("{message}; {}", how_to_resume(run))),
         other => other,
     }
 }
 
-fn how_to_go_on(run: &RunDir) -> String {
+fn how_to_resume(run: &RunDir) -> String {
     let path = run.path().display().to_string();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    let path = if path.chars().all(plain) {
-        path
-    } else {
-        // As a shell takes it.
-        format!("'{}'", path.replace('\'', r"'\''"))
-    };
-    format!("go on with: headlight train --resume --run {path}")
+    let path = shlex::try_quote(&path).map_or_else(|_| path.clone(), Into::into);
+    format!("resume with: headlight train --resume --run {path}")
 }
 
-/// A run is whole without its page, which `inspect --html` can make at any time.
+/// Writes the page. A run is complete without it: `inspect --html` can make it at any time.
 fn write_page(run: &RunDir) -> Option<PathBuf> {
-    run_page::write(run).unwrap_or_else(|failure| {
+    page::write(run).unwrap_or_else(|failure| {
         note(&format!("no inspector.html: {failure}"));
         None
     })
@@ -267,8 +264,8 @@ fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
     RunDir::create_numbered(&stem.to_string_lossy())
 }
 
-/// The last block's first head for each sample of a dump, as heatmaps; nothing where there is no
-/// colour, since the report has the numbers.
+/// Heatmaps of the last block's first head, one per sample of a dump; empty without colour, since the
+/// report has the numbers.
 fn pictures(dump: &AttentionDump) -> String {
     let options = terminal::options();
     if options.colour == ColourMode::Plain {

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
 
-use crate::Failure;
+use headlight_trainer::Failure;
+use headlight_trainer::files::{check_outputs, print, read_bounded, write_whole};
+
 use crate::cli::WalkthroughArguments;
-use crate::files::{check_outputs, print, read_bounded, write_whole};
 use crate::terminal;
 
 /// Lists the walkthroughs, prints one, or writes it to files.
 ///
 /// # Errors
 /// When there is no such walkthrough, its file is wrong, or a file cannot be written.
-pub fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
     let Some(name) = &arguments.walkthrough else {
         return print(&list()?);
     };

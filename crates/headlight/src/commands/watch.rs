@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::Failure;
-use crate::run_dir::{RunDir, step_of};
+use headlight_trainer::Failure;
+use headlight_trainer::run_dir::{RunDir, step_of};
 
 /// How long to wait before looking again.
 const PAUSE: Duration = Duration::from_millis(100);

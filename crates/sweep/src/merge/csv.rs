@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use headlight_trainer::Failure;
+use headlight_trainer::files::write_whole;
 use serde_json::{Map, Value};
 
-use super::columns::{COLUMN_LIMIT, place};
 use super::places::{Entry, Places};
-use crate::Failure;
-use crate::files::write_whole;
+use crate::fields::{Field, Kind, fields};
+
+/// The most columns of a table: no row of a sweep has more fields, or a longer list.
+const COLUMN_LIMIT: usize = 1 << 16;
 
 /// Writes the table.
 pub(super) fn write(out: &Path, rows: &mut Places<'_>, entries: &[Entry]) -> Result<(), Failure> {
@@ -36,7 +39,11 @@ impl Column {
         match self.element {
             None => self.field.clone(),
             Some(index) => {
-                let first = usize::from(self.field == "epoch_loss");
+                let field = fields().iter().find(|field| field.name == self.field);
+                let first = match field.map(Field::kind) {
+                    Some(Kind::List { first }) => first,
+                    _ => 0,
+                };
                 format!("{}_{}", self.field, index + first)
             }
         }
@@ -89,4 +96,20 @@ fn columns(rows: &mut Places<'_>, entries: &[Entry]) -> Result<Vec<Column>, Fail
         })
     });
     Ok(columns.collect())
+}
+
+/// Where a field stands: seed and point, the grid's keys, the fields of a run in their order, the hash of
+/// the config, and last whatever is unknown.
+fn place(name: &str) -> usize {
+    let fields = fields();
+    match name {
+        "seed" => 0,
+        "point" => 1,
+        key if key.contains('.') => 2,
+        "config_sha256" => 3 + fields.len(),
+        _ => {
+            let known = fields.iter().position(|field| field.name == name);
+            known.map_or(4 + fields.len(), |index| 3 + index)
+        }
+    }
 }

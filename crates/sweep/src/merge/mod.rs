@@ -1,20 +1,18 @@
-//! Results of shards, in any order, as one file.
+//! Joins the results of shards, in any order, into one file.
 //!
-//! What is in memory is where each row lies, 32 bytes a row; the rows themselves are read one at a time, in
+//! In memory is only the place of each row, 32 bytes per row; the rows themselves are read one at a time, in
 //! the order in which they are written.
 
-mod columns;
 mod csv;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod places;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::results;
-use crate::Failure;
-use crate::files::{note, write_whole};
+use headlight_trainer::Failure;
+use headlight_trainer::files::{note, write_whole};
+
+use crate::results::Rows;
 use places::{Entry, Places};
 
 /// How many problems are listed one by one.
@@ -33,13 +31,11 @@ pub struct Merged {
     pub missing: (usize, Vec<(u64, usize)>),
 }
 
-/// A format, named by a file's ending.
+/// A format, named by the file extension.
 #[derive(Clone, Copy, PartialEq)]
 enum Format {
     Jsonl,
     Csv,
-    #[cfg(feature = "parquet")]
-    Parquet,
 }
 
 impl Format {
@@ -47,16 +43,8 @@ impl Format {
         match out.extension().and_then(|ending| ending.to_str()) {
             Some("jsonl") => Ok(Self::Jsonl),
             Some("csv") => Ok(Self::Csv),
-            #[cfg(feature = "parquet")]
-            Some("parquet") => Ok(Self::Parquet),
-            #[cfg(not(feature = "parquet"))]
-            Some("parquet") => Err(Failure::Input(format!(
-                "--out {}: this build writes no Parquet; build with `cargo build --release --features parquet`, \
-                 or use .jsonl or .csv",
-                out.display()
-            ))),
             _ => Err(Failure::Input(format!(
-                "--out {}: the ending says no format; use .jsonl, .csv or .parquet",
+                "--out {}: unknown file extension; use .jsonl or .csv",
                 out.display()
             ))),
         }
@@ -64,7 +52,7 @@ impl Format {
 }
 
 /// Writes the rows of all files, by seed and point, to `out`: as they are (.jsonl), or as a table
-/// (.csv, .parquet).
+/// (.csv).
 ///
 /// # Errors
 /// When a file cannot be read, rows are of different sweeps, or a run has two different rows.
@@ -106,8 +94,6 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
                 .try_for_each(|&entry| file.write_all(&places.line(entry)?))
         }),
         Format::Csv => csv::write(out, &mut places, &entries),
-        #[cfg(feature = "parquet")]
-        Format::Parquet => parquet::write(out, &mut places, &entries),
     }?;
     Ok(merged)
 }
@@ -123,7 +109,7 @@ struct Index {
 
 impl Index {
     fn read(&mut self, file: u32, path: &Path) -> Result<(), Failure> {
-        let mut rows = results::Rows::open(path)?;
+        let mut rows = Rows::open(path)?;
         while let Some(line) = rows.next(|key| key == "error")? {
             let (start, length) = rows.span;
             let failed = line.fields.contains_key("error");
@@ -147,7 +133,7 @@ impl Index {
         if *first != config {
             return Err(Failure::Input(format!(
                 "{}, line 1: the row is of another config, grid, dataset or version of headlight than those of {}; \
-                 merge them to files of their own",
+                 merge them into a file of their own",
                 path.display(),
                 first_path.display()
             )));

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use crate::Failure;
+use headlight_trainer::Failure;
 
 /// The most files that are open at a time; systems commonly allow 1024 or 256.
 const OPEN_LIMIT: usize = 128;

@@ -1,34 +1,23 @@
-//! What is kept of runs: a few numbers each, side by side.
+//! The numbers of runs, field by field.
 
+use headlight_experiment::metrics::Metric;
 use serde_json::{Map, Value};
 
-/// Fields of a single number.
-pub(super) const NUMBERS: [&str; 13] = [
-    "final_loss",
-    "accuracy",
-    "precision",
-    "recall",
-    "f1",
-    "held_out_final_loss",
-    "held_out_accuracy",
-    "held_out_precision",
-    "held_out_recall",
-    "held_out_f1",
-    "min_positive",
-    "max_negative",
-    "learned_at_step",
-];
+use crate::fields::{Field, Kind, Quantity, fields};
 
-/// Fields of a list of numbers.
-pub(super) const LISTS: [&str; 3] = ["epoch_loss", "attention_positive", "attention_negative"];
-
-/// Places in [`NUMBERS`] and [`LISTS`].
-pub(super) const LOSS: usize = 0;
-pub(super) const HELD_OUT_F1: usize = 9;
-pub(super) const LEARNED: usize = 12;
-pub(super) const EPOCHS: usize = 0;
-pub(super) const POSITIVE: usize = 1;
-pub(super) const NEGATIVE: usize = 2;
+/// Fields that tables and plots use by themselves.
+pub(super) const LOSS: Quantity = Quantity::Metric {
+    metric: Metric::Loss,
+    held_out: false,
+};
+pub(super) const HELD_OUT_F1: Quantity = Quantity::Metric {
+    metric: Metric::F1,
+    held_out: true,
+};
+pub(super) const LEARNED: Quantity = Quantity::LearnedAtStep;
+pub(super) const EPOCHS: Quantity = Quantity::EpochLoss;
+pub(super) const POSITIVE: Quantity = Quantity::Attention { positive: true };
+pub(super) const NEGATIVE: Quantity = Quantity::Attention { positive: false };
 
 /// The most numbers that are kept, of four bytes each: 1.5 million runs of the notebook's experiment.
 const CELL_LIMIT: usize = 48_000_000;
@@ -41,13 +30,13 @@ const LIST_LIMIT: usize = 1 << 18;
 pub(super) struct Columns {
     /// The point of the grid. `[run]`
     pub(super) points: Vec<u32>,
-    /// By [`NUMBERS`]. `[field][run]`
-    pub(super) numbers: [Vec<f32>; NUMBERS.len()],
-    /// By [`LISTS`]. `[field][element][run]`
-    pub(super) lists: [Vec<Vec<f32>>; LISTS.len()],
-    /// Of each point one run in so many is kept.
+    /// In the order of [`numbers`]. `[field][run]`
+    numbers: Vec<Vec<f32>>,
+    /// In the order of [`lists`]. `[field][element][run]`
+    lists: Vec<Vec<Vec<f32>>>,
+    /// Of each point, one run in `every` is kept.
     pub(super) every: usize,
-    /// Runs that were there. `[point]`
+    /// Runs seen. `[point]`
     seen: Vec<usize>,
     limit: usize,
 }
@@ -57,18 +46,37 @@ impl Columns {
         Self::limited(CELL_LIMIT)
     }
 
+    /// Whether a field of rows is kept.
+    pub(super) fn holds(name: &str) -> bool {
+        numbers().chain(lists()).any(|field| field.name == name)
+    }
+
+    /// A number of each run. `[run]`
+    pub(super) fn number(&self, quantity: Quantity) -> &[f32] {
+        let place = numbers().position(|field| field.quantity == quantity);
+        place.map_or(&[], |place| &self.numbers[place])
+    }
+
+    /// A list of each run. `[element][run]`
+    pub(super) fn list(&self, quantity: Quantity) -> &[Vec<f32>] {
+        let place = lists().position(|field| field.quantity == quantity);
+        place.map_or(&[], |place| &self.lists[place])
+    }
+
     fn limited(limit: usize) -> Self {
         Self {
             every: 1,
+            numbers: numbers().map(|_| Vec::new()).collect(),
+            lists: lists().map(|_| Vec::new()).collect(),
             limit,
             ..Self::default()
         }
     }
 
-    /// Adds a run, or passes over it where fewer are kept.
+    /// Adds a run, or skips it where fewer are kept.
     ///
     /// # Errors
-    /// When a field is no number, or no list of them, or lists are too long.
+    /// When a field is not a number or a list of numbers, or a list is too long.
     pub(super) fn push(&mut self, point: usize, fields: &Map<String, Value>) -> Result<(), String> {
         if self.seen.len() <= point {
             self.seen.resize(point + 1, 0);
@@ -78,20 +86,20 @@ impl Columns {
             return Ok(());
         }
         let runs = self.points.len();
-        for (column, field) in self.numbers.iter_mut().zip(NUMBERS) {
-            let value = number(fields.get(field));
-            column.push(value.ok_or_else(|| format!("its `{field}` is no number"))?);
+        for (column, field) in self.numbers.iter_mut().zip(numbers()) {
+            let value = number(fields.get(&field.name));
+            column.push(value.ok_or_else(|| format!("its `{}` is not a number", field.name))?);
         }
-        for (columns, field) in self.lists.iter_mut().zip(LISTS) {
-            let list = match fields.get(field) {
+        for (columns, field) in self.lists.iter_mut().zip(lists()) {
+            let list = match fields.get(&field.name) {
                 None | Some(Value::Null) => &[],
                 Some(Value::Array(list)) => list.as_slice(),
-                Some(_) => return Err(format!("its `{field}` is no list")),
+                Some(_) => return Err(format!("its `{}` is not a list", field.name)),
             };
             if list.len() > LIST_LIMIT {
-                let count = list.len();
+                let (name, count) = (&field.name, list.len());
                 return Err(format!(
-                    "its `{field}` has {count} values, more than {LIST_LIMIT}"
+                    "its `{name}` has {count} values, more than {LIST_LIMIT}"
                 ));
             }
             while columns.len() < list.len() {
@@ -99,7 +107,7 @@ impl Columns {
             }
             for (index, column) in columns.iter_mut().enumerate() {
                 let value = number(list.get(index));
-                column.push(value.ok_or_else(|| format!("its `{field}` holds more than numbers"))?);
+                column.push(value.ok_or_else(|| format!("its `{}` holds other values than numbers", field.name))?);
             }
         }
         self.points.push(point as u32);
@@ -111,7 +119,7 @@ impl Columns {
 
     fn cells(&self) -> usize {
         let lists: usize = self.lists.iter().map(Vec::len).sum();
-        (1 + NUMBERS.len() + lists) * self.points.len()
+        (1 + self.numbers.len() + lists) * self.points.len()
     }
 
     /// Keeps every other run of each point.
@@ -142,12 +150,23 @@ impl Columns {
     }
 }
 
+/// The fields of one number.
+pub(super) fn numbers() -> impl Iterator<Item = &'static Field> {
+    fields().iter().filter(|field| field.kind() == Kind::Number)
+}
+
+/// The fields of a list.
+fn lists() -> impl Iterator<Item = &'static Field> {
+    let is_list = |field: &&Field| matches!(field.kind(), Kind::List { .. });
+    fields().iter().filter(is_list)
+}
+
 fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
     let mut keep = keep.iter();
     values.retain(|_| keep.next().is_some_and(|keep| *keep));
 }
 
-/// NaN for none. What is beyond the largest number of four bytes is that.
+/// NaN for none; the largest float32 for anything beyond it.
 fn number(value: Option<&Value>) -> Option<f32> {
     match value {
         None | Some(Value::Null) => Some(f32::NAN),
@@ -172,17 +191,17 @@ mod tests {
         let mut columns = Columns::new();
         columns.push(0, &row(1.0, &[1.0])).unwrap();
         columns.push(0, &row(2.0, &[3.0, 4.0])).unwrap();
-        assert_eq!(columns.numbers[LOSS], [1.0, 2.0]);
-        assert_eq!(columns.lists[EPOCHS][0], [1.0, 3.0]);
-        assert!(columns.lists[EPOCHS][1][0].is_nan());
-        assert_eq!(columns.lists[EPOCHS][1][1], 4.0);
+        assert_eq!(columns.number(LOSS), [1.0, 2.0]);
+        assert_eq!(columns.list(EPOCHS)[0], [1.0, 3.0]);
+        assert!(columns.list(EPOCHS)[1][0].is_nan());
+        assert_eq!(columns.list(EPOCHS)[1][1], 4.0);
     }
 
     /// With room for ten runs, of two points with 17 runs each the same are kept as if each point had
     /// been alone: none is lost for its place in the file.
     #[test]
     fn of_too_many_runs_each_point_keeps_its_share() {
-        let mut columns = Columns::limited(10 * (1 + NUMBERS.len() + 1));
+        let mut columns = Columns::limited(10 * (1 + numbers().count() + 1));
         for run in 0..17 {
             for point in 0..2 {
                 columns.push(point, &row(f64::from(run), &[0.0])).unwrap();
@@ -190,7 +209,7 @@ mod tests {
         }
         assert_eq!(columns.every, 4);
         for point in 0..2 {
-            let kept = columns.points.iter().zip(&columns.numbers[LOSS]);
+            let kept = columns.points.iter().zip(columns.number(LOSS));
             let mine: Vec<f32> = kept
                 .filter(|(at, _)| **at == point)
                 .map(|(_, loss)| *loss)

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::columns::{HELD_OUT_F1, LEARNED, LOSS};
 use super::statistics::Sample;
-use super::{Point, Summary};
+use super::summary::{Point, Summary};
 
 /// Runs that have something in common.
 pub(super) struct Group {
@@ -90,10 +90,9 @@ impl Summary {
         let runs = sums(|point| point.runs);
         let failed = sums(|point| point.failed);
         let learned = sums(|point| point.learned);
-        let numbers = &self.columns.numbers;
-        let mut steps = samples(&numbers[LEARNED]);
-        let mut loss = samples(&numbers[LOSS]);
-        let mut held_out_f1 = samples(&numbers[HELD_OUT_F1]);
+        let mut steps = samples(self.columns.number(LEARNED));
+        let mut loss = samples(self.columns.number(LOSS));
+        let mut held_out_f1 = samples(self.columns.number(HELD_OUT_F1));
         let mut attention = samples(&self.attention[0]);
         names
             .iter()

@@ -1,4 +1,6 @@
-//! Means, quantiles and how sure they are.
+//! Means, quantiles and confidence intervals.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The normal distribution's quantile of 97.5%.
 const NORMAL: f64 = 1.959_963_984_540_054;
@@ -9,7 +11,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// `None` where no value is known: NaN is none.
+    /// `None` where all values are NaN.
     pub(super) fn of(values: impl Iterator<Item = f32>) -> Option<Self> {
         let mut sorted: Vec<f32> = values.filter(|value| !value.is_nan()).collect();
         sorted.sort_unstable_by(f32::total_cmp);
@@ -50,8 +52,7 @@ impl Sample {
     }
 }
 
-/// The 95% confidence interval of a share, as Wilson (1927) has it: right for few runs, and for shares
-/// near 0 and 1.
+/// Wilson's (1927) 95% confidence interval of a share: right for few runs, and for shares near 0 and 1.
 pub(super) fn wilson(part: usize, whole: usize) -> [f64; 2] {
     if whole == 0 {
         return [0.0, 1.0];
@@ -67,29 +68,10 @@ pub(super) fn wilson(part: usize, whole: usize) -> [f64; 2] {
     ]
 }
 
-/// The quantile of 97.5% of Student's t. From four degrees of freedom on by Hill's algorithm 396 (Communications of
-/// the ACM 13, 1970), right to seven digits; the branch that it has for fewer is not needed.
+/// The quantile of 97.5% of Student's t.
 fn student(freedom: usize) -> f64 {
-    let n = freedom as f64;
-    match freedom {
-        0 => return f64::INFINITY,
-        1 => return 12.706_204_736,
-        2 => return 4.302_652_730,
-        3 => return 3.182_446_305,
-        _ => {}
-    }
-    let a = 1.0 / (n - 0.5);
-    let b = (48.0 / a) / a;
-    let mut c = ((20_700.0 * a / b - 98.0) * a - 16.0) * a + 96.36;
-    let d = ((94.5 / (b + c) - 3.0) / b + 1.0) * (a * std::f64::consts::FRAC_PI_2).sqrt() * n;
-    let x = -NORMAL;
-    if freedom < 5 {
-        c += 0.3 * (n - 4.5) * (x + 0.6);
-    }
-    c += (((0.05 * d * x - 5.0) * x - 7.0) * x - 2.0) * x + b;
-    let y = x * x;
-    let y = (((((0.4 * y + 6.3) * y + 36.0) * y + 94.5) / c - y - 3.0) / b + 1.0) * x;
-    (n * (a * y * y).exp_m1()).sqrt()
+    let distribution = StudentsT::new(0.0, 1.0, freedom as f64);
+    distribution.map_or(f64::INFINITY, |student| student.inverse_cdf(0.975))
 }
 
 #[cfg(test)]

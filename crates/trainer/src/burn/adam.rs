@@ -13,7 +13,7 @@ use headlight_model::TransformerClassifier;
 
 /// Adam's settings and state.
 #[derive(Clone, Debug)]
-pub struct Adam {
+pub(super) struct Adam {
     learning_rate: f64,
     beta_1: f64,
     beta_2: f64,
@@ -34,16 +34,16 @@ struct Moments {
 
 /// The tokens of a batch and the vectors that they became, the latter a leaf of the graph.
 #[derive(Clone, Debug)]
-pub struct Lookup {
+pub(super) struct Lookup {
     /// `[batch, position]`
-    pub tokens: Tensor<2, Int>,
+    pub(super) tokens: Tensor<2, Int>,
     /// `[batch, position, d_model]`
-    pub rows: Tensor<3>,
+    pub(super) rows: Tensor<3>,
 }
 
 impl Adam {
     /// Adam before its first step.
-    pub fn new(config: &TrainingConfig) -> Self {
+    pub(super) fn new(config: &TrainingConfig) -> Self {
         Self {
             learning_rate: config.learning_rate,
             beta_1: config.beta_1,
@@ -56,12 +56,12 @@ impl Adam {
     }
 
     /// Steps taken.
-    pub fn steps(&self) -> u32 {
+    pub(super) fn steps(&self) -> u32 {
         self.steps
     }
 
     /// Means of gradients and of their squares, over `count` parameters; 0 before the first step.
-    pub fn moments(&self, count: usize) -> (Vec<f32>, Vec<f32>) {
+    pub(super) fn moments(&self, count: usize) -> (Vec<f32>, Vec<f32>) {
         match &self.moments {
             Some(Moments { first, second }) => {
                 let host = |moments: &Tensor<1>| moments.to_data().iter::<f32>().collect();
@@ -72,7 +72,7 @@ impl Adam {
     }
 
     /// Continues from the moments after `steps` steps.
-    pub fn restore(&mut self, steps: u32, first: &[f32], second: &[f32], device: &Device) {
+    pub(super) fn restore(&mut self, steps: u32, first: &[f32], second: &[f32], device: &Device) {
         let tensor = |values: &[f32]| {
             Tensor::from_data(TensorData::new(values.to_vec(), [values.len()]), device)
         };
@@ -84,7 +84,7 @@ impl Adam {
     }
 
     /// Moves the model's parameters against their gradients.
-    pub fn step(
+    pub(super) fn step(
         &mut self,
         model: TransformerClassifier,
         gradients: Gradients,

@@ -2,12 +2,13 @@
 
 use headlight_inspector::distribution::Panel;
 use headlight_inspector::{Cells, Sheet};
+use headlight_trainer::run_report::number;
 
-use super::Summary;
-use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, NUMBERS, POSITIVE};
+use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
 use super::groups::Group;
 use super::statistics::{Sample, wilson};
-use crate::report::number;
+use super::summary::Summary;
+use crate::fields::Quantity;
 
 /// The quantiles of the table.
 const QUANTILES: [(&str, f64); 5] = [
@@ -27,23 +28,6 @@ const BANDS: [(&str, f64); 5] = [
     ("95%", 0.95),
 ];
 
-/// How fields of a number are called, and their decimals; in the order of [`NUMBERS`], but for the last,
-/// which stands below attention.
-const NAMES: [(&str, usize); NUMBERS.len() - 1] = [
-    ("final loss", 5),
-    ("accuracy", 5),
-    ("precision", 4),
-    ("recall", 4),
-    ("F1", 4),
-    ("held-out loss", 5),
-    ("held-out accuracy", 5),
-    ("held-out precision", 4),
-    ("held-out recall", 4),
-    ("held-out F1", 4),
-    ("smallest probability of a positive", 4),
-    ("largest probability of a negative", 4),
-];
-
 /// The most groups, epochs, positions or reasons of a table, and the most groups of a picture.
 const MOST_ROWS: usize = 64;
 const MOST_EPOCHS: usize = 16;
@@ -52,7 +36,24 @@ const MOST_GROUPS: usize = 24;
 /// The most moments of a curve.
 const MOST_MOMENTS: usize = 200;
 
-pub(super) fn sheet(summary: &Summary, title: &str) -> Sheet {
+impl Summary {
+    /// The tables and histograms, for a terminal of `columns` columns.
+    pub fn text(&self, columns: usize) -> String {
+        format!("\n{}", self.sheet("").text(columns))
+    }
+
+    /// The plots, as SVG.
+    pub fn picture(&self, title: &str) -> String {
+        self.sheet(title).svg()
+    }
+
+    /// Words, tables and plots.
+    pub fn sheet(&self, title: &str) -> Sheet {
+        sheet(self, title)
+    }
+}
+
+fn sheet(summary: &Summary, title: &str) -> Sheet {
     let epochs = curve(summary);
     let mut tables = vec![all_runs(summary)];
     tables.extend(failures(summary));
@@ -86,7 +87,7 @@ pub(super) fn sheet(summary: &Summary, title: &str) -> Sheet {
             ));
         }
         _ => words.push(format!(
-            "the grid has {points} points, which are not shown one by one"
+            "the grid has {points} points, which are not listed"
         )),
     }
     Sheet {
@@ -109,19 +110,19 @@ fn words(summary: &Summary) -> Vec<String> {
             "{runs} runs{failed}; {learned} learned: held-out F1 reached 0.99 ({})",
             share(learned, runs)
         ),
-        format!("95% confidence interval of that share, as Wilson has it: {low:.2}% to {high:.2}%"),
+        format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
     ];
-    if summary.found && !summary.columns.lists[POSITIVE].is_empty() {
+    if summary.found && !summary.columns.list(POSITIVE).is_empty() {
         words.push(format!(
-            "attention is measured on {}, which positives have most of it on, over all runs",
-            summary.watched.words()
+            "attention is measured on {}, which gets the most attention from positives over all runs",
+            summary.target.words()
         ));
     }
     let every = summary.columns.every;
     if every > 1 {
         words.push(format!(
-            "counts and shares are of all runs, every other figure of {} of them: one in {every} of each point of \
-             the grid",
+            "counts and shares cover all runs; every other figure covers {} of them, one in {every} of each point \
+             of the grid",
             summary.columns.points.len()
         ));
     }
@@ -140,22 +141,22 @@ fn all_runs(summary: &Summary) -> Cells {
         row.extend(QUANTILES.map(|(_, share)| number(Some(sample.quantile(share)), decimals)));
         rows.push(row);
     };
-    let numbers = &summary.columns.numbers;
-    for (column, (name, decimals)) in numbers.iter().zip(NAMES) {
-        add(name, decimals, column);
+    for field in numbers().filter(|field| field.quantity != LEARNED) {
+        let column = summary.columns.number(field.quantity);
+        add(&field.label, field.decimals, column);
     }
     for (class, column) in ["positives", "negatives"].iter().zip(&summary.attention) {
-        let name = format!("attention on {}, {class}", summary.watched.words());
+        let name = format!("attention on {}, {class}", summary.target.words());
         add(&name, 3, column);
     }
-    add("learned at step", 0, &numbers[LEARNED]);
+    add("learned at step", 0, summary.columns.number(LEARNED));
     Cells {
         rows,
         ..Cells::default()
     }
 }
 
-/// Why runs failed, the commonest reason first.
+/// Why runs failed, the most common reason first.
 fn failures(summary: &Summary) -> Option<Cells> {
     let mut reasons: Vec<_> = summary.reasons.values().collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.runs));
@@ -169,21 +170,21 @@ fn failures(summary: &Summary) -> Option<Cells> {
     }
     (rows.len() > 1).then(|| Cells {
         title: "Failed runs".to_owned(),
-        how: "messages that begin alike but for numbers are counted together, under the first"
+        how: "messages that differ only in numbers are counted together, under the first one"
             .to_owned(),
         rows,
     })
 }
 
-/// The losses of an epoch over all runs that have it. Of many epochs some.
+/// The losses of an epoch over all runs that have it; of many epochs, a selection.
 fn curve(summary: &Summary) -> Vec<(usize, Sample)> {
-    let losses = &summary.columns.lists[EPOCHS];
+    let losses = summary.columns.list(EPOCHS);
     some(losses.len(), MOST_MOMENTS)
         .filter_map(|epoch| Some((epoch + 1, Sample::of(losses[epoch].iter().copied())?)))
         .collect()
 }
 
-/// At most so many places of a list, evenly, the first and the last among them.
+/// At most `most` indices of a list, evenly spread, with the first and the last.
 fn some(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let shown = count.min(most);
     (0..shown).map(move |index| match shown {
@@ -221,14 +222,14 @@ fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Panel> {
 }
 
 /// Attention on each position, of a class.
-fn by_position(summary: &Summary, class: usize) -> Vec<Option<Sample>> {
-    let columns = summary.columns.lists[class].iter().take(MOST_ROWS);
+fn by_position(summary: &Summary, class: Quantity) -> Vec<Option<Sample>> {
+    let columns = summary.columns.list(class).iter().take(MOST_ROWS);
     columns
         .map(|column| Sample::of(column.iter().copied()))
         .collect()
 }
 
-const CLASSES: [(&str, usize); 2] = [("positives", POSITIVE), ("negatives", NEGATIVE)];
+const CLASSES: [(&str, Quantity); 2] = [("positives", POSITIVE), ("negatives", NEGATIVE)];
 
 fn positions_table(summary: &Summary) -> Option<Cells> {
     let classes = CLASSES.map(|(name, class)| (name, by_position(summary, class)));
@@ -266,8 +267,7 @@ fn positions_panel(summary: &Summary) -> Option<Panel> {
         let ranges = by_position(summary, class).into_iter().map(range).collect();
         (name.to_owned(), ranges)
     });
-    let lists = &summary.columns.lists;
-    let positions = lists[POSITIVE].len().max(lists[NEGATIVE].len());
+    let positions = positions(summary);
     (positions > 0).then(|| Panel::Ranges {
         labels: ["position", "attention of [CLS] (median, 5% to 95%)"].map(str::to_owned),
         groups: (0..positions.min(MOST_ROWS))
@@ -278,18 +278,22 @@ fn positions_panel(summary: &Summary) -> Option<Panel> {
     })
 }
 
+/// Positions of a sample, the most of all runs.
+fn positions(summary: &Summary) -> usize {
+    let lists = [POSITIVE, NEGATIVE].map(|class| summary.columns.list(class).len());
+    lists[0].max(lists[1])
+}
+
 /// How often quantities have which values, and how two of them go together.
 fn distributions(summary: &Summary) -> Vec<Panel> {
     let known = |column: &[f32]| {
         let known = column.iter().filter(|value| !value.is_nan());
         known.map(|&value| f64::from(value)).collect::<Vec<_>>()
     };
-    let numbers = &summary.columns.numbers;
-    let (attention, steps) = (&summary.attention[0], &numbers[LEARNED]);
-    let lists = &summary.columns.lists;
-    let positions = lists[POSITIVE].len().max(lists[NEGATIVE].len());
-    let uniform = summary.watched.uniform(positions);
-    let name = format!("attention on {}", summary.watched.words());
+    let (attention, steps) = (&summary.attention[0], summary.columns.number(LEARNED));
+    let positions = positions(summary);
+    let uniform = summary.target.uniform(positions);
+    let name = format!("attention on {}", summary.target.words());
     let both = steps.iter().zip(attention);
     let points = both
         .filter(|(step, paid)| !step.is_nan() && !paid.is_nan())
@@ -298,7 +302,7 @@ fn distributions(summary: &Summary) -> Vec<Panel> {
     vec![
         Panel::Histogram {
             label: "final loss".to_owned(),
-            values: known(&numbers[LOSS]),
+            values: known(summary.columns.number(LOSS)),
             mark: None,
         },
         Panel::Histogram {
@@ -318,7 +322,7 @@ fn distributions(summary: &Summary) -> Vec<Panel> {
     ]
 }
 
-/// A line for each group.
+/// One row per group.
 fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
     let mut rows = vec![
         [
@@ -355,7 +359,7 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
         how: format!(
             "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
              that learned is Wilson's",
-            summary.watched.words()
+            summary.target.words()
         ),
         rows,
     }
@@ -373,7 +377,7 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Panel> {
         let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
         Some([mean - margin, mean, mean + margin])
     };
-    let attention = format!("attention on {}", summary.watched.words());
+    let attention = format!("attention on {}", summary.target.words());
     let sets = [
         ("share that learned".to_owned(), learned.collect()),
         (

@@ -4,25 +4,20 @@ use headlight_data::LabelRule;
 
 /// Where attention is measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Watched {
+pub enum AttentionTarget {
     /// On these positions, added up.
     Positions(Vec<usize>),
-    /// On whichever position has the most.
+    /// On the position with the most attention in each run.
     Largest,
-    /// On the position that positives give the most to, over all runs.
+    /// On the position that gets the most attention from positives over all runs.
     Main,
 }
 
-impl Watched {
-    /// The positions that always decide the label, where there are any.
+impl AttentionTarget {
+    /// The positions that always decide the label, if the rule has any.
     pub(super) fn of(rule: Option<&LabelRule>) -> Self {
-        match rule {
-            Some(LabelRule::TokenAtPosition { position, .. }) => Self::Positions(vec![*position]),
-            Some(LabelRule::EqualPositions { first, second }) => {
-                Self::Positions(vec![*first, *second])
-            }
-            _ => Self::Largest,
-        }
+        rule.and_then(LabelRule::fixed_positions)
+            .map_or(Self::Largest, Self::Positions)
     }
 
     pub(super) fn words(&self) -> String {
@@ -38,11 +33,11 @@ impl Watched {
         }
     }
 
-    /// What attention there would be if uniform over so many positions.
+    /// The attention on the target if it were uniform over `positions` positions.
     pub(super) fn uniform(&self, positions: usize) -> Option<f64> {
         match self {
-            Self::Positions(watched) if positions > 0 => {
-                Some(watched.len() as f64 / positions as f64)
+            Self::Positions(named) if positions > 0 => {
+                Some(named.len() as f64 / positions as f64)
             }
             _ => None,
         }
@@ -54,7 +49,7 @@ impl Watched {
             let at = |position: usize| columns.get(position).map_or(f32::NAN, |column| column[run]);
             match self {
                 Self::Positions(positions) => positions.iter().map(|&position| at(position)).sum(),
-                // `f32::max` passes over NaN.
+                // `f32::max` ignores NaN.
                 Self::Largest | Self::Main => (0..columns.len()).map(at).fold(f32::NAN, f32::max),
             }
         };

@@ -1,0 +1,14 @@
+//! `headlight walkthrough` in a build without Burn.
+
+use headlight_trainer::Failure;
+use headlight_trainer::session::without_burn;
+
+use crate::cli::WalkthroughArguments;
+
+/// Refuses.
+///
+/// # Errors
+/// Always.
+pub(crate) fn run(_: &WalkthroughArguments) -> Result<(), Failure> {
+    Err(without_burn("`headlight walkthrough`"))
+}

@@ -1,0 +1,136 @@
+//! The fields of a run that ended well, in the order of its row.
+//!
+//! Whatever writes, reads, orders or shows rows iterates over [`fields`].
+
+use std::sync::LazyLock;
+
+use headlight_experiment::metrics::{METRICS, Metric};
+use serde::{Serialize, Serializer};
+
+use crate::row::Outcome;
+
+/// A field of a row.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    /// Its key.
+    pub(crate) name: String,
+    /// Its name in tables.
+    pub(crate) label: String,
+    /// Digits after the decimal point in tables.
+    pub(crate) decimals: usize,
+    pub(crate) quantity: Quantity,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quantity {
+    /// Mean loss over the batches of each epoch.
+    EpochLoss,
+    /// A metric of the final model.
+    Metric { metric: Metric, held_out: bool },
+    /// Attention of `[CLS]` on each position, of positives or of negatives.
+    Attention { positive: bool },
+    /// The step after which the task was learned.
+    LearnedAtStep,
+    /// The hash of the final weights.
+    WeightsSha256,
+}
+
+/// The shape of a field's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Number,
+    /// A list, and the number that its first element has in a table.
+    List { first: usize },
+    Text,
+}
+
+/// A field's value.
+pub(crate) enum FieldValue<'a> {
+    Number(Option<f64>),
+    Step(Option<usize>),
+    List(Option<&'a [f64]>),
+    Text(&'a str),
+}
+
+/// All fields, in the order of a row.
+pub(crate) fn fields() -> &'static [Field] {
+    static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(all);
+    &FIELDS
+}
+
+fn all() -> Vec<Field> {
+    let field = |name: &str, label: &str, decimals, quantity| Field {
+        name: name.to_owned(),
+        label: label.to_owned(),
+        decimals,
+        quantity,
+    };
+    let metrics = |is_ratio: bool, held_out: bool| {
+        let chosen = METRICS.iter().filter(move |info| info.is_ratio == is_ratio);
+        chosen.filter_map(move |info| {
+            let [name, label] = info.row?;
+            let (name, label) = if held_out {
+                (format!("held_out_{name}"), format!("held-out {}", info.label))
+            } else {
+                (name.to_owned(), label.to_owned())
+            };
+            let metric = info.metric;
+            let quantity = Quantity::Metric { metric, held_out };
+            Some(field(&name, &label, info.decimals, quantity))
+        })
+    };
+    let attention = |name, positive| field(name, "", 3, Quantity::Attention { positive });
+    let mut fields = vec![field("epoch_loss", "", 5, Quantity::EpochLoss)];
+    fields.extend(metrics(true, false));
+    fields.extend(metrics(true, true));
+    fields.extend(metrics(false, false));
+    fields.push(attention("attention_positive", true));
+    fields.push(attention("attention_negative", false));
+    fields.push(field("learned_at_step", "learned at step", 0, Quantity::LearnedAtStep));
+    fields.push(field("weights_sha256", "", 0, Quantity::WeightsSha256));
+    fields
+}
+
+impl Field {
+    /// The shape of its values.
+    pub(crate) fn kind(&self) -> Kind {
+        match self.quantity {
+            Quantity::EpochLoss => Kind::List { first: 1 },
+            Quantity::Attention { .. } => Kind::List { first: 0 },
+            Quantity::Metric { .. } | Quantity::LearnedAtStep => Kind::Number,
+            Quantity::WeightsSha256 => Kind::Text,
+        }
+    }
+
+    /// Its value in a run.
+    pub(crate) fn value<'a>(&self, outcome: &'a Outcome) -> FieldValue<'a> {
+        match self.quantity {
+            Quantity::EpochLoss => FieldValue::List(Some(&outcome.epoch_loss)),
+            Quantity::Metric { metric, held_out } => FieldValue::Number(if held_out {
+                outcome.held_out.as_ref().and_then(|metrics| metrics[metric])
+            } else {
+                outcome.train[metric]
+            }),
+            Quantity::Attention { positive: true } => {
+                FieldValue::List(outcome.attention_positive.as_deref())
+            }
+            Quantity::Attention { positive: false } => {
+                FieldValue::List(outcome.attention_negative.as_deref())
+            }
+            Quantity::LearnedAtStep => FieldValue::Step(outcome.learned_at_step),
+            Quantity::WeightsSha256 => FieldValue::Text(&outcome.weights_sha256),
+        }
+    }
+}
+
+impl Serialize for FieldValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => number.serialize(serializer),
+            Self::Step(step) => step.serialize(serializer),
+            Self::List(list) => list.serialize(serializer),
+            Self::Text(text) => text.serialize(serializer),
+        }
+    }
+}

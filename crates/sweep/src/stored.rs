@@ -1,0 +1,96 @@
+//! Reads the rows of a results file back.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::grid::POINT_LIMIT;
+
+/// A row that was read back: its place in the plan, and the fields that were asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredRow {
+    pub(crate) seed: u64,
+    pub(crate) point: Option<usize>,
+    pub(crate) config_sha256: String,
+    pub(crate) fields: Map<String, Value>,
+}
+
+impl StoredRow {
+    /// Reads a row with all its fields.
+    ///
+    /// # Errors
+    /// When the text is not a row: says what is missing.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_only(text, |_| true)
+    }
+
+    /// Reads a row with its place and the fields that `keep` accepts; skipping the others is several
+    /// times as fast as reading them.
+    ///
+    /// # Errors
+    /// As [`StoredRow::parse`].
+    pub(crate) fn parse_only(text: &str, keep: impl Fn(&str) -> bool) -> Result<Self, String> {
+        let mut parser = serde_json::Deserializer::from_str(text);
+        let fields = Fields(keep)
+            .deserialize(&mut parser)
+            .and_then(|fields| parser.end().map(|()| fields))
+            .map_err(|error| format!("it is not a JSON object ({error})"))?;
+        let point = match fields.get("point") {
+            None => None,
+            Some(point) => {
+                let point = point.as_u64().ok_or("its `point` is not a whole number")? as usize;
+                if point >= POINT_LIMIT {
+                    return Err(format!(
+                        "its `point` is {point}; a grid has at most {POINT_LIMIT}"
+                    ));
+                }
+                Some(point)
+            }
+        };
+        let hash = fields.get("config_sha256").and_then(Value::as_str);
+        Ok(Self {
+            seed: fields
+                .get("seed")
+                .and_then(Value::as_u64)
+                .ok_or("it has no `seed`")?,
+            point,
+            config_sha256: hash.ok_or("it has no `config_sha256`")?.to_owned(),
+            fields,
+        })
+    }
+}
+
+/// The fields of a place, which every row has.
+const PLACE: [&str; 3] = ["seed", "point", "config_sha256"];
+
+/// Some fields of a JSON object.
+struct Fields<K>(K);
+
+impl<'de, K: Fn(&str) -> bool> DeserializeSeed<'de> for Fields<K> {
+    type Value = Map<String, Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, parser: D) -> Result<Self::Value, D::Error> {
+        parser.deserialize_map(self)
+    }
+}
+
+impl<'de, K: Fn(&str) -> bool> Visitor<'de> for Fields<K> {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(key) = access.next_key::<String>()? {
+            if PLACE.contains(&key.as_str()) || (self.0)(&key) {
+                fields.insert(key, access.next_value()?);
+            } else {
+                access.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(fields)
+    }
+}

@@ -1,0 +1,95 @@
+//! Samples that a user names: a file, lines of text, or one line of token ids.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use headlight_data::Dataset;
+use headlight_data::files::{self, FileError, Format};
+use headlight_experiment::check_sample;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_input::{FILE_LIMIT, LINE_LIMIT, Lines};
+
+use crate::Failure;
+use crate::files::open;
+
+/// Samples from a dataset file (both splits, training first) or a text file, and whether their
+/// labels are known.
+///
+/// # Errors
+/// When the file cannot be read, or a sample does not suit the config.
+pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
+    if path.extension().is_some_and(|ending| ending == "txt") {
+        return text_samples(path, config);
+    }
+    let wrong = |error: FileError| Failure::Input(error.to_string());
+    let format = Format::of(path).map_err(wrong)?;
+    let file = open(path, FILE_LIMIT)?;
+    let splits = files::read(file, format, path.display()).map_err(wrong)?;
+    let mut dataset = Dataset::empty(config.data.seq_len);
+    for part in [&splits.train, &splits.held_out] {
+        for sample in 0..part.len() {
+            let tokens = part.tokens(sample);
+            check_sample(tokens, config)
+                .map_err(|reason| Failure::reading(path, format!("sample {sample}: {reason}")))?;
+            dataset.push(tokens, part.label(sample));
+        }
+    }
+    Ok((dataset, true))
+}
+
+/// One sample per line of token ids; labels come from the config's rule, if it has one.
+fn text_samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
+    let file = open(path, FILE_LIMIT)?;
+    let dataset = parse_lines(BufReader::new(file), config)
+        .map_err(|reason| Failure::reading(path, reason))?;
+    Ok((dataset, config.data.rule.is_some()))
+}
+
+/// Samples from lines of token ids, labelled by the config's rule if it has one.
+///
+/// # Errors
+/// Names the line and what is wrong.
+pub(crate) fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Dataset, String> {
+    let rule = config.data.rule.as_ref();
+    let mut dataset = Dataset::empty(config.data.seq_len);
+    let mut lines = Lines::new(reader, LINE_LIMIT);
+    for number in 1.. {
+        let at = |reason: String| format!("line {number}: {reason}");
+        let Some(line) = lines.next_line().map_err(|error| at(error.to_string()))? else {
+            break;
+        };
+        let tokens: Vec<u32> = line
+            .text
+            .split_whitespace()
+            .map(|word| {
+                word.parse()
+                    .map_err(|_| at(format!("`{word}` is not a token id")))
+            })
+            .collect::<Result<_, _>>()?;
+        if tokens.is_empty() {
+            continue;
+        }
+        check_sample(&tokens, config).map_err(at)?;
+        dataset.push(&tokens, rule.is_some_and(|rule| rule.label_for(&tokens)));
+    }
+    if dataset.is_empty() {
+        return Err("it holds no samples".to_owned());
+    }
+    Ok(dataset)
+}
+
+/// Reads token ids and checks them against the config's vocabulary and length.
+///
+/// # Errors
+/// Says what is wrong.
+pub fn parse_tokens(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, String> {
+    let tokens = text
+        .split_whitespace()
+        .map(|word| {
+            word.parse()
+                .map_err(|_| format!("`{word}` is not a token id; write whole numbers"))
+        })
+        .collect::<Result<Vec<u32>, String>>()?;
+    check_sample(&tokens, config)?;
+    Ok(tokens)
+}
