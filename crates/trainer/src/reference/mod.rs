@@ -1,6 +1,6 @@
 //! A run recorded elsewhere, repeated here and compared figure by figure.
 //!
-//! `scripts/keras_reference.py` records one in Keras, and its head says what the file holds. The
+//! `scripts/keras/keras_reference.py` records one in Keras, and its head says what the file holds. The
 //! comparison goes level by level: what the recorded weights compute, the gradient of the first
 //! batch, and the whole training run from the same weights over the same batches.
 
