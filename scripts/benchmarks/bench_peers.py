@@ -140,6 +140,7 @@ def batches(seed: int, epochs: int):
 
 def keras_peer(epochs: int, cores: int, tuned: bool) -> Training:
     warnings.filterwarnings("ignore", message="`shuffle=True` was passed")
+    sys.path.append(str(ROOT / "scripts" / "keras"))
     from notebook_keras import build_model, keras, tf
 
     threads = 1 if cores == 1 else 0  # 0: TensorFlow's choice
