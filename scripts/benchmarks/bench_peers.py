@@ -77,8 +77,8 @@ class Peer:
 
 
 PEERS = {
-    "keras-notebook": Peer("Keras, as the notebook has it", 2),
-    "keras-tuned": Peer("Keras, XLA, 500 steps an execution", 3),
+    "keras-notebook": Peer("Keras, as in the notebook", 2),
+    "keras-tuned": Peer("Keras, XLA, 500 steps per execution", 3),
     "torch-eager": Peer("PyTorch, eager", 3),
     "torch-compile": Peer("PyTorch, torch.compile of the whole step", 5),
     "jax-jit": Peer("JAX, a jitted step", 5),
@@ -585,7 +585,7 @@ def medians(results: dict[str, Result]) -> str:
                 f"{min(result.accuracy):.4f}",
             ]
         )
-    return table(["peer", "cold, s", "warm, ms a seed", "step, µs", "seeds a second", "accuracy"], rows)
+    return table(["peer", "cold, s", "warm, ms per seed", "step, µs", "seeds per second", "accuracy"], rows)
 
 
 def ratios(one: dict[str, Result], all_cores: dict[str, Result]) -> dict[str, list[float | None]]:
@@ -618,7 +618,7 @@ def ratios(one: dict[str, Result], all_cores: dict[str, Result]) -> dict[str, li
         (["jax-vmap-8", "jax-vmap-64"], "JAX vmap at its best"),
         (["jax-vmap-folded-8", "jax-vmap-folded-64"], "JAX vmap, folded, at its best"),
     ]:
-        found[f"seeds a second: Headlight's sweep, fused / {label}"] = [
+        found[f"seeds per second: Headlight's sweep, fused / {label}"] = [
             quotient(best(results, names), warm(results, fused)) for results in both
         ]
     for name in ["jax-scan", "jax-scan-folded", "headlight-burn"]:
