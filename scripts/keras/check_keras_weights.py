@@ -1,10 +1,10 @@
-"""Headlight and Keras give the same numbers for the same weights, both ways, by the real binary.
+"""Checks that Headlight's binary and Keras compute the same from the same weights, in both directions.
 
     python scripts/keras/check_keras_weights.py --headlight target/release/headlight
 
-Into Keras: Headlight trains configs/notebook.toml, Keras gets its weights and the samples of its
-last dump. Out of Keras: fresh weights, and the same with every parameter moved so that no bias is
-0, go through `headlight dump` with 200 samples, with one head, two and four. Prints the largest
+Into Keras: Headlight trains configs/notebook.toml, and Keras gets its weights and the samples of its
+last dump. Out of Keras: `headlight dump` gets fresh weights and 200 samples, and then the same weights
+with every parameter changed so that no bias is 0; with one, two and four heads. Prints the largest
 differences.
 """
 
@@ -37,7 +37,7 @@ TOLERANCES = {
 
 
 def compare(title: str, dump: np.lib.npyio.NpzFile, model: keras.Model, tolerances: dict) -> None:
-    """Holds a dump against what Keras computes for the dump's tokens. Layer 0 is the only one."""
+    """Compares a dump of one layer with what Keras computes for its tokens."""
     expected = internals(model, dump["tokens"])
     print(f"{title}, {len(dump['tokens'])} samples")
     for name, tolerance in tolerances.items():
@@ -65,7 +65,7 @@ def out_of_keras(headlight: str, folder: pathlib.Path) -> None:
     samples.write_text("".join(lines[: SAMPLES + 1]))
     with samples.open(newline="") as file:
         rows = [[int(row[f"token_{at}"]) for at in range(7)] for row in csv.DictReader(file)]
-    assert np.array_equal(rows, dataset()[0][:SAMPLES]), "another dataset than the notebook's"
+    assert np.array_equal(rows, dataset()[0][:SAMPLES]), "this is not the notebook's dataset"
 
     weights, out = folder / "keras.safetensors", folder / "dump.npz"
     keras.utils.set_random_seed(0)

@@ -1,15 +1,15 @@
-"""Whether two files of seeds, Keras's and Headlight's, look like draws from one distribution.
+"""Tests whether Keras's and Headlight's seeds look like draws from one distribution.
 
     headlight sweep --seeds 0..1000 --out seeds.jsonl
     python scripts/keras/compare_seeds.py data/keras_seeds.csv seeds.jsonl
 
 Prints a Markdown table: for each column the mean of each file with its 95% confidence interval
 (Student's t), and the p-value of a two-sample Kolmogorov-Smirnov test. Exits with 1 if any p is
-below 0.01. With 21 columns, many of them tied to each other, that happens by chance too: in at most
-a fifth of the comparisons of two files that are alike.
+below 0.01. With 21 columns, many of them correlated, that also happens by chance: in at most a
+fifth of the comparisons of two files from one distribution.
 
-A .jsonl file is a sweep's: `epoch_loss` and both `attention_` fields hold lists there. Two tables of
-Keras's can be compared too.
+A .jsonl file is a sweep's: its `epoch_loss` and both `attention_` fields are lists. You can also compare
+two of Keras's tables.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def read(path: pathlib.Path) -> dict[str, np.ndarray]:
 
 
 def flatten(run: dict) -> dict[str, float]:
-    """A sweep's run with the columns of the CSV file, and nothing else."""
+    """A row of a sweep as the columns of the CSV file."""
     row = {"seed": run["seed"]}
     for epoch, loss in enumerate(run["epoch_loss"], start=1):
         row[f"loss_{epoch}"] = loss
@@ -61,7 +61,7 @@ def main() -> None:
     args = parser.parse_args()
     keras, headlight = read(args.keras), read(args.headlight)
     if set(keras) != set(headlight):
-        sys.exit(f"columns that only one file has: {sorted(set(keras) ^ set(headlight))}")
+        sys.exit(f"only one of the files has these columns: {sorted(set(keras) ^ set(headlight))}")
     runs = [len(next(iter(columns.values()))) for columns in [keras, headlight]]
     print(f"| | Keras, {runs[0]} seeds | Headlight, {runs[1]} seeds | p |")
     print("|---|---|---|---|")
@@ -70,7 +70,7 @@ def main() -> None:
         p = stats.ks_2samp(keras[name], headlight[name]).pvalue
         means = [mean_with_interval(columns[name]) for columns in [keras, headlight]]
         print(f"| `{name}` | {means[0]} | {means[1]} | {p:.3f} |")
-        if not p >= THRESHOLD:  # a NaN is unlike anything
+        if not p >= THRESHOLD:  # also for NaN
             unlike.append(name)
     if unlike:
         sys.exit(f"p below {THRESHOLD}: {', '.join(unlike)}")

@@ -6,9 +6,9 @@
 Parameters have Headlight's names and shapes. In the file:
 
     initial.<parameter>      before the first step
-    gradient.<parameter>     of the first batch's loss at the initial weights; embeddings dense
+    gradient.<parameter>     of the first batch's loss at the initial weights; dense for embeddings too
     final.<parameter>        after the last step
-    batch_order              [epoch, sample] uint16: which sample comes when
+    batch_order              [epoch, sample] uint16: the samples in order
     losses                   [step] float32: each batch's loss before its own step
     samples                  [16] int32: 8 positives and 8 negatives, 0 and 10 among them
     initial.<array>, final.<array>    for these samples, the arrays of a dump without the layer axis
@@ -17,17 +17,17 @@ Parameters have Headlight's names and shapes. In the file:
 Keras draws the initial weights; the batch order is NumPy's, so that it can be stored and repeated.
 The steps are `train_on_batch` with the compiled Adam. `binary_crossentropy` gets probabilities but
 computes from logits: `Dense(activation="sigmoid")` leaves them on the tensor as `_keras_logits`,
-and Keras's TensorFlow backend prefers them. So neither losses nor gradients know of the clipping
-at 1e-7 that applies to bare probabilities; `loss_is_from_logits` checks that on each run.
+and Keras's TensorFlow backend prefers them. So the clipping at 1e-7
+of bare probabilities affects neither losses nor gradients; each run checks that in `loss_is_from_logits`.
 
-Two things follow from Keras on TensorFlow. Adam adds epsilon before the bias correction. And the
-gradient of an embedding is a list of rows, squared before rows of one token are summed, so the
-second moment of [CLS] is smaller than Adam as published has it.
+Keras on TensorFlow differs from Adam as published in two ways. It adds epsilon before the bias
+correction. And the gradient of an embedding is a list of rows, which it squares before it sums the
+rows of one token, so the second moment of [CLS] is smaller.
 
 The biases of the keys have no effect: a softmax ignores what all scores of a row have in common.
-Their gradients are rounding, and so is what they become: oneDNN's order of sums moved it by 9e-5,
-all else by 3e-6. `--check` leaves them out, and compares keys and scores after taking their part
-away.
+Their gradients are rounding, and so are their values: oneDNN's order of sums changed them by 9e-5, and
+all else by 3e-6. `--check` leaves them out, and subtracts their part from keys and scores before it
+compares these.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def gradients(model: keras.Model, tokens: np.ndarray, labels: np.ndarray) -> dic
 
 
 def loss_is_from_logits() -> bool:
-    """Whether a certain and wrong answer costs its logit, 40, and not -log(1e-7) = 16.1."""
+    """Whether a confident wrong answer costs its logit, 40, and not -log(1e-7) = 16.1."""
     model = build_model()
     model.compile(optimizer="adam", loss="binary_crossentropy")
     classifier = model.get_layer("classifier")
@@ -128,7 +128,7 @@ def check(fresh: dict[str, np.ndarray]) -> bool:
         assert (values.shape, values.dtype) == (committed[name].shape, committed[name].dtype), name
         if values.dtype == np.float32:
             differences[name] = float(np.abs(values - committed[name]).max())
-            # Gradients of the norm's input reach 12, of which 1e-6 is float32's last digit.
+            # Gradients of the norm's input reach 12, where 1e-6 is the last digit of float32.
             good &= differences[name] <= TOLERANCE * max(1.0, np.abs(values).max())
         else:
             same = np.array_equal(values, committed[name])

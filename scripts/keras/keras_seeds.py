@@ -1,13 +1,13 @@
-"""Trains the notebook's model in Keras once a seed, the way the notebook does.
+"""Trains the notebook's model in Keras once per seed, as the notebook does.
 
     python scripts/keras/keras_seeds.py 0 49                  # adds to data/keras_seeds.csv
     python scripts/keras/keras_seeds.py 0 9 --out ten.csv     # seeds 0 to 9, both included
 
-The dataset is the same for every seed; `keras.utils.set_random_seed(seed)` comes before the batch
-order and the weights are drawn. Seeds that the file already has are left out.
+The dataset is the same for every seed; `keras.utils.set_random_seed(seed)` is called before the
+batch order and the weights are drawn. Seeds that the file already has are skipped.
 
-loss_1 to loss_3 are what Keras reports for an epoch: the mean over its batches, each before its
-own step. All else is measured on the 8,000 training samples with the final weights: final_loss is
+loss_1 to loss_3 are the losses that Keras reports for the epochs: the mean over an epoch's batches,
+each before its own step. All else is measured on the 8,000 training samples with the final weights: final_loss is
 the mean binary cross-entropy, in float64 from the logits; min_positive and max_negative are
 probabilities; attention_positive_P and attention_negative_P are the mean weight that [CLS] gives
 position P, by class.
@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("last", type=int, help="last seed, included")
     parser.add_argument("--out", type=pathlib.Path, default=PATH, help="default: %(default)s")
     args = parser.parse_args()
-    # fit() remarks that tf.data has done the shuffling already.
+    # fit() warns that tf.data shuffles already.
     warnings.filterwarnings("ignore", message="`shuffle=True` was passed")
     tokens, labels = dataset()
     done = set()

@@ -4,7 +4,7 @@
     python scripts/keras/keras_weights.py import IN.safetensors OUT.keras [--heads N]
 
 `export` reads what `model.save("MODEL.keras")` wrote, in the notebook or here. `import` takes all
-sizes from the tensors except the number of heads, which no shape tells.
+sizes from the tensors, except the number of heads, which no shape shows.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from notebook_keras import build_model, from_headlight, keras, to_headlight
 
 
 def load(path: str) -> keras.Model:
-    # A notebook's own class is saved under its bare name.
+    # Keras saves a class that the notebook defines under its bare name.
     classes = {"PositionalEmbedding": PositionalEmbedding}
     return keras.saving.load_model(path, classes, compile=False)
 

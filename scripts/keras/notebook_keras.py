@@ -2,16 +2,15 @@
 
     from notebook_keras import build_model, dataset, from_headlight, internals, to_headlight
 
-`to_headlight` is the way out of Keras, `from_headlight` the way back in; `keras_weights.py` does
-both for files. The layers and their names are the notebook's.
+`to_headlight` converts from Keras, `from_headlight` to Keras; `keras_weights.py` does both for files. The layers and their names are the notebook's.
 
-Keras seeds its initialisers from Python's `random`, which the notebook leaves unseeded: there,
-`tf.random.set_seed(0)` fixes the batch order alone. `keras.utils.set_random_seed` fixes both.
+Keras seeds its initialisers from Python's `random`, which the notebook leaves unseeded:
+its `tf.random.set_seed(0)` fixes only the batch order. `keras.utils.set_random_seed` fixes both.
 """
 
 import os
 
-# Before TensorFlow is imported: the scripts take `keras` and `tf` from here.
+# Must come before TensorFlow is imported; so the other scripts import `keras` and `tf` from here.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # its order of sums depends on the CPU
 os.environ["KERAS_BACKEND"] = "tensorflow"
@@ -25,7 +24,7 @@ from keras import layers, ops
 tf.config.threading.set_intra_op_parallelism_threads(1)
 tf.config.threading.set_inter_op_parallelism_threads(1)
 
-VOCAB_SIZE = 51  # [CLS] = 0 among them
+VOCAB_SIZE = 51  # includes [CLS] = 0
 SEQ_LEN = 6  # without [CLS]
 SAMPLES = 8_000
 D_MODEL = 8
@@ -49,7 +48,7 @@ class PositionalEmbedding(layers.Layer):
         self.tok = layers.Embedding(vocab, d_model, name="tok_emb")
         self.pos = layers.Embedding(max_len, d_model, name="pos_emb")
 
-    # The notebook does without these two; saved models keep the layer's name with them.
+    # The notebook lacks these two; with them a saved model keeps the layer's name.
     def get_config(self):
         return {**super().get_config(), **self.sizes}
 
@@ -76,7 +75,7 @@ def build_model(
 
 
 class Parts:
-    """The layers of a model, by what they are: a loaded notebook's have lost a name."""
+    """The layers of a model, found by their kind: a model loaded from the notebook has lost a name."""
 
     def __init__(self, model: keras.Model):
         self.embed = next(layer for layer in model.layers if hasattr(layer, "tok"))
@@ -124,7 +123,7 @@ def to_headlight(model: keras.Model) -> dict[str, np.ndarray]:
 
 
 def from_headlight(tensors: dict[str, np.ndarray], model: keras.Model) -> None:
-    """Sets the model's parameters. Raises ValueError when names or shapes do not fit."""
+    """Sets the model's parameters. Raises ValueError if names or shapes differ."""
     named = variables(model)
     if set(tensors) != set(named):
         raise ValueError(f"names that only one side has: {sorted(set(tensors) ^ set(named))}")
@@ -136,7 +135,7 @@ def from_headlight(tensors: dict[str, np.ndarray], model: keras.Model) -> None:
 
 
 def internals(model: keras.Model, tokens: np.ndarray) -> dict[str, np.ndarray]:
-    """What the layers compute, in the shapes of a dump without its layer axis.
+    """The activations of the layers, in the shapes of a dump without its layer axis.
 
     Weights are what `return_attention_scores=True` returns. Scores and context appear nowhere
     outside the attention layer, so they come from its own projections and einsum equations.
@@ -155,7 +154,7 @@ def internals(model: keras.Model, tokens: np.ndarray) -> dict[str, np.ndarray]:
     cls = parts.norm(residual)[:, 0, :]
     logits = ops.matmul(cls, classifier.kernel) + classifier.bias
 
-    # What was put together here is what the layer and the model return.
+    # These recomputed values must equal what the layer and the model return.
     assert np.array_equal(attention.output_dense(context), attended)
     assert np.array_equal(ops.softmax(scores), weights)
     assert np.array_equal(classifier.activation(logits), model(tokens))

@@ -1,12 +1,12 @@
-"""Headlight and PyTorch give the same numbers for the same weights, both ways, over random shapes.
+"""Checks that Headlight and PyTorch compute the same from the same weights, over random shapes.
 
     python scripts/pytorch/check_pytorch.py --headlight target/release/headlight
     python scripts/pytorch/check_pytorch.py --headlight target/release/headlight --shapes 50 --seed 1
 
-For each shape: PyTorch's weights, no bias 0, go through `headlight dump`; and Headlight trains for
-an epoch, and PyTorch gets its weights and the samples of its last dump. Weights are compared with
-`nn.MultiheadAttention`'s, contexts with `F.scaled_dot_product_attention`'s. Neither gives scores
-away, so these are PyTorch's queries times its keys. Prints the largest differences.
+For each shape `headlight dump` gets PyTorch's weights, without a bias of 0. Then Headlight trains for an
+epoch, and PyTorch gets its weights and the samples of its last dump. Weights are compared with those of
+`nn.MultiheadAttention`, contexts with those of `F.scaled_dot_product_attention`. Neither returns scores,
+so these are PyTorch's queries times its keys. Prints the largest differences.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from notebook_pytorch import PROJECTIONS, TinySelfAttention, export_weights, imp
 
 CONFIG = pathlib.Path(__file__).resolve().parents[2] / "configs" / "notebook.toml"
 SAMPLES = 64
-# Absolute, and relative for what is larger than 1: scores and logits grow with the width.
+# Absolute, and relative above 1, because scores and logits grow with the width.
 TOLERANCES = {
     "embeddings": 1e-6,
     "query": 2e-6,
@@ -40,7 +40,7 @@ TOLERANCES = {
 
 @torch.no_grad()
 def internals(model: TinySelfAttention, tokens: np.ndarray) -> dict[str, np.ndarray]:
-    """What the model computes, in the shapes of a dump without its layer axis."""
+    """The activations of the model, in the shapes of a dump without its layer axis."""
     found = model(torch.from_numpy(tokens))
     attention = model.attention
     projected = F.linear(found["embeddings"], attention.in_proj_weight, attention.in_proj_bias)
@@ -71,7 +71,7 @@ def differences(dump: np.lib.npyio.NpzFile, model: TinySelfAttention) -> dict[st
 
 def random_shape(generator: np.random.Generator) -> dict[str, int]:
     n_heads = int(generator.choice([1, 2, 3, 4, 8]))
-    # The norm of one or two numbers is a constant or a sign: nothing to compare by.
+    # The norm of one or two numbers is a constant or a sign: nothing to compare.
     least = -(-4 // n_heads)
     return {
         "vocab_size": int(generator.integers(2, 300)),
@@ -100,7 +100,7 @@ def both_ways(
     model = TinySelfAttention(**shape)
     with torch.no_grad():
         for parameter in model.parameters():
-            # Narrower for matrices: their sums, and with them the scores, stay of one size.
+            # Smaller for matrices, so that sums and scores keep their size.
             size = 0.2 if parameter.ndim == 1 else 0.2 / math.sqrt(shape["d_model"])
             parameter += size * torch.randn(parameter.shape)
     tokens = generator.integers(1, shape["vocab_size"], size=(SAMPLES, shape["seq_len"] + 1))

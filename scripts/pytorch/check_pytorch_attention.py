@@ -1,14 +1,14 @@
-"""Attention with all its switches gives PyTorch's numbers: several blocks and heads, feed-forward
+"""Checks attention with all its switches against PyTorch: several blocks and heads, feed-forward
 layers, causal and other masks, padding, other scales and projections, [CLS] first or last.
 
     python scripts/pytorch/check_pytorch_attention.py --headlight target/release/headlight
     python scripts/pytorch/check_pytorch_attention.py --headlight target/release/headlight --shapes 200 --seed 1
 
-Each shape is a random model in PyTorch, made of `nn.MultiheadAttention`, `nn.LayerNorm` and
-`nn.Linear`, in float64; its weights and random samples, some of them padded, go through `headlight dump`. Blocks
-with a feed-forward layer are compared with `nn.TransformerEncoderLayer` besides. Weights are drawn so
-that scores stay below 10 or so: beyond, a softmax in float32 is itself off by more than 1e-6. Prints
-the largest differences, absolute and relative to what is larger than 1.
+Each shape is a random model in PyTorch, made of `nn.MultiheadAttention`, `nn.LayerNorm` and `nn.Linear`,
+in float64. `headlight dump` gets its weights and random samples, some of them padded. Blocks with a
+feed-forward layer are also compared with `nn.TransformerEncoderLayer`. Weights are drawn so that scores
+stay below about 10: above, a softmax in float32 is itself off by more than 1e-6. Prints the largest
+differences, absolute, and relative above 1.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def random_case(generator: np.random.Generator) -> dict:
     if mask == "matrix":
         mask = generator.random((positions, positions)) < 0.5
         mask[:, cls] = True
-    # Every row keeps a key: PyTorch has NaN for those without.
+    # Every row keeps a key: PyTorch returns NaN for rows without one.
     padded = bool(generator.random() < 0.5) and (
         cls == 0 or isinstance(mask, np.ndarray) or mask == "none"
     )
@@ -166,7 +166,7 @@ def expected(case: dict, weights: dict[str, np.ndarray], tokens: np.ndarray, pad
                     name = "shared" if case["projections"] == "shared" else name
                     weight = part(f"attention.{name}.weight").T
                     bias = part(f"attention.{name}.bias")
-                # PyTorch always divides by the root of d_head: the rest of the factor is the query's.
+                # PyTorch always divides by the root of d_head: the query takes the rest of the factor.
                 rest = factor * math.sqrt(d_head) if index == 0 else 1.0
                 module.in_proj_weight[rows] = weight * rest
                 module.in_proj_bias[rows] = bias * rest
@@ -293,7 +293,7 @@ def main() -> None:
     args = parser.parse_args()
     generator = np.random.default_rng(args.seed)
     torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float64)  # so that differences are Headlight's alone
+    torch.set_default_dtype(torch.float64)  # so that only Headlight rounds
     largest = dict.fromkeys(ARRAYS, 0.0)
     counts = {"masked": 0, "padded": 0, "several blocks": 0, "feed-forward": 0}
     for _ in range(args.shapes):

@@ -2,9 +2,8 @@
 
     from notebook_pytorch import TinySelfAttention, export_weights, import_weights
 
-`to_headlight` is the way out of PyTorch, `from_headlight` the way back in; `export_weights` and
-`import_weights` do both for files. PyTorch keeps matrices as [out, in], and those of queries, keys
-and values as one.
+`to_headlight` converts from PyTorch, `from_headlight` to PyTorch; `export_weights` and `import_weights`
+do both for files. PyTorch stores matrices as [out, in], and those of queries, keys and values as one.
 """
 
 import numpy as np
@@ -61,15 +60,15 @@ def views(model: TinySelfAttention) -> dict[str, torch.Tensor]:
 
 def to_headlight(model: TinySelfAttention) -> dict[str, np.ndarray]:
     """The model's parameters as Headlight stores them."""
-    # A file holds rows one after the other: a transposed view is copied.
+    # A file stores row after row, so a transposed view is copied.
     return {name: np.array(view.numpy(), order="C") for name, view in views(model).items()}
 
 
 def from_headlight(tensors: dict[str, np.ndarray], model: TinySelfAttention) -> None:
-    """Sets the model's parameters. Raises ValueError when names or shapes do not fit."""
+    """Sets the model's parameters. Raises ValueError if names or shapes differ."""
     named = views(model)
     if set(tensors) != set(named):
-        raise ValueError(f"names that only one side has: {sorted(set(tensors) ^ set(named))}")
+        raise ValueError(f"only one side has these names: {sorted(set(tensors) ^ set(named))}")
     for name, view in named.items():
         if tensors[name].shape != tuple(view.shape):
             raise ValueError(
@@ -83,7 +82,7 @@ def export_weights(model: TinySelfAttention, path: str) -> None:
 
 
 def import_weights(path: str, n_heads: int = 1) -> TinySelfAttention:
-    """A model of the file's sizes. The number of heads is in no shape."""
+    """A model with the file's sizes. No shape shows the number of heads."""
     tensors = safetensors.numpy.load_file(path)
     vocab_size, d_model = tensors["token_embedding"].shape
     seq_len = tensors["position_embedding"].shape[0] - 1

@@ -1,13 +1,13 @@
-"""Makes PyTorch's Linux wheel import without the 2 GB of CUDA libraries that it depends on.
+"""Makes PyTorch's Linux wheel importable without the 2 GB of CUDA libraries that it depends on.
 
     pip install --no-deps -r scripts/pytorch/requirements-torch.txt
     python scripts/pytorch/pytorch_without_cuda.py
 
-The default wheel for Linux is linked against CUDA, so without these libraries even CPU code does
-not load. This puts an empty library in the place of each one that is missing, beside PyTorch's own.
-Each names the symbols that PyTorch looks for, in the versions that it asks for; none of them works,
-and without a GPU none is called. Needs a C compiler and binutils. A CPU build of PyTorch needs none
-of this: use it where you can get one.
+The default wheel for Linux is linked against CUDA, so without these libraries even CPU code does not
+load. This script puts an empty library in the place of each missing one, beside PyTorch's own. Each
+defines the symbols that PyTorch looks for, in the versions that it asks for. None of them works, and
+without a GPU none is called. Needs a C compiler and binutils. A CPU build of PyTorch needs none of this:
+use it if you can get one.
 """
 
 import collections
@@ -24,7 +24,7 @@ def output(*command: object) -> str:
 
 
 def missing_libraries(folder: pathlib.Path) -> list[str]:
-    """What the loader would not find for `import torch`."""
+    """The libraries that the loader would not find for `import torch`."""
     lines = output("ldd", folder / "libtorch_python.so").splitlines()
     return sorted({line.split()[0] for line in lines if line.endswith("not found")})
 
@@ -50,7 +50,7 @@ def wanted_symbols(own: list[pathlib.Path]) -> dict[str, dict[str, set[str]]]:
 
 
 def build(library: pathlib.Path, symbols: dict[str, set[str]]) -> None:
-    """A library whose symbols, by version, are there and nothing more."""
+    """A library that only defines these symbols, by version."""
     code = "".join(f"long {symbol};\n" for symbol in set().union(*symbols.values()))
     command = ["cc", "-shared", "-fPIC", "-o", library, f"-Wl,-soname,{library.name}"]
     with tempfile.NamedTemporaryFile("w", suffix=".map") as script:
@@ -65,7 +65,7 @@ def build(library: pathlib.Path, symbols: dict[str, set[str]]) -> None:
 def main() -> None:
     spec = importlib.util.find_spec("torch")
     if spec is None:
-        sys.exit("PyTorch is not installed here")
+        sys.exit(f"PyTorch is not installed for {sys.executable}; install it first")
     folder = pathlib.Path(spec.origin).parent / "lib"
     wanted = wanted_symbols(sorted(folder.glob("lib*.so")))
     for name in missing_libraries(folder):

@@ -1,11 +1,11 @@
-"""The adapters against the packages that they write for: what arrives is what the dump holds.
+"""Checks that the adapters pass the numbers of a dump on unchanged to the packages they write for.
 
     python scripts/viewers/check_adapters.py --headlight target/release/headlight
 
 Trains two small runs of two blocks with two heads, one of them with a causal mask and feed-forward
-layers, calls each adapter as its user would, reads tokens and numbers back out of the pages and
-arrays, and compares them with the dump: pages must hold the same float32 numbers. TransformerLens
-also computes them itself, by Headlight's weights, under the names and axes that it gives them.
+layers, calls each adapter as its user would, reads tokens and numbers back from the pages and arrays,
+and compares them with the dump: pages must hold the same float32 numbers. TransformerLens also
+computes the activations itself, from Headlight's weights, under its own names and axes.
 """
 
 import argparse
@@ -43,7 +43,7 @@ SMALL = {
 }
 RUNS = {"plain": SMALL, "masked": SMALL | {"model.d_ff": 12, "model.attention.mask": '"causal"'}}
 SAMPLE = 1
-# What TransformerLens computes itself: absolute, and relative for what is larger than 1.
+# For what TransformerLens computes itself: absolute, and relative above 1.
 TOLERANCE = 2e-6
 
 
@@ -59,7 +59,7 @@ def adapter(name: str, run: pathlib.Path, out: pathlib.Path, *options: object) -
 
 
 def value_after(text: str, start: str) -> dict:
-    """The JSON that follows the only place where `start` stands."""
+    """The JSON that follows the only occurrence of `start`."""
     assert text.count(start) == 1, (start, text.count(start))
     return json.JSONDecoder().raw_decode(text, text.index(start) + len(start))[0]
 
@@ -72,7 +72,7 @@ def same(found: object, expected: np.ndarray, what: str) -> None:
 
 
 def loads(page: str) -> list[str]:
-    """The addresses that a page gets scripts and styles from."""
+    """The addresses that a page loads scripts and styles from."""
     tags = r'(?:<script[^>]* src="|<link[^>]* href="|(?:d3|jquery): \'|from ")(https?://[^"\']+)'
     return sorted(set(re.findall(tags, page)))
 
@@ -107,7 +107,7 @@ def check_bertviz(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> None:
     same(data["queries"], dump["query"][SAMPLE], "BertViz, queries")
     same(data["keys"], dump["key"][SAMPLE], "BertViz, keys")
     assert params["bidirectional"] == ("attention_mask" not in dump)
-    # What the page computes of them are the model's scores.
+    # The page computes the model's scores from them.
     query, key = (np.asarray(data[name]) for name in ["queries", "keys"])
     theirs = query @ key.swapaxes(-2, -1) / math.sqrt(query.shape[-1])
     close(theirs, dump["attention_scores"][SAMPLE], "BertViz's scores")
@@ -153,7 +153,7 @@ def check_circuitsvis(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> None:
             "to_circuitsvis", run, out, "--sample", dump.meta["samples"][SAMPLE], *options
         )
         page = path.read_text("utf-8")
-        # The last call in the page is this one; what stands before it is the package's own code.
+        # This is the last call in the page; the package's own code precedes it.
         call_at = re.search(r"AttentionHeads,\s+(?=\{)", page[page.rindex("render(") :])
         props = json.JSONDecoder().raw_decode(page[page.rindex("render(") + call_at.end() :])[0]
         assert props["tokens"] == tokens, props["tokens"]
@@ -174,7 +174,7 @@ def check_attnview(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> None:
     assert all(layer["queries"] == layer["keys"] == tokens for layer in layers)
     same([layer["values"] for layer in layers], weights, "attnview")
     assert not loads(page), loads(page)
-    # Its names are TransformerLens's: what to_transformer_lens.py writes will do as well.
+    # Its names are TransformerLens's, so it also reads what to_transformer_lens.py writes.
     ours = to_transformer_lens.cache(dump, slice(SAMPLE, SAMPLE + 1))
     assert to_attnview.attnview.from_cache(ours, tokens=tokens).head_count == weights.shape[1]
     report("attnview", "blocks.N.attn.hook_pattern, [1, head, query, key]", path)
@@ -201,7 +201,7 @@ def close(found: np.ndarray, expected: np.ndarray, what: str) -> float:
 def computed_by_transformer_lens(
     dump: Dump, layer: int, weights: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """What its own model of one block computes and calls `blocks.0`, by a layer's weights."""
+    """The activations that its own model of one block computes from a layer's weights, as `blocks.0`."""
     config = dump.meta["config"]["model"]
     _, _, heads, positions, d_head = dump["query"].shape
     d_ff, masked = config["d_ff"], "attention_mask" in dump
@@ -229,8 +229,8 @@ def computed_by_transformer_lens(
     bridge.embed.weight.copy_(torch.from_numpy(weights["token_embedding"]))
     bridge.pos_embed.weight.copy_(torch.from_numpy(weights["position_embedding"]))
 
-    # It norms before attention and feed-forward or not at all, Headlight after them: the norms are
-    # NumPy's, put in where the next part begins.
+    # It normalises before attention and feed-forward or not at all, Headlight after them. So NumPy
+    # computes the norms, and hooks insert them where the next part begins.
     eps = config["layer_norm_eps"]
     hooks = []
     if layer > 0:
@@ -246,8 +246,8 @@ def computed_by_transformer_lens(
     for name, given in hooks:
         bridge.add_hook(name, lambda values, hook, given=given: given)
     _, cache = bridge.run_with_cache(torch.from_numpy(dump["tokens"]))
-    # What it calls scores here are the weights once more, though its documents say "pre-softmax":
-    # its scores are its queries times its keys.
+    # What it calls scores here are the weights again, although its documents say "pre-softmax".
+    # So the scores are its queries times its keys.
     attention = "blocks.0.attn.hook_"
     query, key = (cache[f"{attention}{name}"].transpose(1, 2) for name in "qk")
     scores = query @ key.transpose(-2, -1) / math.sqrt(d_head)
@@ -266,7 +266,7 @@ def check_transformer_lens(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> 
     model = types.SimpleNamespace(cfg=types.SimpleNamespace(n_layers=layers))
     cache = ActivationCache({name: torch.from_numpy(arrays[name]) for name in arrays}, model)
 
-    # By its short names, and the last layer as -1.
+    # By its short names; -1 is the last layer.
     for layer in [*range(layers), -1]:
         same(cache["pattern", layer], dump["attention_weights"][:, layer], "pattern")
         shown = dump["attention_scores"][:, layer].copy()
@@ -299,7 +299,7 @@ def check_transformer_lens(dump: Dump, run: pathlib.Path, out: pathlib.Path) -> 
 
 
 def check_refusals(run: pathlib.Path, out: pathlib.Path) -> None:
-    """What a dump does not hold is said in one line."""
+    """A sample or a dump that does not exist is reported in one line."""
     for name in ["to_bertviz", "to_circuitsvis", "to_attnview", "to_transformer_lens"]:
         script = SCRIPTS / f"{name}.py"
         result = call(sys.executable, script, run, "--sample", 99, "--out", out, expect=1)
@@ -330,7 +330,7 @@ def main() -> None:
             for check in CHECKS:
                 check(dump, run, folder / f"{name}.html")
         check_refusals(run, folder / "refused.html")
-    print("all that the adapters write is what the dumps hold")
+    print("the adapters write the numbers of the dumps")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Opens a dump, alone or as the last of a run, for the scripts that hand it to other packages."""
+"""Opens a dump, or the last dump of a run, for the scripts that convert it for other packages."""
 
 import argparse
 import json
@@ -17,7 +17,7 @@ class Dump:
             self.meta = json.loads(archive["meta.json"])
             self.arrays = {name: archive[name] for name in archive.files if name != "meta.json"}
         if self.meta["version"] != 1:
-            raise ValueError(f"{path}: version {self.meta['version']} of the format, 1 is known")
+            raise ValueError(f"{path}: unknown format version {self.meta['version']}; this script reads version 1")
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.arrays[name]
@@ -29,8 +29,8 @@ class Dump:
         return len(self["tokens"])
 
     def row(self, sample: int) -> int:
-        """Where a sample stands, given by its index in the training set or, in dumps of other
-        samples, by its row: as `headlight inspect` has it."""
+        """The row of a sample, given by its index in the training set or, in dumps of other
+        samples, by its row: the numbers that `headlight inspect --sample` takes."""
         numbers = [
             row if index is None else index for row, index in enumerate(self.meta["samples"])
         ]
@@ -39,14 +39,14 @@ class Dump:
         return numbers.index(sample)
 
     def token_strings(self, sample: int) -> list[str]:
-        """What the tokens of a sample are shown as."""
+        """The strings that stand for the tokens of a sample."""
         strings = self.meta["token_strings"]
         tokens = [str(token) for token in self["tokens"][sample].tolist()]
-        # A dump is foreign input: what it says must not end the script that a page keeps it in.
+        # A dump is foreign input: its strings must not end the script element that holds them.
         return [strings.get(token, token).replace("<", "\u2039") for token in tokens]
 
     def title(self, sample: int) -> str:
-        """Which moment of the training and which sample this is."""
+        """The step and the sample, in words."""
         index, step = self.meta["samples"][sample], self.meta["step"]
         parts = [f"sample {sample}" if index is None else f"training sample {index}"]
         parts += [] if step is None else [f"step {step}"]
@@ -55,7 +55,7 @@ class Dump:
 
 
 def open_dump(path: str | pathlib.Path) -> Dump:
-    """A dump, or the last one of a run directory."""
+    """A dump, or the last dump of a run directory."""
     path = pathlib.Path(path)
     if path.is_dir():
         dumps = sorted((path / "attention").glob("step-*.npz"))
@@ -66,7 +66,7 @@ def open_dump(path: str | pathlib.Path) -> Dump:
 
 
 def parser(documentation: str, out: str) -> argparse.ArgumentParser:
-    """What all adapters are called with."""
+    """The arguments of every adapter."""
     result = argparse.ArgumentParser(description=documentation.splitlines()[0])
     result.add_argument("dump", help="a run directory, for its last dump, or a dump")
     result.add_argument("--out", required=True, type=pathlib.Path, help=out)
@@ -83,7 +83,7 @@ def add_sample(to: argparse.ArgumentParser) -> None:
 
 
 def open_sample(args: argparse.Namespace) -> tuple[Dump, int | None]:
-    """The dump and the sample's row in it, if one is asked for; ends the program where it has none."""
+    """The dump, and the row of the requested sample if there is one. Exits if the dump lacks the sample."""
     try:
         dump = open_dump(args.dump)
         return dump, None if args.sample is None else dump.row(args.sample)
@@ -92,7 +92,7 @@ def open_sample(args: argparse.Namespace) -> tuple[Dump, int | None]:
 
 
 def page(title: str, body: str) -> str:
-    """A document around HTML that a package made for a notebook's cell."""
+    """A whole document around the HTML that a package writes for a notebook's cell."""
     title = title.replace("&", "&amp;").replace("<", "&lt;")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -3,11 +3,11 @@
     python scripts/viewers/to_bertviz.py runs/notebook-1 --sample 10 --view head --out page.html
 
 `head` draws a line from each query (left) to each key (right), `model` all layers and heads small,
-`neuron` queries times keys, number by number. BertViz can show the last only for models of its own;
-this writes the same page from the dump's queries and keys, with BertViz's script. That script has
-no scale but 1 / sqrt(d_head) and no mask but the causal one: the scores it draws are the dump's
-only where the model has these, and what differs is said in the terminal. Weights are the dump's in
-any case. All pages get RequireJS, jQuery and D3 from cdnjs.cloudflare.com.
+`neuron` queries times keys, number by number. BertViz shows the last only for its own models; this
+script writes the same page from the dump's queries and keys, with BertViz's JavaScript. That
+JavaScript knows only the scale 1 / sqrt(d_head) and only the causal mask. For a model with another
+scale or mask it draws other scores than the dump's, and this script prints the difference. The weights
+are always the dump's. All pages load RequireJS, jQuery and D3 from cdnjs.cloudflare.com.
 """
 
 import sys
@@ -47,7 +47,7 @@ def model_html(dump: Dump, sample: int) -> str:
 
 
 def neuron_data(dump: Dump, sample: int) -> dict:
-    """What `bertviz.neuron_view.get_attention` returns for a model and one sentence."""
+    """The data that `bertviz.neuron_view.get_attention` returns for a model and one sentence."""
     tokens = dump.token_strings(sample)
     return {
         "all": {
@@ -68,7 +68,7 @@ def is_causal(dump: Dump, sample: int) -> bool:
 
 
 def neuron_differences(dump: Dump, sample: int) -> list[str]:
-    """Where BertViz computes other scores than the model."""
+    """The settings for which BertViz computes other scores than the model."""
     result = []
     if "attention_mask" in dump and not (
         dump["attention_mask"][sample].all() or is_causal(dump, sample)
@@ -85,8 +85,8 @@ def neuron_differences(dump: Dump, sample: int) -> list[str]:
 
 
 def neuron_html(dump: Dump, sample: int) -> str:
-    """The page of `bertviz.neuron_view.show`, for a model's data in the place of a model."""
-    model_type = "gpt2" if is_causal(dump, sample) else "bert"  # all that it tells is the mask
+    """The page of `bertviz.neuron_view.show`, for a model's data in place of a model."""
+    model_type = "gpt2" if is_causal(dump, sample) else "bert"  # only selects the mask
     with mock.patch.object(neuron_view, "get_attention", return_value=neuron_data(dump, sample)):
         return neuron_view.show(
             None, model_type, None, "-", display_mode="light", html_action="return"

@@ -3,10 +3,10 @@
     python scripts/viewers/to_circuitsvis.py runs/notebook-1 --sample 10 --out page.html
     python scripts/viewers/to_circuitsvis.py runs/notebook-1 --sample 10 --online --out page.html
 
-CircuitsVis masks the upper triangle unless it is told not to: all that [CLS] looks at would be
-greyed out. `attention_patterns` cannot be told; this uses `attention_heads`, which can. The page
-holds CircuitsVis's own code (1.3 MB) and needs no network; with --online it is small and gets the
-code from unpkg.com.
+By default CircuitsVis masks the upper triangle, which would grey out everything that [CLS] looks at.
+`attention_patterns` has no option against that; this script uses `attention_heads`, which has one.
+The page contains CircuitsVis's code (1.3 MB) and needs no network. With --online it is small and
+loads the code from unpkg.com.
 """
 
 import circuitsvis.attention
@@ -28,14 +28,14 @@ def html(dump: Dump, sample: int, online: bool = False) -> str:
         max_value=1.0,
         mask_upper_tri=False,
     )
-    # Both without asking: its notebook form first tries whether there is a network.
+    # Not its notebook form, which first tests for a network.
     return rendered.cdn_src if online else rendered.local_src
 
 
 def main() -> None:
     parser = dumps.parser(__doc__, "the page to write")
     dumps.add_sample(parser)
-    parser.add_argument("--online", action="store_true", help="get CircuitsVis's code from a CDN")
+    parser.add_argument("--online", action="store_true", help="load CircuitsVis's code from a CDN")
     args = parser.parse_args()
     dump, row = dumps.open_sample(args)
     row = row or 0

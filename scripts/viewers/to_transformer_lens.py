@@ -1,4 +1,4 @@
-"""Writes a dump under TransformerLens's names, as an .npz of which it makes an ActivationCache.
+"""Writes a dump under TransformerLens's names, as an .npz for its ActivationCache.
 
     python scripts/viewers/to_transformer_lens.py runs/notebook-1 --out cache.npz
 
@@ -8,21 +8,21 @@
     cache["pattern", 1]     # [batch, head, query, key]
     cache["q", 0]           # [batch, position, head, d_head]
 
-Only what is the same thing under both names is written:
+It writes only the arrays that mean the same under both names:
 
     query, key, value     blocks.N.attn.hook_q, hook_k, hook_v
     context               blocks.N.attn.hook_z
     attention_scores      blocks.N.attn.hook_attn_scores   -inf where the mask hides a key
     attention_weights     blocks.N.attn.hook_pattern
-    embeddings            blocks.0.hook_resid_pre          for the first block alone
+    embeddings            blocks.0.hook_resid_pre          for the first block only
     feed_forward_hidden   blocks.N.mlp.hook_post
 
-Headlight norms after attention and after the feed-forward layer, as BERT does. Its sums before the
-norm (`residual`, `feed_forward_residual`) are left out: TransformerLens has called the first one
-hook_resid_mid for its encoder, and calls the second one so for BERT since version 4. Tokens and
-positions are not apart in a dump, so there is no hook_embed and no hook_pos_embed. Scores are what
-its documents call attn_scores; where a model of version 4 has separate projections, it puts the
-weights there once more. Needs NumPy alone.
+Headlight normalises after attention and after the feed-forward layer, as BERT does. Its sums before the
+norm (`residual`, `feed_forward_residual`) are left out: TransformerLens called the first one
+hook_resid_mid for its encoder, and since version 4 gives that name to the second one for BERT. A
+dump adds up token and position embeddings, so there is no hook_embed and no hook_pos_embed. Scores
+are what its documents call attn_scores; a model of version 4 with separate projections stores the
+weights there once more. Needs only NumPy.
 """
 
 import sys
@@ -37,7 +37,7 @@ BY_POSITION = {"query": "hook_q", "key": "hook_k", "value": "hook_v", "context":
 
 
 def scores(dump: Dump) -> np.ndarray:
-    """`[sample, layer, head, query, key]`, after the mask: a dump's are before it."""
+    """`[sample, layer, head, query, key]` with the mask applied; a dump's scores are without it."""
     found = dump["attention_scores"]
     if "attention_mask" not in dump:
         return found
@@ -60,13 +60,13 @@ def cache(dump: Dump, samples: slice = slice(None)) -> dict[str, np.ndarray]:
 
 def main() -> None:
     parser = dumps.parser(__doc__, "the .npz to write")
-    parser.add_argument("--sample", type=int, help="one sample, as the others take it; all without")
+    parser.add_argument("--sample", type=int, help="one sample, numbered as in the other scripts (default: all)")
     args = parser.parse_args()
     dump, row = dumps.open_sample(args)
     samples = slice(None) if row is None else slice(row, row + 1)
     arrays = cache(dump, samples)
     if args.out.suffix != ".npz":
-        sys.exit(f"{args.out}: its name must end in .npz")
+        sys.exit(f"{args.out}: unknown file extension; the name must end in .npz")
     np.savez(args.out, **arrays)
     print(f"{args.out}: {args.out.stat().st_size:,} bytes, {len(arrays)} activations")
 
