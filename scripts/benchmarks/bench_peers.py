@@ -6,31 +6,31 @@
     cargo build --release
     .venv/bin/python scripts/benchmarks/bench_peers.py --json peers.json      # everything, under ten minutes
     .venv/bin/python scripts/benchmarks/bench_peers.py --peers jax,headlight-fused --repeat 5
-    .venv/bin/python scripts/benchmarks/bench_peers.py --quick --skip-cargo   # does the script run?
+    .venv/bin/python scripts/benchmarks/bench_peers.py --quick --skip-cargo   # tests the script
 
 One training: 777 parameters, 8,000 samples, batches of 16, 3 epochs, 1,500 steps of Adam. Tables in
-Markdown go to stdout, progress to stderr. Each peer runs in a process of its own, once a repetition
-and peers in turn, so that whatever else the machine does hits all alike; figures are medians.
+Markdown go to stdout, progress to stderr. Each peer runs in a process of its own, once per
+repetition and in turn, so that other load on the machine affects all alike. Figures are medians.
 
-cold            from the start of the process until the trained weights are there, imports, data and
-                compilation included (torch.compile begins with an empty cache); for Headlight all of
-                `headlight train`: data, training, evaluation, dumps and report
-warm            a further whole training in the same process, compiled already, from fresh weights. The
-                order of batches is prepared before (Keras shuffles on its own) and nothing is
-                evaluated. For Headlight the wall time of `headlight sweep` by the number of its seeds,
-                with start, data, order and evaluation
-step            warm by the number of steps; for Headlight steps alone, as criterion measures them
-one core        bound to one core, and told to use one thread
+cold            from the start of the process to the trained weights, including imports, data and compilation
+                (torch.compile starts with an empty cache); for Headlight all of `headlight train`: data,
+                training, evaluation, dumps and report
+warm            another whole training in the same process, already compiled, from fresh weights. The order of
+                batches is prepared before (Keras shuffles itself), and nothing is evaluated. For Headlight
+                the wall time of `headlight sweep` divided by its seeds, including start, data, order and
+                evaluation
+step            warm divided by the steps; for Headlight steps alone, as criterion measures them
+one core        bound to one core, and limited to one thread
 all cores       no restriction. Keras, PyTorch and JAX without vmap still train one model; vmap's seeds
-                are shared out over a device a core, the sweep's over a thread a core
+                are divided over one device per core, the sweep's over one thread per core
 
 All peers train the same model on the same samples, each with random numbers of its own. They compute
-attention for all 7 positions, as the notebook writes it down, except Headlight's fused engine: it
-computes only what [CLS] needs, and forms neither keys nor values (crates/fused derives it). The "folded"
-peers are JAX with that same algebra: beside the others they show what the algebra gains, beside
-Headlight what the code gains. PyTorch and JAX have Adam as published, the others the embeddings' second
-moments of Keras on TensorFlow. A peer whose mean accuracy over the training samples does not end above
-0.99 is reported as failed.
+attention for all 7 positions, as the notebook does, except Headlight's fused engine: it computes only
+what [CLS] needs, without keys and values (crates/fused derives it). The "folded" peers are JAX with the
+same algebra: compared with the other peers they show the gain of the algebra, compared with Headlight the
+gain of the code. PyTorch and JAX use Adam as published, the others the embeddings' second moments of Keras
+on TensorFlow. A peer whose mean accuracy over the training samples ends at 0.99 or below is reported as
+failed.
 """
 
 import argparse
@@ -65,7 +65,6 @@ ONE_THREAD = {
     "TF_NUM_INTEROP_THREADS": "1",
     "NPROC": "1",  # XLA's thread pool
     "TORCHINDUCTOR_COMPILE_THREADS": "1",
-    "RAYON_NUM_THREADS": "1",
 }
 
 
@@ -96,11 +95,11 @@ CRITERION = {"headlight-burn": "flex", "headlight-fused": "fused"}
 
 @dataclass
 class Result:
-    """What was measured of one peer on one core or on all."""
+    """The measurements of one peer on one core or on all."""
 
     seeds: int = 1
     cold: list[float] = field(default_factory=list)  # seconds
-    warm: list[float] = field(default_factory=list)  # seconds a seed
+    warm: list[float] = field(default_factory=list)  # seconds per seed
     accuracy: list[float] = field(default_factory=list)
     step: float | None = None  # seconds
     versions: str = ""
@@ -111,12 +110,12 @@ class Result:
 class Training:
     """A peer, ready to train."""
 
-    train: Callable[[], object]  # from fresh weights, back when the last weights are there
+    train: Callable[[], object]  # from fresh weights; returns once the last weights are computed
     accuracy: Callable[[], float]  # after it
     versions: str
 
 
-# The peers. Each is called in a process of its own and imports what it needs.
+# The peers. Each runs in a process of its own and imports what it needs.
 
 
 def dataset():
@@ -158,7 +157,7 @@ def keras_peer(epochs: int, cores: int, tuned: bool) -> Training:
     initial = model.get_weights()
 
     def train() -> None:
-        # The same model again: a new one would be traced and compiled again.
+        # The same model: a new one would be traced and compiled again.
         model.set_weights(initial)
         for variable in model.optimizer.variables:
             if variable is not model.optimizer._learning_rate:
@@ -242,15 +241,15 @@ def torch_eager(epochs: int, cores: int) -> Training:
 
 
 def torch_compile(epochs: int, cores: int) -> Training:
-    """Gradients and Adam in one graph, over one vector of all parameters: a call of a kernel a step."""
+    """Gradients and Adam in one graph, over one vector of all parameters: one kernel call per step."""
     if not shutil.which(os.environ.get("CXX", "g++")):
-        sys.exit("torch.compile needs a C++ compiler, and there is no g++")
+        sys.exit("torch.compile needs a C++ compiler; install g++ or set CXX")
     import torch
     from torch._inductor import config
     from torch.nn.functional import binary_cross_entropy_with_logits
     from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-    config.cpp_wrapper = True  # its launcher in C++ too: measured faster
+    config.cpp_wrapper = True  # its launcher in C++ too, which measured faster
     tokens, labels, run = torch_data(epochs)
     model = torch_model()
     names, shapes = zip(*((name, value.shape) for name, value in model.named_parameters()))
@@ -319,8 +318,8 @@ def jax_logits(weights, tokens, folded: bool):
 
     embeddings = weights["token"][tokens] + weights["position"]
     if folded:
-        # Only [CLS] asks, the same of all samples, and neither keys nor values are formed. The key's
-        # bias adds the same to all of a row's scores.
+        # Only [CLS] is a query, the same for all samples; keys and values are never computed. The key's bias
+        # adds the same to all scores of a row.
         first = weights["token"][0] + weights["position"][0]
         query = first @ weights["query"] + weights["query_bias"]
         attention = jax.nn.softmax(embeddings @ (weights["key"] @ query) * D_MODEL**-0.5)
@@ -352,7 +351,7 @@ def jax_peer(epochs: int, cores: int, seeds: int = 1, scan: bool = True, folded:
         jax.config.update("jax_num_cpu_devices", devices)
     tokens, labels = dataset()
     tokens, labels = jnp.asarray(tokens, jnp.int32), jnp.asarray(labels)
-    # One vector of all parameters: Adam is one kernel then.
+    # One vector of all parameters, so that Adam is one kernel.
     unravel = ravel_pytree(jax_weights(0))[1]
 
     def loss(vector, batch):
@@ -369,7 +368,7 @@ def jax_peer(epochs: int, cores: int, seeds: int = 1, scan: bool = True, folded:
         return (vector - rate * mean / (jnp.sqrt(square) + EPSILON), mean, square, count)
 
     def start(vector):
-        # Arrays of their own: the jitted step takes its state's memory over.
+        # Copies, because the jitted step reuses the memory of its state.
         return (vector, jnp.zeros_like(vector), jnp.zeros_like(vector), jnp.zeros(()))
 
     def whole(vector, order):
@@ -431,7 +430,7 @@ WORKERS = {
 
 
 def work(name: str, epochs: int, cores: int, warm: int, started: float) -> None:
-    """What the process of a peer does. Prints what it measured as JSON."""
+    """The process of a peer. Prints its measurements as JSON."""
     training = WORKERS[name](epochs, cores)
     training.train()
     cold = time.monotonic() - started
@@ -531,14 +530,14 @@ class Bench:
             result.failure = f"learned too little: accuracy {found['accuracy']:.4f}"
 
     def criterion(self) -> None:
-        """Runs the benchmark of steps on the one core. It leaves its estimates where `steps` looks."""
+        """Runs criterion's benchmark of steps on the one core; `step_of` reads its estimates."""
         bench = ["bench", "-p", "headlight-trainer", "--bench", "step"]
         subprocess.run(["cargo", *bench, "--no-run", "--quiet"], cwd=ROOT, check=True)
         self.run(["cargo", *bench, "--", "training step"], one=True)
 
 
 def step_of(name: str) -> float | None:
-    """Criterion's median of a step of Headlight's, in seconds."""
+    """Criterion's median of one of Headlight's steps, in seconds."""
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     path = target / "criterion" / CRITERION[name] / "training step" / "new" / "estimates.json"
     if not path.exists():
@@ -556,7 +555,7 @@ def machine() -> str:
 
 
 def number(value: float | None) -> str:
-    """Three digits that count."""
+    """Three significant digits."""
     if value is None:
         return "–"
     return f"{value:,.{max(0, 2 - math.floor(math.log10(value)))}f}" if value > 0 else "0"
@@ -628,12 +627,12 @@ def ratios(one: dict[str, Result], all_cores: dict[str, Result]) -> dict[str, li
 
 
 def select(text: str) -> list[str]:
-    """Names of peers, from names or their beginnings."""
+    """Names of peers, from whole names or the beginnings of names."""
     wanted = text.split(",")
     for part in wanted:
         if not any(name == part or name.startswith(f"{part}-") for name in PEERS):
-            raise argparse.ArgumentTypeError(f"no peer {part}; there are {', '.join(PEERS)}")
-    # A whole name stands for itself alone.
+            raise argparse.ArgumentTypeError(f"unknown peer {part}; choose from {', '.join(PEERS)}")
+    # A whole name selects only itself.
     exact = {part for part in wanted if part in PEERS}
     starts = tuple(f"{part}-" for part in wanted if part not in PEERS)
     return [name for name in PEERS if name in exact or name.startswith(starts)]
@@ -642,11 +641,11 @@ def select(text: str) -> list[str]:
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", type=select, default=list(PEERS), help="of " + ", ".join(PEERS))
-    parser.add_argument("--repeat", type=int, default=3, help="processes a peer (default: %(default)s)")
-    parser.add_argument("--core", type=int, help="which one core is (default: the last)")
-    parser.add_argument("--json", type=pathlib.Path, help="file for all that was measured")
+    parser.add_argument("--repeat", type=int, default=3, help="processes per peer (default: %(default)s)")
+    parser.add_argument("--core", type=int, help="the core to use for \"one core\" (default: the last)")
+    parser.add_argument("--json", type=pathlib.Path, help="file for all measurements")
     parser.add_argument("--headlight", type=pathlib.Path, default=ROOT / "target" / "release" / "headlight")
-    parser.add_argument("--skip-cargo", action="store_true", help="take criterion's estimates as they are")
+    parser.add_argument("--skip-cargo", action="store_true", help="use criterion's existing estimates")
     parser.add_argument("--quick", action="store_true", help="one epoch and one repetition, unchecked")
     return parser.parse_args()
 
@@ -687,7 +686,7 @@ def main() -> None:
     versions = {result.versions: 0 for found in results.values() for result in found.values()}
     versions = [version for version in versions if version]
     quotients = ratios(results["one core"], results["all cores"])
-    print(f"{machine()}\n\n{'; '.join(versions)}; {steps} steps a training\n")
+    print(f"{machine()}\n\n{'; '.join(versions)}; {steps} steps per training\n")
     for mode, heading in zip(modes, ["One core", f"All cores ({len(cores)})"]):
         print(f"## {heading}\n\n{medians(results[mode])}")
     rows = [[label, *map(number, row)] for label, row in quotients.items()]

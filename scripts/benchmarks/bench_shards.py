@@ -1,9 +1,9 @@
-"""What sharing a sweep out costs: the same runs in 1, 2 and 64 shards, one after the other, and their merge.
+"""Measures the cost of sharding: the same runs in 1, 2 and 64 shards, one after the other, and their merge.
 
     python3 scripts/benchmarks/bench_shards.py target/release/headlight
 
-Rounds are interleaved; the least wall and processor time of each, as others may use the machine, and their ratio
-to the sweep in one piece.
+Rounds are interleaved. Prints the least wall and processor time of each, because other programs may use the machine,
+and their ratio to the unsplit sweep.
 """
 
 import os
@@ -20,7 +20,7 @@ ROUNDS = 7
 
 
 def timed(commands: list[list[str]]) -> tuple[float, float]:
-    """Seconds on the wall and on processors that some commands take, one after the other."""
+    """Wall and processor seconds of some commands, run one after the other."""
     wall, before = time.perf_counter(), os.times()
     for command in commands:
         subprocess.run(command, cwd=ROOT, check=True, capture_output=True)

@@ -1,8 +1,8 @@
-"""Times a run's page in Chromium: ready, and a redraw when the sample, the head or the cell changes.
+"""Times a run's page in Chromium: until it is ready, and each redraw for another sample, head or cell.
 
     python scripts/benchmarks/page_speed.py RUN/inspector.html
 
-Each figure is a median in milliseconds; a redraw counts until the next frame is painted. Needs
+Each figure is a median in milliseconds; a redraw ends when the next frame is painted. Needs
 Debian's chromium and chromium-driver, and scripts/checks/requirements-browser.txt.
 """
 

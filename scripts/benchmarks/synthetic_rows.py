@@ -1,11 +1,11 @@
-"""Rows as a sweep writes them, made up: to measure `headlight merge` and `headlight report` with more runs
-than anyone wants to train.
+"""Makes up rows like a sweep's, to measure `headlight merge` and `headlight report` with more runs than
+anyone wants to train.
 
     python scripts/benchmarks/synthetic_rows.py 1000000 --shards 64 --out rows
 
-writes rows/part-01.jsonl to rows/part-64.jsonl, and the same bytes each time. The numbers look like those of the
-notebook's experiment; one run in a thousand failed. `--grid` makes them the runs of two learning rates.
-Needs nothing but Python.
+writes rows/part-01.jsonl to rows/part-64.jsonl, with the same bytes each time. The numbers look like those of the
+notebook's experiment; one run in a thousand failed. `--grid` makes up a grid of two learning rates. Needs only
+Python.
 """
 
 import argparse
@@ -19,7 +19,7 @@ RATES = [1e-3, 3e-3]
 
 
 def attention(rng, watched):
-    """A row of attention weights: `watched` on position 3, the rest shared out."""
+    """A row of attention weights: `watched` on position 3, the rest on the others."""
     rest = [rng.random() + 0.5 for _ in range(POSITIONS - 1)]
     scale = (1 - watched) / sum(rest)
     weights = [weight * scale for weight in rest]

@@ -1,8 +1,8 @@
-"""Headlight's random streams from the definition of ChaCha, for the pinned values in
+"""Computes Headlight's random streams from the definition of ChaCha, for the pinned values of
 crates/data/tests/generate.rs.
 
-    python scripts/checks/chacha_expectations.py            # prints them
-    python scripts/checks/chacha_expectations.py --check    # looks for them in the test
+    python scripts/checks/chacha_expectations.py            # prints the values
+    python scripts/checks/chacha_expectations.py --check    # checks that the test has them
 
 ChaCha8 with the seed as a 64-bit little-endian key (24 zero bytes after it), a 64-bit block
 counter, and the stream's number in place of the nonce; integers by masked rejection.
@@ -62,7 +62,7 @@ def main() -> None:
     for name, values in (("PINNED_ROWS", sum(rows, [])), ("PINNED_ORDER", order)):
         line = f"const {name}: [u32; {len(values)}] = {values};"
         if sys.argv[1:] == ["--check"]:
-            assert line in TEST.read_text(), f"{TEST.name} does not hold: {line}"
+            assert line in TEST.read_text(), f"{TEST.name} lacks this line: {line}"
         print(line)
 
 

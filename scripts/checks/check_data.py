@@ -1,4 +1,4 @@
-"""The dataset that `headlight data` writes against NumPy itself.
+"""Compares the datasets that `headlight data` writes with NumPy's own.
 
     python scripts/checks/check_data.py target/release/headlight
 """

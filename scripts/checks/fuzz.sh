@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of foreign files (crates/fuzz): scripts/checks/fuzz.sh SECONDS [TARGET]...
 #
-# Each target runs for so many seconds, from its seeds and from what earlier runs found (target/fuzz). A
-# panic, more than 256 MB of memory, or an input that takes over 10 seconds ends it with exit code 1; the
-# input lies in target/fuzz/findings then. Needs a C++ compiler; SEED (default 1) repeats a run.
+# Each target runs for SECONDS, from its seeds and from the inputs that earlier runs found (target/fuzz). A panic,
+# more than 256 MB of memory, or an input that takes over 10 seconds ends it with exit code 1 and leaves the input
+# in target/fuzz/findings. Needs a C++ compiler. SEED (default 1) repeats a run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:?name the seconds for each target}
@@ -13,7 +13,7 @@ RUSTC_WORKSPACE_WRAPPER="$PWD/scripts/checks/instrumented_rustc.sh" \
     cargo build --quiet --release -p headlight-fuzz --features libfuzzer --bin fuzz
 work=target/fuzz
 mkdir -p "$work/found" "$work/findings"
-# The next build of the workspace may put another in its place.
+# The next build of the workspace may overwrite it.
 cp target/release/fuzz "$work/fuzz"
 targets=$(cargo run --quiet --release -p headlight-fuzz --bin fuzz_seeds -- "$work/seeds")
 failed=0
@@ -22,7 +22,7 @@ for target in ${@:-$targets}; do
     mkdir -p "$work/found/$target"
     log="$work/$target.log"
     status=0
-    # Large enough for every seed; comparisons of whole words are guided by -use_value_profile.
+    # -max_len is large enough for every seed; -use_value_profile guides comparisons of whole words.
     HEADLIGHT_FUZZ=$target "$work/fuzz" "$work/found/$target" "$work/seeds/$target" \
         -seed="${SEED:-1}" -max_total_time="$seconds" -timeout=10 -max_len=65536 -rss_limit_mb=1024 \
         -use_value_profile=1 -print_final_stats=1 -artifact_prefix="$work/findings/$target-" \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# rustc for Cargo's RUSTC_WORKSPACE_WRAPPER: the workspace's crates with what libFuzzer is guided by
-# (edges and comparisons), and with the checks of a debug build. Build scripts run without a fuzzer.
+# rustc for Cargo's RUSTC_WORKSPACE_WRAPPER: builds the workspace's crates with the coverage that guides libFuzzer
+# (edges and comparisons) and with the checks of a debug build. Build scripts are not instrumented.
 case " $* " in
 *" --crate-name "*) ;;
 *) exec "$@" ;;

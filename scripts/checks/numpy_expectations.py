@@ -1,10 +1,10 @@
-"""What NumPy's legacy randint gives, for the tests of the `numpy` generator.
+"""Records what NumPy's legacy randint returns, for the tests of the `numpy` generator.
 
     python scripts/checks/numpy_expectations.py            # writes data/numpy_randint.json
     python scripts/checks/numpy_expectations.py --check    # compares it with this machine's NumPy
 
 Each entry holds the first and last row and a hash of all rows (FNV-1a, 64 bits, over the tokens as
-little-endian int64, [CLS] not among them).
+little-endian int64, without [CLS]).
 """
 
 import argparse
@@ -49,7 +49,7 @@ def main() -> None:
     entries = [expectation(*case) for case in itertools.product(SEEDS, VOCAB_SIZES, LENGTHS)]
     text = "[\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]\n"
     if args.check:
-        assert PATH.read_text() == text, f"{PATH.name} is not what NumPy {np.__version__} gives"
+        assert PATH.read_text() == text, f"{PATH.name} differs from NumPy {np.__version__}"
         print(f"{PATH.name}: {len(entries)} cases equal NumPy {np.__version__}")
     else:
         PATH.write_text(text)

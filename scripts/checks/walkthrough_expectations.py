@@ -1,10 +1,10 @@
-"""What NumPy gives for every stage of configs/walkthroughs, for the tests of `headlight walkthrough`.
+"""Computes every stage of configs/walkthroughs in NumPy, for the tests of `headlight walkthrough`.
 
     python scripts/checks/walkthrough_expectations.py                      # writes crates/walkthrough/tests/expected.json
     python scripts/checks/walkthrough_expectations.py --check              # compares it with this machine's NumPy
-    python scripts/checks/walkthrough_expectations.py --check HEADLIGHT    # and what the binary says, to 1e-6
+    python scripts/checks/walkthrough_expectations.py --check HEADLIGHT    # and the binary's numbers with NumPy's, to 1e-6
 
-Everything is computed in float64 from the TOML alone. Minus infinity is null.
+Everything is computed in float64, from the TOML alone. Minus infinity becomes null.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def beginning(keys: dict) -> str | None:
 
 
 def cases(document: dict) -> list[dict]:
-    """Each case's keys, completed by those of the top."""
+    """The keys of each case, completed by the keys at the top of the file."""
     if "case" not in document:
         return [document]
     merged = []
@@ -53,7 +53,7 @@ def index(label: str | int, names: list[str]) -> int:
 
 
 def stages(case: dict) -> dict[str, np.ndarray]:
-    """Every stage that is shown, as the rows that are shown."""
+    """The visible rows of every visible stage."""
     given = {name: np.array(case[name], dtype=np.float64) for name in case if is_matrix(case[name])}
     tokens = case["tokens"]
     shown = [index(label, tokens) for label in case.get("query_rows", range(len(tokens)))]
@@ -128,7 +128,7 @@ def allowed(mask: str | list, shape: tuple[int, int]) -> np.ndarray | None:
 
 
 def errata(case: dict, computed: dict[str, np.ndarray]) -> list[list]:
-    """Stage, row and columns of numbers that differ from those printed."""
+    """Stage, row and columns of the numbers that differ from the printed ones."""
     tokens = case["tokens"]
     key_tokens = case.get("key_tokens", tokens)
     queries = [tokens[index(label, tokens)] for label in case.get("query_rows", range(len(tokens)))]
@@ -169,7 +169,7 @@ def expectation(path: pathlib.Path) -> list[dict]:
 
 
 def compare(name: str, expected: list[dict], headlight: str) -> int:
-    """Holds what the binary says against NumPy; returns how many numbers were compared."""
+    """Compares the binary's numbers with NumPy's; returns their count."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out.json"
         subprocess.run([headlight, "walkthrough", name, "--json", out], check=True, stdout=subprocess.DEVNULL)
@@ -207,10 +207,10 @@ def main() -> None:
         PATH.write_text(text)
         return
     recorded = json.loads(PATH.read_text())
-    assert recorded.keys() == entries.keys(), f"{PATH.name} is of other walkthroughs"
+    assert recorded.keys() == entries.keys(), f"{PATH.name} has other walkthroughs than configs/walkthroughs"
     for name, entry in entries.items():
         same = json.dumps(recorded[name]) == json.dumps(entry)
-        assert same, f"{PATH.name} is not what NumPy {np.__version__} gives for {name}"
+        assert same, f"{PATH.name} differs from NumPy {np.__version__} for {name}"
     total = sum(len(case["errata"]) for entry in entries.values() for case in entry)
     print(f"{PATH.name}: {len(entries)} walkthroughs, {total} errata, equal NumPy {np.__version__}")
     if args.check is not True:

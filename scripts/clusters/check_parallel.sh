@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The list of a sweep's shards through the real GNU parallel: a job is killed, --resume-failed does it again,
-# and what is merged has the bytes of the single run. Needs parallel.
+# Runs the list of a sweep's shards through the real GNU parallel. One job is killed, and --resume-failed repeats it.
+# The merged file must have the bytes of the unsplit sweep. Needs parallel.
 #
 #     scripts/clusters/check_parallel.sh target/release/headlight
 set -euo pipefail
@@ -19,7 +19,7 @@ run() { parallel --jobs 2 --joblog "$work/log" --resume-failed < "$work/jobs" > 
 run &
 parallel=$!
 
-# The process that computes a shard that has some rows, and more to come.
+# Kills a process whose shard has some rows and lacks others.
 under_way() {
     local pid rows
     for pid in $(cd /proc && ls -d [0-9]*); do
@@ -35,15 +35,15 @@ under_way() {
     return 1
 } 2>/dev/null
 until under_way; do
-    kill -0 $parallel || fail "all came to an end before a job was killed"
+    kill -0 $parallel || fail "all jobs ended before one could be killed"
     sleep 0.1
 done
 if wait $parallel; then
     fail "parallel did not notice that a job was killed"
 fi
-[ "$(wc -l < "$work/log")" = 9 ] || fail "the job log has other than 8 jobs"
+[ "$(wc -l < "$work/log")" = 9 ] || fail "the job log does not have 8 jobs"
 run || fail "a job failed again: $(cat "$work/err")"
-[ "$(wc -l < "$work/log")" = 10 ] || fail "other jobs than the killed one were done again"
+[ "$(wc -l < "$work/log")" = 10 ] || fail "jobs other than the killed one were repeated"
 
 "$headlight" merge "$work"/seeds-*-of-8.jsonl --out "$work/seeds.jsonl"
 "$headlight" sweep "${sweep[@]}" --out "$work/single.jsonl" > /dev/null 2>&1

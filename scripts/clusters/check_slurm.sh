@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# A sweep on a real Slurm, a controller and two nodes on this machine, through scripts/clusters/slurm/sweep.sbatch:
-# a task is killed, one is warned, one is cancelled, a node dies and another loses its daemon alone; what
-# is merged in the end has the bytes of the single run. Needs root, slurmctld, slurmd, slurm-client and munge
-# (Debian's names); no systemd. All files are in a temporary folder, and nothing runs on afterwards.
+# Runs a sweep on a real Slurm, a controller and two nodes on this machine, through
+# scripts/clusters/slurm/sweep.sbatch. One task is killed, one is warned, one is cancelled, one node dies, and the
+# other loses only its daemon. The merged file must have the bytes of the unsplit sweep. Needs root, and slurmctld,
+# slurmd, slurm-client and munge from Debian; no systemd. All files are in a temporary folder, and no process
+# remains afterwards.
 #
 #     scripts/clusters/check_slurm.sh target/release/headlight
 set -euo pipefail
@@ -21,7 +22,7 @@ fail() {
     exit 1
 }
 
-# Processes of this cluster that have these words in their environment too.
+# Processes of this cluster whose environment also has these entries.
 processes() {
     local pid word
     for pid in $(cd /proc && ls -d [0-9]*); do
@@ -32,7 +33,7 @@ processes() {
     done
 } 2>/dev/null
 
-# The same, and the step daemons above them: these wipe their environment.
+# The same, and the step daemons above them, which clear their environment.
 processes_and_steps() {
     local pid parent
     for pid in $(processes "$@"); do
@@ -52,7 +53,7 @@ take_down() {
     rm -rf "$work"
 }
 trap take_down EXIT
-trap 'fail "line $LINENO does not do what it should"' ERR
+trap 'fail "the command at line $LINENO failed"' ERR
 
 say "a controller and two nodes"
 host=$(hostname -s)
@@ -66,7 +67,7 @@ SlurmctldPort=$port
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-# A requeued task may begin only once its old credential has expired: after 120 s, where nothing is said.
+# A requeued task may start only once its old credential has expired, by default after 120 s.
 AuthInfo=socket=$work/munge.socket,cred_expire=5
 CredType=cred/munge
 StateSaveLocation=$work/state
@@ -103,7 +104,7 @@ node() {
 node node1
 node node2
 
-# Waits until a command succeeds, at most so many seconds.
+# within SECONDS MESSAGE COMMAND...: waits until the command succeeds; fails with MESSAGE after SECONDS.
 within() {
     local end=$((SECONDS + $1)) what=$2
     shift 2
@@ -122,7 +123,7 @@ job=$(submit --array=1-8 scripts/clusters/slurm/sweep.sbatch "${sweep[@]}" "${ar
 say "2,000 seeds as array $job of 8 tasks"
 
 rows() { wc -l 2>/dev/null < "$work/results/seeds-$1-of-8.jsonl" || echo 0; }
-# A task that is under way, with some rows and more to come; on a node, if one is named.
+# Sets `task` to a running task whose shard has some rows and lacks others; on the node $1, if given.
 under_way() {
     local found
     for found in $(squeue --noheader --job="$job" --states=RUNNING ${1:+--nodelist="$1"} --format=%K); do
@@ -136,33 +137,33 @@ under_way() {
 state() { scontrol show job "${job}_$1" | grep -oE -m1 'JobState=[A-Z_]+' | cut -d= -f2; }
 state_is() { [ "$(state "$1")" = "$2" ]; }
 
-within 60 "no task is under way" under_way
+within 60 "no task is in progress" under_way
 kill -9 $(processes SLURM_STEP_ID=0 "SLURM_ARRAY_TASK_ID=$task")
-within 20 "task $task is not failed" state_is "$task" FAILED
+within 20 "task $task has not failed" state_is "$task" FAILED
 say "task $task killed with $(rows "$task") rows: failed; requeued by hand"
 scontrol requeue "${job}_$task"
 
-within 60 "no task is under way" under_way
-# Where the signal ends the step at once, scancel finds no step to make sure of, and says so.
+within 60 "no task is in progress" under_way
+# If the signal ends the step at once, scancel complains that it finds no step.
 scancel --signal=USR1 "$(squeue --noheader --job="${job}_$task" --format=%A).0" 2>/dev/null || true
-within 20 "task $task was not requeued by itself" grep -q "task ${job}_$task was stopped (exit code 138)" "$work/sweep.log"
-say "task $task warned with SIGUSR1 at $(rows "$task") rows: requeued by itself"
+within 20 "task $task did not requeue itself" grep -q "task ${job}_$task was stopped (exit code 138)" "$work/sweep.log"
+say "task $task warned with SIGUSR1 at $(rows "$task") rows: it requeued itself"
 
-within 60 "no task is under way" under_way
+within 60 "no task is in progress" under_way
 scancel "${job}_$task"
 within 20 "task $task is not cancelled" state_is "$task" CANCELLED
 cancelled=$task
-say "task $task cancelled at $(rows "$task") rows: stays so"
+say "task $task cancelled at $(rows "$task") rows: it stays cancelled"
 
-within 60 "no task is under way on node2" under_way node2
+within 60 "no task is in progress on node2" under_way node2
 lost=$task
-# Stopped first: in a node that dies nobody is left to report that another died.
+# Stopped first, so that no process of the dying node can report the death of another.
 dying="$(processes_and_steps SLURMD_NODENAME=node2) ${daemon[node2]}"
 kill -STOP $dying
 kill -9 $dying
 say "node2 dead with task $lost at $(rows "$lost") rows"
 
-within 60 "no task is under way on node1" under_way node1
+within 60 "no task is in progress on node1" under_way node1
 kill -9 "${daemon[node1]}"
 node node1
 say "the daemon of node1 killed and started again with task $task at $(rows "$task") rows"
@@ -177,13 +178,13 @@ say "node2 was found down, its task requeued, and is back"
 # Tasks can be submitted again alone: the array is another, the shards are the same.
 again=$(submit --array="$cancelled" scripts/clusters/slurm/sweep.sbatch "${sweep[@]}" "${array[@]}")
 over() { [ -z "$(squeue --noheader --job="$job,$again")" ]; }
-within 120 "the tasks do not come to their end" over
+within 120 "the tasks do not end" over
 "$headlight" merge "$work"/results/seeds-*-of-8.jsonl --out "$work/results/seeds.jsonl"
-say "merged; the single run beside it"
+say "merged; now the unsplit sweep"
 "$headlight" sweep "${sweep[@]}" --out "$work/single.jsonl" > "$work/single.log" 2>&1
-cmp "$work/results/seeds.jsonl" "$work/single.jsonl" || fail "the merged results are not the single run's"
-[ "$(ls "$work/results" | wc -l)" = 9 ] || fail "there are other files than one a task"
+cmp "$work/results/seeds.jsonl" "$work/single.jsonl" || fail "the merged results differ from the unsplit sweep's"
+[ "$(ls "$work/results" | wc -l)" = 9 ] || fail "there are files other than one per task"
 
 take_down
 [ -z "$(processes "HEADLIGHT=$headlight")" ] || fail "something still runs"
-say "the same bytes, and nothing runs on"
+say "the same bytes, and no process remains"

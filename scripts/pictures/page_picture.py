@@ -1,4 +1,4 @@
-"""Takes a picture of a run's page in Chromium, for the README.
+"""Takes the README's picture of a run's page, in Chromium.
 
     python scripts/pictures/page_picture.py docs/page.png target/release/headlight
 

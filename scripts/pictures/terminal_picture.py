@@ -1,4 +1,4 @@
-"""What a command shows in a colour terminal, as an SVG (rich from PyPI draws it).
+"""Draws a command's output in a colour terminal as an SVG, with rich from PyPI.
 
     python scripts/pictures/terminal_picture.py docs/inspect.svg target/release/headlight inspect runs/notebook-1 --sample 10
 """
@@ -41,7 +41,7 @@ def main() -> None:
     svg = console.export_svg(title=shlex.join(shown), unique_id="headlight")
     svg = re.sub(r"<!--.*?-->", "", svg, flags=re.S)
     svg = svg.replace("<svg ", '<svg xml:space="preserve" ', 1)
-    # No fonts from the network: the reader's own monospace does.
+    # The reader's own monospace font, in place of one from the network.
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.S).replace("Fira Code", "ui-monospace")
     with open(out, "w") as file:
         file.write("\n".join(line.rstrip() for line in svg.splitlines()) + "\n")
