@@ -607,7 +607,7 @@ def ratios(one: dict[str, Result], all_cores: dict[str, Result]) -> dict[str, li
     both = [one, all_cores]
     fused = "headlight-fused"
     found = {
-        f"warm a seed: {PEERS[name].label} / Headlight, fused": [
+        f"warm per seed: {PEERS[name].label} / Headlight, fused": [
             quotient(warm(results, name), warm(results, fused)) for results in both
         ]
         for name in one
