@@ -56,7 +56,7 @@ python_with() {
     local requirements=$1 name
     shift
     name=$(basename "$requirements" .txt)
-    local environment=target/ci/$name-$(cat "$(dirname "$requirements")"/requirements-*.txt | sha256sum | cut -c 1-12)
+    local environment=target/ci/$name-$(cat scripts/*/requirements-*.txt | sha256sum | cut -c 1-12)
     python=$environment/bin/python
     if [ ! -e "$environment/complete" ]; then
         rm -rf "$environment"

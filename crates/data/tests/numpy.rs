@@ -59,7 +59,7 @@ struct Expectation {
     fnv1a: String,
 }
 
-/// Origin: `scripts/numpy_expectations.py`.
+/// Origin: `scripts/checks/numpy_expectations.py`.
 #[test]
 fn every_recorded_randint_comes_back() {
     let recorded = include_str!("../../../data/numpy_randint.json");

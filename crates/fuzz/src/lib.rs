@@ -1,6 +1,6 @@
 //! Every reader of foreign input as a function of bytes, for a fuzzer and for the cases that it found.
 //!
-//! `scripts/fuzz.sh` builds libFuzzer around them and runs it; `tests/corpus.rs` repeats the inputs that
+//! `scripts/checks/fuzz.sh` builds libFuzzer around them and runs it; `tests/corpus.rs` repeats the inputs that
 //! are kept in `corpus/`. A reader is added by adding a line to [`TARGETS`].
 
 mod targets;

@@ -1,5 +1,5 @@
 //! Headlight beside Keras: `data/keras_reference.safetensors`, recorded by
-//! `scripts/keras_reference.py`, repeated by the binary.
+//! `scripts/keras/keras_reference.py`, repeated by the binary.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;

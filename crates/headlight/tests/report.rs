@@ -373,7 +373,7 @@ fn a_build_without_parquet_says_how_to_have_it() {
     assert!(!out.exists());
 }
 
-/// What readers of Parquet find is checked by `scripts/read_results.py`.
+/// What readers of Parquet find is checked by `scripts/checks/read_results.py`.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_is_whole_or_not_there() {

@@ -1,6 +1,6 @@
 //! The walkthroughs that come with Headlight.
 
-use crate::mistake::nearest;
+use headlight_input::toml_message::nearest;
 use crate::{Mistake, Walkthrough};
 
 /// A walkthrough of `configs/walkthroughs`, there in any folder.

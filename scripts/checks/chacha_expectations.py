@@ -1,0 +1,70 @@
+"""Computes Headlight's random streams from the definition of ChaCha, for the pinned values of
+crates/data/tests/generate.rs.
+
+    python scripts/checks/chacha_expectations.py            # prints the values
+    python scripts/checks/chacha_expectations.py --check    # checks that the test has them
+
+ChaCha8 with the seed as a 64-bit little-endian key (24 zero bytes after it), a 64-bit block
+counter, and the stream's number in place of the nonce; integers by masked rejection.
+"""
+
+import itertools
+import pathlib
+import struct
+import sys
+
+TEST = pathlib.Path(__file__).resolve().parents[2] / "crates" / "data" / "tests" / "generate.rs"
+
+STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3}
+
+
+def block(key: bytes, counter: int, stream: int, rounds: int = 8) -> list[int]:
+    constants = struct.unpack("<4I", b"expand 32-byte k")
+    start = [*constants, *struct.unpack("<8I", key), *struct.unpack("<4I", struct.pack("<2Q", counter, stream))]
+    x = start[:]
+
+    def rotate(value, bits):
+        return ((value << bits) | (value >> (32 - bits))) & 0xFFFFFFFF
+
+    def quarter(a, b, c, d):
+        for first, second, third, bits in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            x[first] = (x[first] + x[second]) & 0xFFFFFFFF
+            x[third] = rotate(x[third] ^ x[first], bits)
+
+    for _ in range(rounds // 2):
+        for i in range(4):
+            quarter(i, 4 + i, 8 + i, 12 + i)
+        for i in range(4):
+            quarter(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+    return [(a + b) & 0xFFFFFFFF for a, b in zip(x, start)]
+
+
+def words(seed: int, stream: str, first_word: int = 0):
+    key = struct.pack("<Q", seed) + bytes(24)
+    for counter in itertools.count(first_word // 16):
+        yield from block(key, counter, STREAMS[stream])
+
+
+def below(n: int, source) -> int:
+    mask = (1 << (n - 1).bit_length()) - 1
+    return 0 if n == 1 else next(word & mask for word in source if word & mask < n)
+
+
+def main() -> None:
+    data = words(7, "data")
+    rows = [[0] + [1 + below(10, data) for _ in range(4)] for _ in range(3)]
+
+    order, shuffle = list(range(8)), words(0, "shuffle", first_word=1 << 40)
+    for last in range(7, 0, -1):
+        chosen = below(last + 1, shuffle)
+        order[last], order[chosen] = order[chosen], order[last]
+
+    for name, values in (("PINNED_ROWS", sum(rows, [])), ("PINNED_ORDER", order)):
+        line = f"const {name}: [u32; {len(values)}] = {values};"
+        if sys.argv[1:] == ["--check"]:
+            assert line in TEST.read_text(), f"{TEST.name} lacks this line: {line}"
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
