@@ -1,17 +1,17 @@
-//! What of a run's dumps a page holds.
+//! The samples and steps that a page keeps of a run.
 
 use headlight_dump::{AttentionDump, Dims};
 
-/// About as many bytes of numbers as a page may hold of all its runs, before they are written as text.
+/// The size of the numbers of all runs of a page, about, in bytes before they are encoded.
 const BUDGET: usize = 17_000_000;
 
-/// As many samples are kept before steps are left out.
+/// Steps are left out only if fewer samples than this would fit.
 const SAMPLES_FIRST: usize = 32;
 
-/// Up to so many steps, all of them have the vectors.
+/// Up to this number of steps, the page keeps the vectors of each.
 const ALL_STEPS: usize = 8;
 
-/// Which samples and which steps a page holds.
+/// The samples and steps that a page keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Selection {
     /// Rows of the dumps.
@@ -21,8 +21,8 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// The largest that fits, for so many dumps like this one in each of so many runs: of both
-    /// classes as many samples as can be, and the first and the last step.
+    /// The largest selection that fits, for `steps` dumps like this one in each of `runs` runs: samples of
+    /// both classes, and steps spread evenly from the first to the last.
     pub(super) fn of(dump: &AttentionDump, steps: usize, runs: usize) -> Self {
         let budget = BUDGET / runs;
         let wanted = dump.dims.samples.min(SAMPLES_FIRST);
@@ -43,13 +43,13 @@ impl Selection {
         }
     }
 
-    /// Whether the vectors of the kept step of this index are kept too.
+    /// Whether the page keeps the vectors of the kept step with this index.
     pub(super) fn has_vectors(&self, step: usize) -> bool {
         self.steps.len() <= ALL_STEPS || step == 0 || step + 1 == self.steps.len()
     }
 }
 
-/// Bytes of a sample in all steps, about.
+/// The size of one sample in all steps, about, in bytes.
 fn cost(dims: Dims, steps: usize) -> usize {
     let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
     let vectors = dims.layers * dims.heads * dims.positions * dims.d_head * 4
@@ -58,7 +58,7 @@ fn cost(dims: Dims, steps: usize) -> usize {
     (steps * matrices * 2 + with_vectors * vectors * 4).max(1)
 }
 
-/// The first rows of each class, about half of each where there are enough, in order.
+/// The first rows of each class, in order: half of each class, or more of one if the other is too small.
 fn of_both_classes(labels: &[f32], count: usize) -> Vec<usize> {
     let rows = |positive: bool| {
         let is = move |row: &usize| (labels[*row] > 0.5) == positive;

@@ -1,4 +1,4 @@
-//! What a page holds of one run.
+//! One run of a page.
 
 use std::ops::Range;
 
@@ -9,23 +9,24 @@ use super::{Evidence, LossPoint};
 
 /// One run, or one dump, of a page.
 ///
-/// Dumps are added one by one, and only what the page holds of them is kept: of large runs a part,
-/// and the page says which.
+/// Dumps are added one by one, and only the samples that the page shows are kept. The page says what it
+/// leaves out.
 #[derive(Clone, Debug)]
-pub struct Recording {
+pub struct PageRun {
     pub(super) name: String,
     pub(super) selection: Selection,
+    /// The numbers of dumps and of samples, of which the page keeps a selection.
     pub(super) recorded: [usize; 2],
     pub(super) dumps: Vec<AttentionDump>,
     pub(super) worst_row_sum: f64,
     /// The loss curve, by step.
     pub loss: Vec<LossPoint>,
-    /// What the numbers are of, in the order of the page.
+    /// The origin of the numbers, in the order of the page.
     pub evidence: Vec<Evidence>,
 }
 
-impl Recording {
-    /// A run of so many dumps, of which this is one, in a page of so many runs.
+impl PageRun {
+    /// A run of `dumps` dumps like this one, in a page of `runs` runs.
     pub fn new(name: String, dump: &AttentionDump, dumps: usize, runs: usize) -> Self {
         Self {
             name,
@@ -38,7 +39,7 @@ impl Recording {
         }
     }
 
-    /// Indices of the dumps to add, in this order.
+    /// Indices of the dumps to add, in order.
     pub fn wanted(&self) -> &[usize] {
         &self.selection.steps
     }
@@ -46,16 +47,16 @@ impl Recording {
     /// Adds the next of the wanted dumps.
     ///
     /// # Errors
-    /// When it is of other samples, or of another model, than those before: says so.
+    /// If its samples or its model differ from those before: the difference, in a sentence.
     pub fn add(&mut self, dump: &AttentionDump) -> Result<(), String> {
         if dump.dims.samples != self.recorded[1] {
             return Err(format!(
-                "it holds {} samples, and the last dump {}",
+                "it has {} samples, and the last dump has {}",
                 dump.dims.samples, self.recorded[1]
             ));
         }
         if dump.attention_weights.is_empty() {
-            return Err("it holds no attention".to_owned());
+            return Err("it has no attention".to_owned());
         }
         self.worst_row_sum = self.worst_row_sum.max(dump.worst_row_sum());
         let dump = part(dump, &self.selection.samples);
@@ -66,7 +67,7 @@ impl Recording {
                 && first.attention_mask == dump.attention_mask;
             if !same {
                 return Err(
-                    "it is of other samples, or of another model, than the first".to_owned(),
+                    "its samples or its model differ from those of the first dump".to_owned(),
                 );
             }
         }
@@ -75,7 +76,7 @@ impl Recording {
     }
 }
 
-/// Some samples of a dump.
+/// The dump of these samples alone.
 fn part(dump: &AttentionDump, samples: &[usize]) -> AttentionDump {
     fn rows<T: Copy>(values: &[T], samples: &[usize], all: usize) -> Vec<T> {
         let size = values.len() / all.max(1);

@@ -1,21 +1,21 @@
-//! Numbers over time, small: whole numbers, by how far each is from what the steps before it point
-//! to, in planes of bytes.
+//! The compact form of numbers over time: integers, each as its difference from what the steps before it
+//! predict, in planes of bytes.
 
-/// Whole units of a number: the page shows four decimals, and keeps as many of what changes.
+/// Units per 1: the page shows four decimals.
 const UNITS: f64 = 10_000.0;
 
-/// Beyond this a number is cut off; whole numbers above it would not be exact in JavaScript.
+/// Larger numbers are clamped to this; JavaScript could not hold them exactly.
 const MOST: f64 = 1e15;
 
-/// A number in ten-thousandths, rounded as it is printed: halves to even.
+/// A number in ten-thousandths, rounded as printing rounds it: halves to even.
 pub(super) fn units(value: f32) -> i64 {
     (f64::from(value) * UNITS)
         .round_ties_even()
         .clamp(-MOST, MOST) as i64
 }
 
-/// Writes whole numbers as: bytes a number, then the lowest byte of each, the next of each, ...
-/// Signs are folded: 0, -1, 1, -2 are 0, 1, 2, 3.
+/// Writes integers as: the number of bytes of each, the lowest byte of each, the next byte of each, ...
+/// Signs are folded: 0, -1, 1, -2 become 0, 1, 2, 3.
 pub(super) fn planes(out: &mut Vec<u8>, values: &[i64]) {
     let folded = |&value: &i64| ((value << 1) ^ (value >> 63)) as u64;
     let most = values.iter().map(folded).max().unwrap_or(0);
@@ -30,7 +30,7 @@ pub(super) fn planes(out: &mut Vec<u8>, values: &[i64]) {
     }
 }
 
-/// `[step, cell]` to how far each number is from where the two before it point. `[cell, step]`
+/// The difference of each number from its prediction: from `[step, cell]` to `[cell, step]`.
 pub(super) fn surprises(steps: &[Vec<i64>]) -> Vec<i64> {
     let cells = steps.first().map_or(0, Vec::len);
     let mut out = Vec::with_capacity(cells * steps.len());
@@ -47,17 +47,16 @@ pub(super) fn surprises(steps: &[Vec<i64>]) -> Vec<i64> {
     out
 }
 
-/// Training goes on as it went, a bit slower: three quarters of the last change come again. (Of
-/// the notebook's run this left the fewest bytes; `js/data.js` expects the same.)
-pub(super) fn expected(last: i64, before: i64) -> i64 {
+/// Predicts the next number: three quarters of the last change are added again. Of the factors tried this
+/// made the notebook's page smallest. `js/data.js` predicts the same.
+fn expected(last: i64, before: i64) -> i64 {
     last + (3 * (last - before)).div_euclid(4)
 }
 
-/// The softmax of a row of scores in ten-thousandths, in ten-thousandths, over the keys that may be
-/// looked at.
+/// The softmax of a row of scores over the allowed keys; scores and result are in ten-thousandths.
 ///
-/// Only sums, products and quotients, in a fixed order: `js/data.js` computes the same to the last
-/// bit, so that what is kept of a weight is how far it is from this, nearly always nothing.
+/// It uses only sums, products and quotients, in a fixed order: `js/data.js` computes the same to the
+/// last bit, so a page stores only the difference of a weight from this, which is nearly always 0.
 pub(super) fn predicted(scores: &[i64], may: impl Fn(usize) -> bool) -> Vec<i64> {
     let allowed = || (0..scores.len()).filter(|&key| may(key));
     let most = allowed().map(|key| scores[key]).max().unwrap_or(0);
@@ -75,7 +74,7 @@ pub(super) fn predicted(scores: &[i64], may: impl Fn(usize) -> bool) -> Vec<i64>
     shares.into_iter().map(|share| share as i64).collect()
 }
 
-/// `exp(x)` for x of at most 0: the series for a 256th of it, squared eight times.
+/// `exp(x)` for x of at most 0: the series of `x / 256`, squared eight times.
 fn exp(x: f64) -> f64 {
     let part = x.max(-64.0) / 256.0;
     let mut value = 1.0;

@@ -1,23 +1,23 @@
-//! How many values fall where.
+//! Counts of values in bins of equal width.
 
 use std::fmt::Write;
 
 /// The most bins of a histogram.
 const MOST_BINS: usize = 24;
 
-/// Counts of values in bins of one width, whose edges are round numbers.
+/// Counts of values in bins of equal width whose edges are round numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     /// The left edge of the first bin.
     pub start: f64,
     /// The width of a bin.
     pub width: f64,
-    /// Values in each bin: from its left edge on, up to but without its right edge.
+    /// The number of values in each bin, which includes its left edge and not its right one.
     pub counts: Vec<usize>,
 }
 
 impl Histogram {
-    /// The histogram of finite values; `None` where there are none.
+    /// The histogram of the finite values; `None` if no value is finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let min = finite().reduce(f64::min)?;
@@ -45,13 +45,13 @@ impl Histogram {
         ((self.start / self.width).round() + bin as f64) * self.width
     }
 
-    /// Decimals that tell edges apart.
+    /// The number of decimals that distinguishes the edges.
     pub fn decimals(&self) -> usize {
         decimals(self.width)
     }
 
-    /// A line a bin, the longest bar as wide as there is room.
-    pub fn draw(&self, columns: usize) -> String {
+    /// One line per bin; the longest bar takes the room that `columns` leave.
+    pub fn text(&self, columns: usize) -> String {
         let decimals = self.decimals();
         let label = |bin| format!("{:.decimals$}", self.edge(bin));
         let labels = (0..=self.counts.len()).map(|bin| label(bin).len());
@@ -63,7 +63,7 @@ impl Histogram {
         let mut text = String::new();
         for (bin, &count) in self.counts.iter().enumerate() {
             let eighths = count * room * 8 / most;
-            // A bin that holds anything shows it.
+            // No bin with values looks empty.
             let eighths = if count > 0 { eighths.max(1) } else { 0 };
             let mut bar = "█".repeat(eighths / 8);
             bar.extend(['▏', '▎', '▍', '▌', '▋', '▊', '▉'].get((eighths % 8).wrapping_sub(1)));
@@ -78,13 +78,13 @@ impl Histogram {
     }
 }
 
-/// Decimals that tell multiples of a round step apart.
+/// The number of decimals that distinguishes multiples of a round step.
 pub(crate) fn decimals(step: f64) -> usize {
     (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize
 }
 
-/// The smallest of 1, 2 and 5 times a power of ten that is not below `width`; something small beside
-/// `size` where all values are the same.
+/// The smallest of 1, 2 and 5 times a power of ten that is at least `width`; if `width` is 0, a hundredth of
+/// `size` takes its place.
 pub(crate) fn round_up(width: f64, size: f64) -> f64 {
     let width = if width > 0.0 {
         width

@@ -1,11 +1,16 @@
-//! One attention matrix with all that is needed to read it.
+//! One attention matrix with its labels.
 
 use headlight_dump::AttentionDump;
 
-/// What a heatmap shows.
+use crate::words::shorten;
+
+/// The longest name of a token, in columns of a terminal.
+const MOST_NAME: usize = 24;
+
+/// The quantity in the cells of a heatmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// After the softmax: from 0 to 1, each row summing to 1.
+    /// After the softmax: from 0 to 1; each row sums to 1.
     Weights,
     /// Before the softmax.
     Scores,
@@ -14,11 +19,11 @@ pub enum Quantity {
 /// One attention matrix, query by key, with its labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heatmap {
-    /// What is shown, of what, in one line.
+    /// One line: the quantity, the sample, the head, the step.
     pub title: String,
     /// Whether cells are scores or weights.
     pub quantity: Quantity,
-    /// What each position's token is shown as.
+    /// The name of each position's token.
     pub tokens: Vec<String>,
     /// Positions that the label depends on.
     pub marked: Vec<usize>,
@@ -56,8 +61,8 @@ impl Heatmap {
         }
     }
 
-    /// The values that the colour scale starts and ends at: 0 and 1 for weights, so that pictures
-    /// can be compared, and the extremes for scores.
+    /// The first and the last value of the colour scale: 0 and 1 for weights, so that pictures can be
+    /// compared; the extremes for scores.
     pub fn range(&self) -> (f32, f32) {
         match self.quantity {
             Quantity::Weights => (0.0, 1.0),
@@ -68,14 +73,43 @@ impl Heatmap {
             }
         }
     }
-}
 
-/// Where a value stands in a range, from 0 to 1.
-pub(crate) fn share((min, max): (f32, f32), value: f32) -> f32 {
-    if max > min {
-        (value - min) / (max - min)
-    } else {
-        0.5
+    /// A function from a value to its place in the colour scale, from 0 to 1.
+    pub(super) fn scale(&self) -> impl Fn(f32) -> f32 {
+        let (min, max) = self.range();
+        move |value| {
+            if max > min {
+                (value - min) / (max - min)
+            } else {
+                0.5
+            }
+        }
+    }
+
+    /// A position's number, with `*` if the label depends on it.
+    pub(super) fn place(&self, position: usize) -> String {
+        let star = if self.marked.contains(&position) {
+            "*"
+        } else {
+            ""
+        };
+        format!("{position}{star}")
+    }
+
+    /// A position's number and its token.
+    pub(super) fn name(&self, position: usize) -> String {
+        let token = shorten(&self.tokens[position], MOST_NAME);
+        format!("{} {token}", self.place(position))
+    }
+
+    /// The sentence that explains rows, columns and `*`.
+    pub(super) fn legend(&self) -> String {
+        let star = if self.marked.is_empty() {
+            ""
+        } else {
+            "; * decides the label"
+        };
+        format!("rows: query (from), columns: key (to){star}")
     }
 }
 

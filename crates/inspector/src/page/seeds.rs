@@ -1,9 +1,9 @@
-//! The seeds of a sweep: where `[CLS]` looks, over all of them.
+//! Attention of `[CLS]` over the seeds of a sweep.
 
 use serde::Serialize;
 
-/// Where `[CLS]` looks after one seed's training: in the last block, mean over heads, and over the
-/// training samples of a class; `None` where the class has none. `[position]`
+/// The attention of `[CLS]` in the last block after one seed's training, mean over heads and over the
+/// training samples of a class; `None` for a class without samples. `[position]`
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeedRow {
     /// Over positive samples.
@@ -12,12 +12,12 @@ pub struct SeedRow {
     pub negative: Option<Vec<f64>>,
 }
 
-/// The same of a run of the page.
+/// The same of one of the page's own runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OwnRow {
     /// The run's name.
     pub name: String,
-    /// Which samples it is over, in words.
+    /// The samples of the mean, in words.
     pub over: String,
     /// Over positive samples.
     pub positive: Option<Vec<f64>>,
@@ -25,35 +25,35 @@ pub struct OwnRow {
     pub negative: Option<Vec<f64>>,
 }
 
-/// What the page says of a sweep's seeds.
+/// The seeds of a sweep, and the page's own runs to compare with them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Seeds {
+pub struct SeedComparison {
     name: String,
     count: usize,
     failed: usize,
     positive: Option<OverSeeds>,
     negative: Option<OverSeeds>,
-    /// How many seeds look at each position harder in positive samples than in negative ones.
+    /// The number of seeds whose attention on each position is higher in positive samples than in negative ones.
     harder: Option<Vec<usize>>,
-    /// Rows of the page's own runs.
+    /// The page's own runs.
     pub own: Vec<OwnRow>,
 }
 
-/// A class over the seeds. `[position]`
+/// One class over all seeds. `[position]`
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct OverSeeds {
     mean: Vec<f64>,
-    /// Of the sample; `None` for one seed.
+    /// The sample standard deviation; `None` for one seed.
     deviation: Option<Vec<f64>>,
-    /// How many seeds look at each position most.
+    /// The number of seeds whose attention is highest on each position.
     most: Vec<usize>,
 }
 
-impl Seeds {
-    /// Sums up the rows of a sweep, which has failed in so many other seeds; `None` without a row.
+impl SeedComparison {
+    /// Summarises the rows of a sweep in which `failed` other seeds failed; `None` without rows.
     ///
     /// # Panics
-    /// When rows are of different lengths.
+    /// If rows differ in length.
     pub fn of(name: String, rows: &[SeedRow], failed: usize) -> Option<Self> {
         let positions = rows
             .iter()

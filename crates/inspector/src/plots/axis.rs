@@ -1,10 +1,9 @@
-//! Axes: where values are, and the numbers beside them.
+//! Axes: the places of values, and the numbers beside them.
 
-use std::fmt::Write;
-
+use super::histogram::{decimals, round_up};
 use super::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
-use crate::histogram::{decimals, round_up};
-use crate::markup::escape;
+use crate::svg::Svg;
+use crate::words::shorten;
 
 /// Maps values to places along an axis.
 pub(super) struct Axis {
@@ -17,19 +16,18 @@ pub(super) struct Axis {
 
 enum Scale {
     Linear,
-    /// Of whole numbers.
+    /// Linear, with ticks at whole numbers only.
     Whole,
-    /// Ten times as much is as far everywhere.
     Logarithmic,
-    /// Names, a step each, beginning with 0.
+    /// The n-th name stands at n, counted from 0.
     Names(Vec<String>),
 }
 
-/// The most names that stand beside each other; of more every so manieth does.
+/// The most names along an axis; of more names, every n-th is shown.
 const MOST_NAMES: usize = 8;
 
-/// The longest name, in characters.
-const NAME: usize = 14;
+/// The longest name, in columns of a terminal.
+const MOST_NAME: usize = 14;
 
 impl Axis {
     pub(super) fn across(from: f64, to: f64) -> Self {
@@ -59,7 +57,7 @@ impl Axis {
         }
     }
 
-    /// From and to above 0.
+    /// Both ends of the axis must be above 0.
     pub(super) fn logarithmic(self) -> Self {
         Self {
             scale: Scale::Logarithmic,
@@ -82,7 +80,7 @@ impl Axis {
         self.start + share * (self.end - self.start)
     }
 
-    /// A few round numbers along the axis, or its names, and how they are written.
+    /// The values at which the axis has ticks, a few round numbers or its names, with their labels.
     fn ticks(&self) -> Vec<(f64, String)> {
         match &self.scale {
             Scale::Linear => self.multiples(0.0),
@@ -92,20 +90,20 @@ impl Axis {
                 let every = names.len().div_ceil(MOST_NAMES).max(1);
                 let shown = names.iter().enumerate().step_by(every);
                 shown
-                    .map(|(index, name)| (index as f64, short(name)))
+                    .map(|(index, name)| (index as f64, shorten(name, MOST_NAME)))
                     .collect()
             }
         }
     }
 
-    /// Multiples of a round step that is not below `least`.
+    /// Multiples of a round step of at least `least`.
     fn multiples(&self, least: f64) -> Vec<(f64, String)> {
         let step = round_up((self.to - self.from) / 5.0, self.to.abs()).max(least);
         let decimals = decimals(step);
         let first = (self.from / step - 1e-9).ceil() as i64;
         let last = (self.to / step + 1e-9).floor() as i64;
         let written = |value: f64| {
-            // There is no room for more digits.
+            // More digits would overlap the next number.
             if self.to >= 1e5 && step >= 1000.0 {
                 format!("{:.0}k", value / 1000.0)
             } else {
@@ -118,7 +116,7 @@ impl Axis {
             .collect()
     }
 
-    /// Powers of ten, and 2 and 5 times them where there are few.
+    /// Powers of ten; between few of them also their doubles and fivefolds.
     fn powers(&self) -> Vec<(f64, String)> {
         let (first, last) = (
             self.from.log10().floor() as i32,
@@ -147,46 +145,21 @@ impl Axis {
     }
 }
 
-fn short(name: &str) -> String {
-    if name.chars().count() <= NAME {
-        return name.to_owned();
-    }
-    name.chars().take(NAME - 1).chain(['…']).collect()
-}
-
-/// The axes' lines, ticks and labels.
-pub(super) fn frame(text: &mut String, (x, across): (&Axis, &str), (y, up): (&Axis, &str)) {
+/// Draws the axes' lines, ticks and labels.
+pub(super) fn frame(svg: &mut Svg, (x, across): (&Axis, &str), (y, up): (&Axis, &str)) {
     let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-    let _ = writeln!(
-        text,
-        r#"<path class="axis" d="M{LEFT} {TOP}V{bottom}H{right}"/>"#
-    );
-    for (value, number) in x.ticks() {
+    svg.path("axis", &[[LEFT, TOP], [LEFT, bottom], [right, bottom]], "");
+    for (value, label) in x.ticks() {
         let place = x.place(value);
-        let _ = writeln!(
-            text,
-            r#"<path class="axis" d="M{place:.1} {bottom}v4"/><text class="middle" x="{place:.1}" y="{}">{}</text>"#,
-            bottom + 16.0,
-            escape(&number)
-        );
+        svg.path("axis", &[[place, bottom], [place, bottom + 4.0]], "");
+        svg.text("middle", [place, bottom + 16.0], &label);
     }
-    for (value, number) in y.ticks() {
+    for (value, label) in y.ticks() {
         let place = y.place(value);
-        let _ = writeln!(
-            text,
-            r#"<path class="axis" d="M{LEFT} {place:.1}h-4"/><text class="end" x="{}" y="{:.1}">{number}</text>"#,
-            LEFT - 6.0,
-            place + 4.0
-        );
+        svg.path("axis", &[[LEFT, place], [LEFT - 4.0, place]], "");
+        svg.text("end", [LEFT - 6.0, place + 4.0], &label);
     }
-    let _ = writeln!(
-        text,
-        r#"<text class="middle" x="{}" y="{}">{}</text><text x="{}" y="{}">{}</text>"#,
-        f64::midpoint(LEFT, right),
-        HEIGHT - 10.0,
-        escape(across),
-        14.0,
-        TOP - 12.0,
-        escape(up)
-    );
+    let middle = f64::midpoint(LEFT, right);
+    svg.text("middle", [middle, HEIGHT - 10.0], across);
+    svg.text("", [14.0, TOP - 12.0], up);
 }

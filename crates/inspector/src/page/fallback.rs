@@ -1,4 +1,4 @@
-//! What a browser shows that runs no scripts: the last step's weights of the first sample.
+//! The table that a browser without scripts shows: the last step's weights of the first sample.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub(super) fn table(dump: &AttentionDump) -> String {
         .map_or_else(String::new, |step| format!(", step {step}"));
     let mut text = format!(
         "<table class=\"numbers\">\n<caption>Attention weights, sample {number}{step}, layer 0, head 0: \
-         queries down, keys across. Scripts show all the others.</caption>\n<tr><th scope=\"col\">query \\ key</th>"
+         queries down, keys across. All else needs scripts.</caption>\n<tr><th scope=\"col\">query \\ key</th>"
     );
     for (key, name) in names.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{key}: <bdi>{name}</bdi></th>");

@@ -1,0 +1,252 @@
+//! Pages of tables: the numbers, what a document prints beside them, and text that is only text.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use headlight_inspector::terminal::Options;
+use headlight_inspector::{ColourMode, Page, Printed, Section, Table};
+use sha2::{Digest, Sha256};
+
+fn strings(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+fn printed(row: usize, column: usize, value: f64, differs: bool) -> Printed {
+    Printed {
+        row,
+        column,
+        value,
+        decimals: 2,
+        differs,
+    }
+}
+
+fn weights() -> Table {
+    Table {
+        title: "weights".to_owned(),
+        how: "softmax of each row".to_owned(),
+        rows: strings(&["She", "did"]),
+        columns: strings(&["She", "did"]),
+        values: vec![0.669_8, 0.330_2, 0.25, f32::NEG_INFINITY],
+        shaded: true,
+        printed: vec![printed(0, 0, 0.67, false), printed(0, 1, 0.4, true)],
+        notes: strings(&["She: a slip"]),
+    }
+}
+
+fn page(table: Table) -> Page {
+    Page {
+        title: "An example".to_owned(),
+        paragraphs: strings(&["From: a document."]),
+        sections: vec![Section {
+            title: "Scaled".to_owned(),
+            paragraphs: Vec::new(),
+            tables: vec![table],
+        }],
+    }
+}
+
+fn text(page: &Page, width: usize) -> String {
+    page.text(Options {
+        colour: ColourMode::Plain,
+        width,
+    })
+}
+
+#[test]
+fn text_is_aligned_and_marks_what_differs() {
+    let expected = "\
+weights: softmax of each row
+        She           did
+She  0.6698 =0.67  0.3302 ≠0.40
+did  0.2500            −∞
+  · She: a slip
+";
+    let text = text(&page(weights()), 80);
+    assert!(text.ends_with(expected), "{text}");
+    assert!(text.contains("one after ≠ differs"), "{text}");
+}
+
+#[test]
+fn a_terminal_with_colour_shades_weights_and_keeps_the_numbers() {
+    let options = Options {
+        colour: ColourMode::TrueColour,
+        width: 80,
+    };
+    let text = page(weights()).text(options);
+    assert!(
+        text.contains(";48;2;") && text.contains("m0.6698\x1b[0m"),
+        "{text}"
+    );
+    let mut plain = weights();
+    plain.shaded = false;
+    assert!(!page(plain).text(options).contains('\x1b'));
+}
+
+/// Wide characters take two columns, emoji joined of several too, combining ones none.
+#[test]
+fn columns_line_up_by_what_is_seen() {
+    let table = Table {
+        rows: strings(&["猫が", "👩‍💻", "cafe\u{301}", "x"]),
+        columns: strings(&["0"]),
+        values: vec![1.0, 2.0, 3.0, 4.0],
+        ..Table::default()
+    };
+    let text = text(&page(table), 80);
+    let lines: Vec<&str> = text.lines().rev().take(4).collect();
+    assert_eq!(lines, ["   x  4", "cafe\u{301}  3", "  👩‍💻  2", "猫が  1"]);
+}
+
+/// A long name does not push the table apart; the page in a browser has all of it.
+#[test]
+fn long_names_are_cut_short_and_say_so() {
+    let mut table = weights();
+    table.rows[0] = "a".repeat(40);
+    let page = page(table);
+    let cut = format!("\n{}…  0.6698 ", "a".repeat(23));
+    assert!(text(&page, 80).contains(&cut), "{}", text(&page, 80));
+    assert!(page.html().contains(&"a".repeat(40)));
+}
+
+#[test]
+fn what_does_not_fit_beside_stands_below() {
+    let table = Table {
+        rows: strings(&["row"]),
+        columns: strings(&["one", "two", "three"]),
+        values: vec![1.0, 2.0, 3.0],
+        ..Table::default()
+    };
+    let narrow = text(&page(table.clone()), 15);
+    assert!(
+        narrow.ends_with("     one  two\nrow    1    2\n     three\nrow      3\n"),
+        "{narrow}"
+    );
+    // However narrow, no number is lost.
+    assert!(text(&page(table), 1).contains("row      3"));
+}
+
+#[test]
+fn numbers_have_the_decimals_that_they_need() {
+    let number = |values: &[f32]| {
+        let table = Table {
+            rows: strings(&["r"]),
+            columns: vec!["c".to_owned(); values.len()],
+            values: values.to_vec(),
+            ..Table::default()
+        };
+        let text = text(&page(table), 200);
+        let line = text.lines().last().unwrap().to_owned();
+        line.split_whitespace()
+            .skip(1)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(number(&[1.0, -2.0]), ["1", "−2"]);
+    assert_eq!(number(&[0.1, 0.25]), ["0.10", "0.25"]);
+    assert_eq!(number(&[1.0 / 3.0, -0.000_01]), ["0.3333", "0.0000"]);
+    assert_eq!(number(&[3e20]), ["3.0000e20"]);
+}
+
+const HOSTILE: &str = "</title><script>alert(\"1\")</script>&\u{1b}[31m";
+
+#[test]
+fn text_in_a_page_is_only_text() {
+    let mut table = weights();
+    table.title = HOSTILE.to_owned();
+    table.how = HOSTILE.to_owned();
+    table.rows = vec![HOSTILE.to_owned(), "שלום".to_owned()];
+    table.columns = vec![HOSTILE.to_owned(), "👩‍💻".to_owned()];
+    table.notes = vec![HOSTILE.to_owned()];
+    let page = Page {
+        title: HOSTILE.to_owned(),
+        paragraphs: vec![HOSTILE.to_owned()],
+        sections: vec![Section {
+            title: HOSTILE.to_owned(),
+            paragraphs: vec![HOSTILE.to_owned()],
+            tables: vec![table],
+        }],
+    };
+    for text in [page.html(), page.svg()] {
+        assert!(
+            !text.contains("<script") && !text.contains('\x1b'),
+            "{text}"
+        );
+        assert!(
+            text.contains("&lt;script&gt;alert(&quot;1&quot;)"),
+            "{text}"
+        );
+        assert!(text.contains("שלום") && text.contains("👩‍💻"), "{text}");
+        assert_eq!(text.matches("</title>").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_page_loads_nothing_and_allows_its_own_style_only() {
+    let html = page(weights()).html();
+    for loading in [
+        "src=", "href=", "url(", "@import", "http:", "https:", " style=",
+    ] {
+        assert!(!html.contains(loading), "{loading}");
+    }
+    let style = html
+        .split("<style>")
+        .nth(1)
+        .unwrap()
+        .split("</style>")
+        .next()
+        .unwrap();
+    let hash = base64(&Sha256::digest(style));
+    assert!(
+        html.contains(&format!("default-src 'none'; style-src 'sha256-{hash}'")),
+        "the hash of style.css is {hash}"
+    );
+}
+
+/// Shade and mark each come with a number or a sign.
+#[test]
+fn nothing_is_said_by_colour_alone() {
+    let html = page(weights()).html();
+    assert!(
+        html.contains("<td class=\"s13 beside\">0.6698</td>"),
+        "{html}"
+    );
+    assert!(html.contains("<span class=\"same\">=0.67</span>"), "{html}");
+    assert!(
+        html.contains("<span class=\"differs\">≠0.40</span>"),
+        "{html}"
+    );
+    assert!(html.contains("prefers-color-scheme:dark"));
+    let svg = page(weights()).svg();
+    assert!(svg.contains(">≠0.40</text>") && svg.contains("prefers-color-scheme: dark"));
+}
+
+#[test]
+fn pictures_of_very_wide_tables_say_what_they_leave_out() {
+    let table = Table {
+        rows: strings(&["r"]),
+        columns: (0..300).map(|column| column.to_string()).collect(),
+        values: vec![0.5; 300],
+        ..Table::default()
+    };
+    let page = page(table);
+    for text in [page.html(), page.svg(), text(&page, 100)] {
+        assert!(text.contains("columns 256 to 299 are left out; JSON holds them"));
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let mut three = [0; 3];
+        three[..chunk.len()].copy_from_slice(chunk);
+        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
+        for digit in 0..4 {
+            if digit <= chunk.len() {
+                let index = (bits >> (18 - 6 * digit)) & 63;
+                text.push(char::from(DIGITS[index as usize]));
+            } else {
+                text.push('=');
+            }
+        }
+    }
+    text
+}
