@@ -1,8 +1,10 @@
-//! Pages of tables: the numbers, what a document prints beside them, and text that is only text.
+//! Documents: tables of numbers beside printed ones, tables of text, plots, and text that is never markup.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use headlight_inspector::terminal::Options;
-use headlight_inspector::{ColourMode, Page, Printed, Section, Table};
+use headlight_inspector::{ColourMode, Document, Numbers, Plot, Printed, Section, Table};
 use sha2::{Digest, Sha256};
 
 fn strings(names: &[&str]) -> Vec<String> {
@@ -19,8 +21,8 @@ fn printed(row: usize, column: usize, value: f64, differs: bool) -> Printed {
     }
 }
 
-fn weights() -> Table {
-    Table {
+fn weights() -> Numbers {
+    Numbers {
         title: "weights".to_owned(),
         how: "softmax of each row".to_owned(),
         rows: strings(&["She", "did"]),
@@ -32,20 +34,21 @@ fn weights() -> Table {
     }
 }
 
-fn page(table: Table) -> Page {
-    Page {
+fn document(table: impl Into<Table>) -> Document {
+    Document {
         title: "An example".to_owned(),
         paragraphs: strings(&["From: a document."]),
         sections: vec![Section {
             title: "Scaled".to_owned(),
             paragraphs: Vec::new(),
-            tables: vec![table],
+            tables: vec![table.into()],
+            plots: Vec::new(),
         }],
     }
 }
 
-fn text(page: &Page, width: usize) -> String {
-    page.text(Options {
+fn text(document: &Document, width: usize) -> String {
+    document.text(Options {
         colour: ColourMode::Plain,
         width,
     })
@@ -60,7 +63,7 @@ She  0.6698 =0.67  0.3302 ≠0.40
 did  0.2500            −∞
   · She: a slip
 ";
-    let text = text(&page(weights()), 80);
+    let text = text(&document(weights()), 80);
     assert!(text.ends_with(expected), "{text}");
     assert!(text.contains("one after ≠ differs"), "{text}");
 }
@@ -71,26 +74,26 @@ fn a_terminal_with_colour_shades_weights_and_keeps_the_numbers() {
         colour: ColourMode::TrueColour,
         width: 80,
     };
-    let text = page(weights()).text(options);
+    let text = document(weights()).text(options);
     assert!(
         text.contains(";48;2;") && text.contains("m0.6698\x1b[0m"),
         "{text}"
     );
     let mut plain = weights();
     plain.shaded = false;
-    assert!(!page(plain).text(options).contains('\x1b'));
+    assert!(!document(plain).text(options).contains('\x1b'));
 }
 
 /// Wide characters take two columns, emoji joined of several too, combining ones none.
 #[test]
 fn columns_line_up_by_what_is_seen() {
-    let table = Table {
+    let table = Numbers {
         rows: strings(&["猫が", "👩‍💻", "cafe\u{301}", "x"]),
         columns: strings(&["0"]),
         values: vec![1.0, 2.0, 3.0, 4.0],
-        ..Table::default()
+        ..Numbers::default()
     };
-    let text = text(&page(table), 80);
+    let text = text(&document(table), 80);
     let lines: Vec<&str> = text.lines().rev().take(4).collect();
     assert_eq!(lines, ["   x  4", "cafe\u{301}  3", "  👩‍💻  2", "猫が  1"]);
 }
@@ -100,39 +103,43 @@ fn columns_line_up_by_what_is_seen() {
 fn long_names_are_cut_short_and_say_so() {
     let mut table = weights();
     table.rows[0] = "a".repeat(40);
-    let page = page(table);
+    let document = document(table);
     let cut = format!("\n{}…  0.6698 ", "a".repeat(23));
-    assert!(text(&page, 80).contains(&cut), "{}", text(&page, 80));
-    assert!(page.html().contains(&"a".repeat(40)));
+    assert!(
+        text(&document, 80).contains(&cut),
+        "{}",
+        text(&document, 80)
+    );
+    assert!(document.html().contains(&"a".repeat(40)));
 }
 
 #[test]
 fn what_does_not_fit_beside_stands_below() {
-    let table = Table {
+    let table = Numbers {
         rows: strings(&["row"]),
         columns: strings(&["one", "two", "three"]),
         values: vec![1.0, 2.0, 3.0],
-        ..Table::default()
+        ..Numbers::default()
     };
-    let narrow = text(&page(table.clone()), 15);
+    let narrow = text(&document(table.clone()), 15);
     assert!(
         narrow.ends_with("     one  two\nrow    1    2\n     three\nrow      3\n"),
         "{narrow}"
     );
     // However narrow, no number is lost.
-    assert!(text(&page(table), 1).contains("row      3"));
+    assert!(text(&document(table), 1).contains("row      3"));
 }
 
 #[test]
 fn numbers_have_the_decimals_that_they_need() {
     let number = |values: &[f32]| {
-        let table = Table {
+        let table = Numbers {
             rows: strings(&["r"]),
             columns: vec!["c".to_owned(); values.len()],
             values: values.to_vec(),
-            ..Table::default()
+            ..Numbers::default()
         };
-        let text = text(&page(table), 200);
+        let text = text(&document(table), 200);
         let line = text.lines().last().unwrap().to_owned();
         line.split_whitespace()
             .skip(1)
@@ -148,23 +155,24 @@ fn numbers_have_the_decimals_that_they_need() {
 const HOSTILE: &str = "</title><script>alert(\"1\")</script>&\u{1b}[31m";
 
 #[test]
-fn text_in_a_page_is_only_text() {
+fn text_is_never_markup() {
     let mut table = weights();
     table.title = HOSTILE.to_owned();
     table.how = HOSTILE.to_owned();
     table.rows = vec![HOSTILE.to_owned(), "שלום".to_owned()];
     table.columns = vec![HOSTILE.to_owned(), "👩‍💻".to_owned()];
     table.notes = vec![HOSTILE.to_owned()];
-    let page = Page {
+    let document = Document {
         title: HOSTILE.to_owned(),
         paragraphs: vec![HOSTILE.to_owned()],
         sections: vec![Section {
             title: HOSTILE.to_owned(),
             paragraphs: vec![HOSTILE.to_owned()],
-            tables: vec![table],
+            tables: vec![table.into()],
+            plots: Vec::new(),
         }],
     };
-    for text in [page.html(), page.svg()] {
+    for text in [document.html(), document.svg()] {
         assert!(
             !text.contains("<script") && !text.contains('\x1b'),
             "{text}"
@@ -179,8 +187,8 @@ fn text_in_a_page_is_only_text() {
 }
 
 #[test]
-fn a_page_loads_nothing_and_allows_its_own_style_only() {
-    let html = page(weights()).html();
+fn a_document_loads_nothing_and_allows_its_own_style_only() {
+    let html = document(weights()).html();
     for loading in [
         "src=", "href=", "url(", "@import", "http:", "https:", " style=",
     ] {
@@ -193,17 +201,17 @@ fn a_page_loads_nothing_and_allows_its_own_style_only() {
         .split("</style>")
         .next()
         .unwrap();
-    let hash = base64(&Sha256::digest(style));
+    let hash = STANDARD.encode(Sha256::digest(style));
     assert!(
         html.contains(&format!("default-src 'none'; style-src 'sha256-{hash}'")),
-        "the hash of style.css is {hash}"
+        "the hash of the style is {hash}"
     );
 }
 
 /// Shade and mark each come with a number or a sign.
 #[test]
 fn nothing_is_said_by_colour_alone() {
-    let html = page(weights()).html();
+    let html = document(weights()).html();
     assert!(
         html.contains("<td class=\"s13 beside\">0.6698</td>"),
         "{html}"
@@ -213,40 +221,68 @@ fn nothing_is_said_by_colour_alone() {
         html.contains("<span class=\"differs\">≠0.40</span>"),
         "{html}"
     );
-    assert!(html.contains("prefers-color-scheme:dark"));
-    let svg = page(weights()).svg();
+    assert!(html.contains("prefers-color-scheme: dark"));
+    let svg = document(weights()).svg();
     assert!(svg.contains(">≠0.40</text>") && svg.contains("prefers-color-scheme: dark"));
 }
 
 #[test]
 fn pictures_of_very_wide_tables_say_what_they_leave_out() {
-    let table = Table {
+    let table = Numbers {
         rows: strings(&["r"]),
         columns: (0..300).map(|column| column.to_string()).collect(),
         values: vec![0.5; 300],
-        ..Table::default()
+        ..Numbers::default()
     };
-    let page = page(table);
-    for text in [page.html(), page.svg(), text(&page, 100)] {
+    let document = document(table);
+    for text in [document.html(), document.svg(), text(&document, 100)] {
         assert!(text.contains("columns 256 to 299 are left out; JSON holds them"));
     }
 }
 
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let mut three = [0; 3];
-        three[..chunk.len()].copy_from_slice(chunk);
-        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
-        for digit in 0..4 {
-            if digit <= chunk.len() {
-                let index = (bits >> (18 - 6 * digit)) & 63;
-                text.push(char::from(DIGITS[index as usize]));
-            } else {
-                text.push('=');
-            }
-        }
+/// Tables of text, with plots: what a report of many runs is.
+#[test]
+fn reports_are_markdown_and_html() {
+    let rows = [["", "mean"], ["loss | a", "0.5"], ["猫\n", "12.25"]];
+    let rows = rows.map(|row| strings(&row)).to_vec();
+    let histogram = Plot::Histogram {
+        label: "final loss".to_owned(),
+        values: vec![1.0, 2.0],
+        mark: None,
+    };
+    let report = Document {
+        title: "Runs & more".to_owned(),
+        paragraphs: strings(&["2 runs"]),
+        sections: vec![Section {
+            tables: vec![Table::of_text("All", "of two", rows)],
+            plots: vec![histogram],
+            ..Section::default()
+        }],
+    };
+    let expected = "\
+2 runs
+
+All: of two
+
+|          |  mean |
+|----------|------:|
+| loss / a |   0.5 |
+| 猫\u{fffd}      | 12.25 |
+
+final loss
+";
+    let text = report.markdown(80);
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.contains('█'), "{text}");
+    let html = report.html();
+    assert!(html.contains("<td class=\"corner\"></td>") && html.contains("<bdi>mean</bdi>"));
+    // Both style sheets are allowed by their hashes: the document's and the picture's.
+    let policy = html.split("style-src ").nth(1).unwrap();
+    let policy = policy.split(';').next().unwrap();
+    for part in html.split("<style>").skip(1) {
+        let style = part.split("</style>").next().unwrap();
+        let hash = STANDARD.encode(Sha256::digest(style));
+        assert!(policy.contains(&format!("'sha256-{hash}'")), "{policy}");
     }
-    text
+    assert!(html.contains("class=\"bar\"") && report.plots_svg().contains("Runs &amp; more"));
 }

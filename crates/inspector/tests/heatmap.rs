@@ -48,7 +48,7 @@ fn many_positions_have_colours_and_no_numbers() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let svg = heatmap(&names, Quantity::Weights).svg();
     assert_eq!(svg.matches("</title></rect>").count(), 3600);
-    assert!(!svg.contains("class=\"middle light\""));
+    assert!(!svg.contains("class=\"middle on-light\""));
 }
 
 /// The first and the last cell have the ends of viridis, as matplotlib has it.

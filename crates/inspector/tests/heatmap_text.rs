@@ -1,7 +1,7 @@
 //! Terminal heatmaps: numbers first, colour where it can be had, nothing silently left out.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_inspector::terminal::{Options, draw};
+use headlight_inspector::terminal::Options;
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
 
 fn heatmap() -> Heatmap {
@@ -15,7 +15,7 @@ fn heatmap() -> Heatmap {
 }
 
 fn drawn(colour: ColourMode, width: usize) -> String {
-    draw(&heatmap(), Options { colour, width })
+    heatmap().text(Options { colour, width })
 }
 
 #[test]

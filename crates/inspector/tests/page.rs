@@ -1,21 +1,20 @@
-//! The page holds the dumps' numbers, runs its own script only, and asks for nothing.
+//! The page of a run: its facts, its policy, its table without scripts, and the fixture for the tests of
+//! its script (`js/`), which read its numbers.
+#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::io::Read;
 
-use flate2::read::DeflateDecoder;
-use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
-use sha2::{Digest, Sha256};
-
-use super::series::{expected, predicted, units};
-use super::{OwnRow, Recording, SeedRow, Seeds, Viewer, text85};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
+use headlight_inspector::{Heatmap, OwnRow, Page, PageRun, Quantity, SeedComparison, SeedRow};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 const POSITIONS: usize = 3;
 const SAMPLES: usize = 2;
 
-/// A dump of scores that are a bit different at each step, with a causal mask.
+/// A dump with a causal mask, whose scores differ from step to step.
 fn dump(step: usize) -> AttentionDump {
     let dims = Dims {
         samples: SAMPLES,
@@ -71,7 +70,7 @@ fn dump(step: usize) -> AttentionDump {
                 .into_iter()
                 .collect::<BTreeMap<_, _>>(),
             label_positions: vec![vec![2], vec![1, 99]],
-            config: serde_json::json!({"model": {"attention": {"scale": true, "temperature": 2.0}}}),
+            config: json!({"model": {"attention": {"scale": true, "temperature": 2.0}}}),
         },
         tokens: vec![0, 1, 2, 0, 3, 1],
         labels: vec![1.0, f32::NAN],
@@ -90,24 +89,24 @@ fn dump(step: usize) -> AttentionDump {
     }
 }
 
-fn recording(name: &str, dumps: &[AttentionDump]) -> Recording {
-    let mut run = Recording::new(name.to_owned(), &dumps[dumps.len() - 1], dumps.len(), 1);
+fn run(name: &str, dumps: &[AttentionDump]) -> PageRun {
+    let mut run = PageRun::new(name.to_owned(), &dumps[dumps.len() - 1], dumps.len(), 1);
     for dump in dumps {
         run.add(dump).unwrap();
     }
     run
 }
 
-fn viewer() -> (Viewer, Vec<AttentionDump>) {
+fn page() -> (Page, Vec<AttentionDump>) {
     let dumps: Vec<AttentionDump> = (0..12).map(dump).collect();
-    let mut viewer = Viewer::default();
-    viewer.add(recording("a <b>run</b>", &dumps)).unwrap();
-    (viewer, dumps)
+    let mut page = Page::default();
+    page.add(run("a <b>run</b>", &dumps)).unwrap();
+    (page, dumps)
 }
 
-fn head(viewer: &Viewer) -> serde_json::Value {
-    let html = viewer.html().unwrap();
-    serde_json::from_str(between(&html, "id=\"head\">", "</script>")).unwrap()
+fn facts(page: &Page) -> Value {
+    let html = page.html().unwrap();
+    serde_json::from_str(between(&html, "id=\"facts\">", "</script>")).unwrap()
 }
 
 /// What stands between two texts.
@@ -115,127 +114,24 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0
 }
 
-/// The bytes of a page's numbers.
-fn unpacked(html: &str) -> Vec<u8> {
-    let element = between(html, "id=\"numbers\" data-bytes=\"", "</script>");
-    let (length, text) = element.split_once("\">").unwrap();
-    let packed = text85::decode(text);
-    let mut bytes = Vec::new();
-    DeflateDecoder::new(&packed[..length.parse().unwrap()])
-        .read_to_end(&mut bytes)
-        .unwrap();
-    bytes
-}
-
-/// Whole numbers back from planes.
-fn unplane(bytes: &mut &[u8], count: usize) -> Vec<i64> {
-    let planes = usize::from(bytes[0]);
-    let folded = |index: usize| {
-        let byte = |plane: usize| u64::from(bytes[1 + plane * count + index]) << (8 * plane);
-        (0..planes).map(byte).sum::<u64>()
-    };
-    let unfolded = |index| (folded(index) >> 1).cast_signed() ^ -(folded(index) & 1).cast_signed();
-    let values = (0..count).map(unfolded).collect();
-    *bytes = &bytes[1 + planes * count..];
-    values
-}
-
-/// `[cell, step]` surprises to values. `[step][cell]`
-fn followed(surprises: &[i64], steps: usize) -> Vec<Vec<i64>> {
-    let mut out: Vec<Vec<i64>> = vec![Vec::new(); steps];
-    for cell in surprises.chunks(steps) {
-        for (step, surprise) in cell.iter().enumerate() {
-            let past = |back: usize| out[step - back].last().copied().unwrap_or(0);
-            let value = match step {
-                0 => *surprise,
-                1 => past(1) + surprise,
-                _ => expected(past(1), past(2)) + surprise,
-            };
-            out[step].push(value);
-        }
-    }
-    out
-}
-
 #[test]
-fn the_numbers_are_those_of_the_dumps() {
-    let (viewer, dumps) = viewer();
-    let html = viewer.html().unwrap();
-    let bytes = unpacked(&html);
-    let mut rest = &bytes[..];
-    let (steps, cells) = (dumps.len(), dumps[0].attention_scores.len());
-    let scores = followed(&unplane(&mut rest, steps * cells), steps);
-    let corrections = unplane(&mut rest, steps * cells);
-    let logits = followed(&unplane(&mut rest, steps * SAMPLES), steps);
-    let probabilities = followed(&unplane(&mut rest, steps * SAMPLES), steps);
-    let all = |values: &[f32]| {
-        values
-            .iter()
-            .map(|&value| units(value))
-            .collect::<Vec<i64>>()
-    };
-    for (step, dump) in dumps.iter().enumerate() {
-        assert_eq!(scores[step], all(&dump.attention_scores));
-        assert_eq!(logits[step], all(&dump.logits));
-        assert_eq!(probabilities[step], all(&dump.probabilities));
-        let weights: Vec<i64> = scores[step]
-            .chunks(POSITIONS)
-            .enumerate()
-            .flat_map(|(row, scores)| predicted(scores, |key| key <= row % POSITIONS))
-            .zip(&corrections[step * cells..])
-            .map(|(predicted, correction)| predicted + correction)
-            .collect();
-        assert_eq!(weights, all(&dump.attention_weights));
-    }
-    let mask = dumps[0].attention_mask.as_ref().unwrap();
-    let (packed_mask, floats) = rest.split_at(mask.len());
-    assert!(
-        packed_mask
-            .iter()
-            .zip(mask)
-            .all(|(&byte, &may)| byte == u8::from(may))
-    );
-    let floats: Vec<f32> = floats
-        .chunks(4)
-        .map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()))
-        .collect();
-    let expected = [&dumps[0], &dumps[11]].map(|dump| {
-        [
-            &dump.query,
-            &dump.key,
-            &dump.value,
-            &dump.context,
-            &dump.embeddings,
-            &dump.residual,
-        ]
-        .map(Clone::clone)
-        .concat()
-    });
-    assert_eq!(floats, expected.concat());
-}
-
-#[test]
-fn the_head_says_what_is_there() {
-    let head = &head(&viewer().0)["runs"][0];
-    assert_eq!(head["vectors"], serde_json::json!([0, 11]));
-    assert_eq!(head["samples"][1]["label"], serde_json::Value::Null);
-    assert_eq!(head["samples"][1]["marked"], serde_json::json!([1]));
-    assert_eq!(head["factor_text"], "1 / √2 / temperature 2");
-    assert!((head["factor"].as_f64().unwrap() - 0.5_f64.sqrt() / 2.0).abs() < 1e-12);
+fn the_facts_describe_the_run() {
+    let run = &facts(&page().0)["runs"][0];
+    assert_eq!(run["vectors"], json!([0, 11]));
+    assert_eq!(run["samples"][1]["label"], Value::Null);
+    assert_eq!(run["samples"][1]["marked"], json!([1]));
+    assert_eq!(run["factor_text"], "1 / √2 / temperature 2");
+    assert!((run["factor"].as_f64().unwrap() - 0.5_f64.sqrt() / 2.0).abs() < 1e-12);
     assert_eq!(
-        head["token_strings"]["1"],
+        run["token_strings"]["1"],
         "</script><script>alert(1)</script>"
     );
-    assert!(
-        head["notes"]
-            .to_string()
-            .contains("for steps 0 and 11 only")
-    );
+    assert!(run["notes"].to_string().contains("for steps 0 and 11 only"));
 }
 
 #[test]
 fn the_page_runs_its_own_script_only_and_loads_nothing() {
-    let html = viewer().0.html().unwrap();
+    let html = page().0.html().unwrap();
     let policy = between(&html, "Content-Security-Policy\" content=\"", "\"");
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
     let script = between(&html, "<script>", "</script>");
@@ -269,8 +165,8 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
 
 #[test]
 fn without_a_script_there_is_a_table() {
-    let (viewer, dumps) = viewer();
-    let html = viewer.html().unwrap();
+    let (page, dumps) = page();
+    let html = page.html().unwrap();
     let table = between(&html, "<noscript>", "</noscript>");
     for weight in dumps[11].weights(0, 0, 0) {
         assert!(table.contains(&format!("<td>{weight:.4}</td>")));
@@ -280,31 +176,28 @@ fn without_a_script_there_is_a_table() {
 
 #[test]
 fn dumps_of_other_samples_are_refused() {
-    let mut run = recording("run", &[dump(0)]);
+    let mut run = run("run", &[dump(0)]);
     let mut other = dump(3);
     other.tokens[1] = 2;
-    assert!(run.add(&other).unwrap_err().contains("other samples"));
+    assert!(run.add(&other).unwrap_err().contains("samples"));
 }
 
 #[test]
-fn runs_stand_one_after_the_other() {
-    let (mut viewer, dumps) = viewer();
-    let single = unpacked(&viewer.html().unwrap());
-    viewer.add(recording("other", &dumps[3..5])).unwrap();
-    let both = unpacked(&viewer.html().unwrap());
-    assert!(both.starts_with(&single) && both.len() > single.len());
-    let head = head(&viewer);
-    assert_eq!(head["runs"][1]["name"], "other");
-    assert_eq!(head["runs"][1]["steps"], serde_json::json!([3, 4]));
-    assert_eq!(head["apart"], "their recorded steps differ");
-    assert!(viewer.extent().contains("2 runs of 12, 2 steps"));
+fn a_page_has_several_runs() {
+    let (mut page, dumps) = page();
+    page.add(run("other", &dumps[3..5])).unwrap();
+    let facts = facts(&page);
+    assert_eq!(facts["runs"][1]["name"], "other");
+    assert_eq!(facts["runs"][1]["steps"], json!([3, 4]));
+    assert_eq!(facts["apart"], "their recorded steps differ");
+    assert!(page.extent().contains("2 runs of 12, 2 steps"));
 }
 
 #[test]
 fn a_mean_is_of_runs_that_saw_the_same() {
-    let (mut viewer, dumps) = viewer();
-    viewer.add(recording("same", &dumps)).unwrap();
-    assert_eq!(head(&viewer)["apart"], serde_json::Value::Null);
+    let (mut page, dumps) = page();
+    page.add(run("same", &dumps)).unwrap();
+    assert_eq!(facts(&page)["apart"], Value::Null);
     for (reason, change) in [
         (
             "their samples differ",
@@ -312,25 +205,25 @@ fn a_mean_is_of_runs_that_saw_the_same() {
         ),
         ("their masks differ", |dump| dump.attention_mask = None),
     ] {
-        let mut viewer = viewer.clone();
+        let mut page = page.clone();
         let mut others = dumps.clone();
         others.iter_mut().for_each(change);
-        viewer.add(recording("other", &others)).unwrap();
-        assert_eq!(head(&viewer)["apart"], reason);
+        page.add(run("other", &others)).unwrap();
+        assert_eq!(facts(&page)["apart"], reason);
     }
 }
 
 #[test]
 fn runs_of_another_shape_are_refused() {
-    let (mut viewer, _) = viewer();
+    let (mut page, _) = page();
     let mut wide = dump(0);
     wide.dims.heads = 1;
     wide.dims.layers = 2;
-    let refused = viewer.add(recording("wide", &[wide])).unwrap_err();
+    let refused = page.add(run("wide", &[wide])).unwrap_err();
     assert_eq!(
         refused,
         "it has 2 blocks of 1 head over 3 positions, and a <b>run</b> has 1 block of 2 heads over 3 \
-         positions; runs of one page have attention of one shape"
+         positions; all runs of a page must have the same shape"
     );
 }
 
@@ -344,20 +237,20 @@ fn seeds_are_summed_up() {
         row([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
         row([0.4, 0.3, 0.3], [0.1, 0.5, 0.4]),
     ];
-    let mut seeds = Seeds::of("s.jsonl".to_owned(), &rows, 1).unwrap();
+    let mut seeds = SeedComparison::of("s.jsonl".to_owned(), &rows, 1).unwrap();
     seeds.own.push(OwnRow {
         name: "run".to_owned(),
         over: "all".to_owned(),
         positive: None,
         negative: None,
     });
-    let (mut viewer, _) = viewer();
-    viewer.seeds = Some(seeds);
-    let seeds = &head(&viewer)["seeds"];
+    let (mut page, _) = page();
+    page.seeds = Some(seeds);
+    let seeds = &facts(&page)["seeds"];
     assert_eq!(seeds["count"], 2);
     assert_eq!(seeds["failed"], 1);
-    assert_eq!(seeds["positive"]["most"], serde_json::json!([1, 0, 1]));
-    assert_eq!(seeds["harder"], serde_json::json!([1, 0, 1]));
+    assert_eq!(seeds["positive"]["most"], json!([1, 0, 1]));
+    assert_eq!(seeds["harder"], json!([1, 0, 1]));
     let near = |key: &str, expected: [f64; 3]| {
         for (value, expected) in seeds["positive"][key]
             .as_array()
@@ -377,7 +270,51 @@ fn seeds_are_summed_up() {
         "deviation",
         [0.141_421_356_237_309_5, 0.0, 0.141_421_356_237_309_5],
     );
-    let alone = Seeds::of("s.jsonl".to_owned(), &rows[..1], 0);
+    let alone = SeedComparison::of("s.jsonl".to_owned(), &rows[..1], 0);
     assert!(serde_json::to_value(alone).unwrap()["positive"]["deviation"].is_null());
-    assert_eq!(Seeds::of("s.jsonl".to_owned(), &[], 3), None);
+    assert_eq!(SeedComparison::of("s.jsonl".to_owned(), &[], 3), None);
+}
+
+/// `js/*.test.mjs` reads this page and compares its numbers (`scripts/page_script_tests.sh`).
+#[test]
+#[ignore = "writes the fixture of the script's tests to the file that PAGE_FIXTURE names"]
+fn writes_the_fixture_of_the_script_tests() {
+    let steps: Vec<AttentionDump> = (0..12).map(dump).collect();
+    // Without a mask, and with scores that need more than two bytes.
+    let large = steps[3..5].iter().cloned().map(|mut dump| {
+        dump.attention_mask = None;
+        for score in &mut dump.attention_scores {
+            *score *= 5000.0;
+        }
+        dump
+    });
+    let runs = [steps.clone(), large.collect(), steps];
+    let mut page = Page::default();
+    for (index, dumps) in runs.iter().enumerate() {
+        page.add(run(&format!("run {index}"), dumps)).unwrap();
+    }
+    let rounded = |values: &[f32]| -> Vec<f64> {
+        let text = values.iter().map(|value| format!("{value:.4}"));
+        text.map(|text| text.parse().unwrap()).collect()
+    };
+    let numbers = |dump: &AttentionDump| {
+        json!({
+            "scores": rounded(&dump.attention_scores), "weights": rounded(&dump.attention_weights),
+            "logits": rounded(&dump.logits), "probabilities": rounded(&dump.probabilities),
+            "mask": dump.attention_mask, "query": dump.query, "key": dump.key, "value": dump.value,
+            "context": dump.context, "embeddings": dump.embeddings, "residual": dump.residual,
+        })
+    };
+    let runs = runs.map(|dumps| dumps.iter().map(numbers).collect::<Vec<_>>());
+    let heatmap = Heatmap {
+        title: String::new(),
+        quantity: Quantity::Weights,
+        tokens: vec![String::new(); 5],
+        marked: Vec::new(),
+        cells: (0..25_u8).map(|cell| f32::from(cell) / 24.0).collect(),
+    };
+    let fixture = json!({
+        "html": page.html().unwrap(), "runs": runs, "heatmap": heatmap.svg(), "shares": heatmap.cells,
+    });
+    std::fs::write(std::env::var("PAGE_FIXTURE").unwrap(), fixture.to_string()).unwrap();
 }

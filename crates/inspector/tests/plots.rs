@@ -1,8 +1,7 @@
 //! Histograms count everything once, with round edges, and pictures hold all of it.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
-use headlight_inspector::Histogram;
-use headlight_inspector::distribution::{Panel, svg};
+use headlight_inspector::{Document, Histogram, Plot, Section};
 
 #[test]
 fn every_value_is_counted_once_between_round_edges() {
@@ -34,7 +33,7 @@ fn bars_are_as_long_as_counts() {
         width: 1.0,
         counts: vec![0, 1, 2000, 1000],
     };
-    let drawn = histogram.draw(80);
+    let drawn = histogram.text(80);
     let bars: Vec<usize> = drawn
         .lines()
         .map(|line| line.matches('█').count())
@@ -48,6 +47,18 @@ fn bars_are_as_long_as_counts() {
     assert!(drawn.lines().all(|line| line.chars().count() <= 80));
 }
 
+fn svg(title: &str, plots: &[Plot]) -> String {
+    let document = Document {
+        title: title.to_owned(),
+        sections: vec![Section {
+            plots: plots.to_vec(),
+            ..Section::default()
+        }],
+        ..Document::default()
+    };
+    document.plots_svg()
+}
+
 #[test]
 fn a_picture_has_each_run_and_says_when_it_thins() {
     let points = |count: u32| {
@@ -55,7 +66,7 @@ fn a_picture_has_each_run_and_says_when_it_thins() {
             .map(|i| [f64::from(i), f64::from(i % 7)])
             .collect()
     };
-    let scatter = |count| Panel::Scatter {
+    let scatter = |count| Plot::Scatter {
         labels: ["step".to_owned(), "a < b".to_owned()],
         points: points(count),
     };
@@ -65,7 +76,7 @@ fn a_picture_has_each_run_and_says_when_it_thins() {
     let thinned = svg("many", &[scatter(10_000)]);
     assert_eq!(thinned.matches("<circle").count(), 2000);
     assert!(thinned.contains("one run in 5 shown"));
-    let empty = Panel::Histogram {
+    let empty = Plot::Histogram {
         label: "none".to_owned(),
         values: Vec::new(),
         mark: None,

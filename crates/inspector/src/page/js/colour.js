@@ -1,7 +1,5 @@
-// Colours that colour-blind people can order.
+// The colours of values. The theme (`theme.rs`) gives the stops of viridis and has the same rule for black or white text.
 
-// Nine stops of viridis (Smith and van der Walt, matplotlib, CC0), dark to light.
-const VIRIDIS = [[68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37]];
 // Blue below zero, white at zero, orange above.
 const DIVERGING = [[20, 75, 140], [80, 140, 195], [247, 247, 247], [224, 150, 60], [150, 70, 0]];
 
@@ -11,10 +9,10 @@ function between(stops, share) {
   return stops[below].map((from, channel) => Math.round(from + (stops[below + 1][channel] - from) * (place - below)));
 }
 
-// The colour of a value, and black or white for text on it, whichever is further from it.
+// The colour of a value, and black or white for text on it, whichever contrasts more.
 function colours(value, scale) {
   const share = (value - scale.from) / (scale.to - scale.from || 1);
-  const rgb = between(scale.diverging ? DIVERGING : VIRIDIS, share);
+  const rgb = between(scale.diverging ? DIVERGING : page.viridis, share);
   const [r, g, b] = rgb.map((channel) => {
     const part = channel / 255;
     return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
@@ -25,7 +23,7 @@ function colours(value, scale) {
 
 const mostScore = new Map();
 
-// The values that the colours start and end at: fixed, so that pictures can be compared.
+// The first and last value of the colours: fixed, so that pictures can be compared.
 function scaleOf(show, run) {
   if (run === "deviation" && show !== "scores") return { from: 0, to: 0.2, diverging: false, more: true };
   if (show === "weights") return { from: 0, to: 1, diverging: false };
@@ -33,9 +31,9 @@ function scaleOf(show, run) {
   const key = `${view.layer},${view.head}`;
   if (!mostScore.has(key)) {
     let most = 0;
-    for (const { head, data } of runs) {
-      const steps = head.steps.length;
-      for (let sample = 0; sample < head.samples.length; sample++) {
+    for (const { facts, data } of runs) {
+      const steps = facts.steps.length;
+      for (let sample = 0; sample < facts.samples.length; sample++) {
         const start = matrixAt(sample, view.layer, view.head) * steps;
         for (let index = start; index < start + P * P * steps; index++) most = Math.max(most, Math.abs(data.scores[index]));
       }

@@ -1,23 +1,23 @@
 "use strict";
-// The numbers of the page. `pack.rs` and `series.rs` write what this reads.
+// The facts and numbers of the page, which `facts.rs`, `numbers.rs` and `series.rs` write.
 
-const page = JSON.parse(document.getElementById("head").textContent);
+const page = JSON.parse(document.getElementById("facts").textContent);
 const UNITS = 10000;
-const P = page.runs[0].positions; // In all runs, like layers and heads.
-// scores, corrections, logits, probabilities:
+const P = page.runs[0].positions; // The same in all runs, like layers and heads.
+// Axes of scores, corrections, logits and probabilities:
 // [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, step] twice
-const runs = page.runs.map((head) => ({ head, data: { mask: null, vectors: new Map() } }));
+const runs = page.runs.map((facts) => ({ facts, data: { mask: null, vectors: new Map() } }));
 
-// Everything below and in the other files is about the run that was entered last.
-let current, head, data, STEPS;
+// All functions, here and in the other files, use the run that was entered last.
+let current, facts, data, STEPS;
 function enter(run) {
   current = run;
-  ({ head, data } = runs[run]);
-  STEPS = head.steps.length;
+  ({ facts, data } = runs[run]);
+  STEPS = facts.steps.length;
 }
 enter(0);
 
-// Five letters are four bytes (`text85.rs`).
+// Five letters to four bytes (`text85.rs`).
 function bytesOf(text) {
   const words = new DataView(new ArrayBuffer(text.length / 5 * 4));
   for (let at = 0; at < text.length; at += 5) {
@@ -68,32 +68,32 @@ async function unpack() {
   };
   for (const run of runs.keys()) {
     enter(run);
-    const samples = head.samples.length;
-    const cells = samples * head.layers * head.heads * P * P;
+    const samples = facts.samples.length;
+    const cells = samples * facts.layers * facts.heads * P * P;
     data.scores = overTime(cells);
     data.corrections = planes(cells * STEPS);
     data.logits = overTime(samples);
     data.probabilities = overTime(samples);
-    if (head.masked) {
+    if (facts.masked) {
       data.mask = bytes.subarray(at, at + samples * P * P);
       at += samples * P * P;
     }
-    const perHead = samples * head.layers * head.heads * P * head.d_head;
-    for (const step of head.vectors) {
+    const perHead = samples * facts.layers * facts.heads * P * facts.d_head;
+    for (const step of facts.vectors) {
       data.vectors.set(step, {
         query: floats(perHead), key: floats(perHead), value: floats(perHead), context: floats(perHead),
-        embeddings: floats(samples * P * head.d_model),
-        residual: floats(samples * head.layers * P * head.d_model),
+        embeddings: floats(samples * P * facts.d_model),
+        residual: floats(samples * facts.layers * P * facts.d_model),
       });
     }
   }
 }
 
-const matrixAt = (sample, layer, headIndex) => ((sample * head.layers + layer) * head.heads + headIndex) * P * P;
+const matrixAt = (sample, layer, head) => ((sample * facts.layers + layer) * facts.heads + head) * P * P;
 
-const mayLook = (sample, query, key) => !data.mask || data.mask[(sample * P + query) * P + key] === 1;
+const allows = (sample, query, key) => !data.mask || data.mask[(sample * P + query) * P + key] === 1;
 
-// exp(x) for x <= 0, to the last bit as `series.rs` has it.
+// exp(x) for x <= 0, to the last bit the same as in `series.rs`.
 function exp(x) {
   const part = Math.max(x, -64) / 256;
   let value = 1;
@@ -102,7 +102,7 @@ function exp(x) {
   return value;
 }
 
-// The shares of a row of scores over the keys that may be looked at, not rounded.
+// The softmax of a row of scores over the allowed keys, not rounded.
 function softmax(scores, may, unit) {
   let most = -Infinity;
   for (let key = 0; key < P; key++) if (may(key) && scores[key] > most) most = scores[key];
@@ -116,8 +116,8 @@ function softmax(scores, may, unit) {
 }
 
 // A row of recorded scores, in ten-thousandths.
-function scoreUnits(step, sample, layer, headIndex, query) {
-  const row = matrixAt(sample, layer, headIndex) + query * P;
+function scoreUnits(step, sample, layer, head, query) {
+  const row = matrixAt(sample, layer, head) + query * P;
   const scores = new Float64Array(P);
   for (let key = 0; key < P; key++) scores[key] = data.scores[(row + key) * STEPS + step];
   return scores;
@@ -126,10 +126,10 @@ function scoreUnits(step, sample, layer, headIndex, query) {
 const scoreRow = (...where) => scoreUnits(...where).map((units) => units / UNITS);
 
 // A row of recorded weights, to four decimals.
-function weightRow(step, sample, layer, headIndex, query) {
-  const shares = softmax(scoreUnits(step, sample, layer, headIndex, query), (key) => mayLook(sample, query, key), UNITS);
-  const cells = head.samples.length * head.layers * head.heads * P * P;
-  const row = step * cells + matrixAt(sample, layer, headIndex) + query * P;
+function weightRow(step, sample, layer, head, query) {
+  const shares = softmax(scoreUnits(step, sample, layer, head, query), (key) => allows(sample, query, key), UNITS);
+  const cells = facts.samples.length * facts.layers * facts.heads * P * P;
+  const row = step * cells + matrixAt(sample, layer, head) + query * P;
   return shares.map((share, key) => (Math.floor(share * UNITS + 0.5) + data.corrections[row + key]) / UNITS);
 }
 
@@ -137,7 +137,7 @@ const probability = (sample, step) => data.probabilities[sample * STEPS + step] 
 const logit = (sample, step) => data.logits[sample * STEPS + step] / UNITS;
 
 function outcome(sample, step) {
-  const label = head.samples[sample].label;
+  const label = facts.samples[sample].label;
   if (label === null) return "";
   const called = logit(sample, step) > 0;
   if (called === (label === 1)) return "right";
@@ -145,4 +145,4 @@ function outcome(sample, step) {
 }
 
 const OUTCOMES = { right: "right", missed: "missed", false: "false alarm", "": "" };
-const tokenText = (sample, position) => head.token_strings[head.samples[sample].tokens[position]];
+const tokenText = (sample, position) => facts.token_strings[facts.samples[sample].tokens[position]];

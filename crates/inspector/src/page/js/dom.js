@@ -1,4 +1,4 @@
-// Elements, from names, attributes and text. No text is ever read as markup.
+// Elements from names, attributes and text. Text is never parsed as markup.
 
 const byId = (id) => document.getElementById(id);
 
@@ -15,8 +15,8 @@ const make = (name, attributes = {}, ...children) => fill(document.createElement
 const draw = (name, attributes = {}, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
-// Text that may run from right to left, kept from turning what stands around it.
-const own = (text) => make("bdi", {}, text);
+// Text that may run from right to left, isolated so that it does not reorder the text around it.
+const isolate = (text) => make("bdi", {}, text);
 
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -25,6 +25,12 @@ function setText(element, text) {
 function fixed(value, decimals = 4) {
   const text = value.toFixed(decimals);
   return /^-0\.?0*$/.test(text) ? text.slice(1) : text;
+}
+
+// Text of at most this many characters; shortened text ends with "…".
+function shorten(text, most) {
+  const characters = Array.from(text);
+  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : text;
 }
 
 const say = (text) => { byId("said").textContent = text; };

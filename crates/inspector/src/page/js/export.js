@@ -1,7 +1,7 @@
-// What is in view, as a file.
+// Saves the view as a file.
 
 function save(ending, blob) {
-  const name = `attention-${runs.length > 1 ? `run-${view.run}-` : ""}${sampleKey(view.sample)}-step-${stepName(view.step).replace(" ", "-")}-layer-${view.layer}-head-${view.head}-${view.show}.${ending}`;
+  const name = `attention-${runs.length > 1 ? `run-${view.run}-` : ""}${sampleKey(view.sample)}-step-${stepName(view.step)}-layer-${view.layer}-head-${view.head}-${view.show}.${ending}`;
   const url = URL.createObjectURL(blob);
   const link = make("a", { href: url, download: name });
   document.body.append(link);
@@ -17,7 +17,7 @@ function exportCsv() {
   for (const panel of panels()) {
     panel.cells.forEach((value, index) => {
       const [query, key] = [Math.floor(index / P), index % P];
-      lines.push([panel.id, quoted(panel.run), panel.sample, panel.step ?? "not known", view.layer, view.head, isWhatIf() ? `${panel.show} (what if)` : panel.show, query, quoted(panel.tokens[query]), key, quoted(panel.tokens[key]), fixed(value)].join(","));
+      lines.push([panel.id, quoted(panel.run), panel.sample, panel.step ?? "unknown", view.layer, view.head, isWhatIf() ? `${panel.show} (what if)` : panel.show, query, quoted(panel.tokens[query]), key, quoted(panel.tokens[key]), fixed(value)].join(","));
     });
   }
   return `${lines.join("\n")}\n`;
@@ -37,7 +37,6 @@ function exportJson() {
 // Texts and rectangles, for both kinds of picture.
 function pictureParts() {
   const [side, wide, high] = P > MOST_CELLS ? [80, 12, 12] : [110, 64, 34];
-  const short = (text) => Array.from(text).length > 12 ? `${Array.from(text).slice(0, 11).join("")}…` : text;
   const parts = [];
   let top = 34;
   for (const panel of panels()) {
@@ -45,7 +44,7 @@ function pictureParts() {
     parts.push({ text: panel.title, x: 12, y: top - 14, size: 14, anchor: "start" });
     parts.push({ text: "query (from) ↓  key (to) →", x: 12, y: top + 6, size: 11, anchor: "start" });
     for (const position of range(P)) {
-      const name = `${panel.marks[position] ? "◆ " : ""}${position}: ${short(panel.tokens[position])}`;
+      const name = `${panel.marks[position] ? "◆ " : ""}${position}: ${shorten(panel.tokens[position], 12)}`;
       if (P <= MOST_CELLS) parts.push({ text: name, x: side + (position + 0.5) * wide, y: top + 24, size: 12, anchor: "middle" });
       parts.push({ text: name, x: side - 6, y: top + 30 + (position + 0.5) * high + 4, size: P > MOST_CELLS ? 9 : 12, anchor: "end" });
     }

@@ -1,13 +1,13 @@
-// The matrix: a grid of cells with numbers, or a picture where there are too many.
+// The matrix: a grid of cells with numbers, or a picture if there are too many cells.
 
 const MOST_CELLS = 32;
 const grids = [];
 
-// What a place (a run, sample and step) shows, with all that is needed to draw or save it.
+// All that is needed to draw or save the matrix of a place: a run, a sample and a step.
 function panel(id, place) {
   const { run, sample, step } = place;
   return within(run, () => ({
-    id, run: runName(run), sample: sampleKey(sample), step: head.steps[step], show: view.show, title: title(place),
+    id, run: runName(run), sample: sampleKey(sample), step: facts.steps[step], show: view.show, title: title(place),
     scale: scaleOf(view.show, run),
     cells: ofRun(run, () => matrix(sample, step)),
     tokens: range(P).map((position) => tokenAt(position, sample)),
@@ -20,7 +20,7 @@ function panels() {
   if (!view.pin) return [now];
   const pinned = panel("pinned", view.pin);
   pinned.title = `Pinned: ${pinned.title}`;
-  // A weight less a standard deviation would be no number of anything.
+  // The difference of a weight and a standard deviation has no meaning.
   if ((view.run === "deviation") !== (view.pin.run === "deviation")) return [now, pinned];
   const cells = now.cells.map((cell, index) => cell - pinned.cells[index]);
   const show = view.show === "scores" ? "scores" : "difference";
@@ -73,7 +73,7 @@ function makeGrid() {
       for (const name of [columns[position], rows[position]]) {
         const token = panel.tokens[position];
         const mark = panel.marks[position];
-        name.replaceChildren(mark ? "◆ " : "", make("span", { class: "at" }, String(position)), " ", own(token));
+        name.replaceChildren(mark ? "◆ " : "", make("span", { class: "at" }, String(position)), " ", isolate(token));
         name.title = `position ${position}: ${token}${mark ? ", decides the label" : ""}`;
         name.classList.toggle("marked", mark);
       }
@@ -100,7 +100,7 @@ function makeGrid() {
 // A cell in words.
 const reading = (panel, query, key) => `query ${query}: ${panel.tokens[query]}, key ${key}: ${panel.tokens[key]}, ${fixed(panel.cells[query * P + key])}`;
 
-// A pixel a cell, under a drawing of the axes and of what is chosen.
+// One pixel per cell, under a drawing of the axes and of the chosen cell.
 function makePicture() {
   const caption = make("p", { class: "caption" });
   const size = Math.max(3, Math.min(12, Math.floor(768 / P)));
@@ -123,7 +123,7 @@ function makePicture() {
   const chosen = make("p", { role: "status" });
 
   function update(panel) {
-    setText(caption, `${panel.title}. ${P} positions: too many for a number in each cell; those of the chosen query are below.`);
+    setText(caption, `${panel.title}. ${P} positions: too many for a number in each cell. The numbers of the chosen query are below.`);
     const context = canvas.getContext("2d");
     panel.cells.forEach((value, index) => {
       context.fillStyle = colours(value, panel.scale).fill;
@@ -139,13 +139,12 @@ function makePicture() {
     setText(chosen, text);
   }
 
-  // A position on both axes, where there is room: those that decide the label always.
+  // A position on both axes, if there is room; positions that decide the label always.
   function names(panel, position) {
     const middle = (position + 0.5) * size;
     const mark = panel.marks[position];
     const room = (wanted) => mark || position % Math.ceil(wanted / size) === 0;
-    const token = Array.from(panel.tokens[position]);
-    const short = token.length > 8 ? `${token.slice(0, 7).join("")}…` : token.join("");
+    const short = shorten(panel.tokens[position], 8);
     return [
       room(24) ? draw("text", { x: left + middle, y: top - (mark ? 14 : 4), class: "tick middle" }, `${mark ? "◆" : ""}${position}`) : null,
       mark ? draw("line", { x1: left + middle, x2: left + middle, y1: top - 11, y2: top, class: "cursor" }) : null,

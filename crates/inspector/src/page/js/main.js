@@ -1,4 +1,4 @@
-// Everything put together: what is chosen changes the view, and the view is shown.
+// Controls change the view, and each change shows the view again.
 
 function show() {
   showRun();
@@ -21,30 +21,30 @@ function show() {
 }
 
 function describe() {
-  if (typeof view.sample !== "number") return `${sampleName(view.sample)[0].toUpperCase()}${sampleName(view.sample).slice(1)} here, at step ${stepName(view.step)}. Tokens that differ are shown as a dot.`;
-  const { label } = head.samples[view.sample];
-  const kind = label === null ? "label not known" : label ? "positive" : "negative";
+  if (typeof view.sample !== "number") return `${sampleName(view.sample)[0].toUpperCase()}${sampleName(view.sample).slice(1)} in this page, at step ${stepName(view.step)}. A dot stands for tokens that differ.`;
+  const { label } = facts.samples[view.sample];
+  const kind = label === null ? "label unknown" : label ? "positive" : "negative";
   const result = outcomeText(view.sample);
   const [chance] = ofRun(view.run, () => [probability(view.sample, view.step)]);
   const which = isStatistic(view.run) ? `${runName(view.run)} of the probability` : "probability";
-  return `Sample ${head.samples[view.sample].number} (${kind}), ${which} ${fixed(chance)}${result ? `: ${result}` : ""}.`;
+  return `Sample ${facts.samples[view.sample].number} (${kind}), ${which} ${fixed(chance)}${result ? `: ${result}` : ""}.`;
 }
 
-// Changes what is looked at. What is kept becomes a step that the back button returns to.
+// Changes the view. If `keep`, the back button returns to the view before.
 function change(parts, keep) {
   Object.assign(view, parts);
   history[keep ? "pushState" : "replaceState"](null, "", address());
   show();
 }
 
-// While something is dragged or played, once a frame; the address follows when it rests.
+// Changes the view at most once per frame, while something is dragged; the address changes at the end.
 let waiting = 0;
 function changeSoon(parts) {
   Object.assign(view, parts);
   waiting ||= requestAnimationFrame(() => { waiting = 0; show(); });
 }
 
-// What there is to choose depends on the run.
+// The steps to choose from depend on the run.
 let shownRun;
 function showRun() {
   byId("run").value = view.run;
@@ -64,8 +64,8 @@ function options(select, names) {
 function listen() {
   listenRuns();
   options("step-list", []);
-  options("layer", range(head.layers).map(String));
-  options("head-list", range(head.heads).map(String));
+  options("layer", range(facts.layers).map(String));
+  options("head-list", range(facts.heads).map(String));
   byId("show").addEventListener("change", () => change({ show: byId("show").value }, true));
   byId("pin").addEventListener("click", () => change({ pin: view.pin ? null : { run: view.run, sample: view.sample, step: view.step } }, true));
   byId("slider").addEventListener("input", () => changeSoon({ step: Number(byId("slider").value) }));
@@ -88,15 +88,15 @@ function listen() {
 }
 
 function showEvidence() {
-  for (const [run, { head }] of runs.entries()) {
-    const facts = head.evidence.flatMap(({ name, text }) => {
+  for (const [run, { facts }] of runs.entries()) {
+    const entries = facts.evidence.flatMap(({ name, text }) => {
       const long = text.includes("\n");
       const content = long ? make("details", {}, make("summary", {}, "show"), make("pre", { tabindex: 0 }, text)) : text;
       return [make("dt", {}, name), make("dd", {}, content)];
     });
-    const title = runs.length > 1 ? make("h3", {}, own(runName(run))) : null;
-    const notes = make("ul", {}, ...head.notes.map((note) => make("li", {}, note)));
-    byId("facts").append(make("div", {}, ...[title, notes, make("dl", {}, ...facts)].filter(Boolean)));
+    const title = runs.length > 1 ? make("h3", {}, isolate(runName(run))) : null;
+    const notes = make("ul", {}, ...facts.notes.map((note) => make("li", {}, note)));
+    byId("evidence-list").append(make("div", {}, ...[title, notes, make("dl", {}, ...entries)].filter(Boolean)));
   }
 }
 
@@ -113,6 +113,6 @@ async function start() {
 
 start().catch((error) => {
   byId("said").className = "failed";
-  say(`This page cannot be shown: ${error.message}. It needs a browser of 2023 or later.`);
+  say(`The page cannot start: ${error.message}. It needs a browser of 2023 or later.`);
   throw error;
 });

@@ -1,12 +1,12 @@
-// Several runs in one page: one of them is looked at, or the mean or standard deviation over all.
+// Several runs in one page: the view shows one of them, or the mean or standard deviation over all.
 
 const STATISTICS = { mean: "mean", deviation: "standard deviation" };
 const isStatistic = (run) => typeof run !== "number";
 
-// The run whose samples and steps stand for all.
+// The run whose samples and steps are shown for a statistic.
 const representative = (run) => isStatistic(run) ? 0 : run;
 
-// Computes something in a run, and comes back.
+// Computes something in a run, and enters the run before again.
 function within(run, compute) {
   const before = current;
   enter(representative(run));
@@ -17,14 +17,14 @@ function within(run, compute) {
   }
 }
 
-// Numbers of a run; or of a statistic, number by number over all runs.
+// The numbers of a run, or the statistic of each number over all runs.
 function ofRun(run, compute) {
   if (!isStatistic(run)) return within(run, compute);
   const all = runs.map((_, index) => within(index, compute));
   return all[0].map((_, at) => statistic(run, all.map((numbers) => numbers[at])));
 }
 
-// The standard deviation is that of a sample: squares are divided by one less than their number.
+// The standard deviation is that of a sample: the divisor is one less than the number of values.
 function statistic(name, values) {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   if (name === "mean") return mean;
@@ -33,13 +33,13 @@ function statistic(name, values) {
 
 function runName(run) {
   if (isStatistic(run)) return `${STATISTICS[run]} over ${runs.length} runs`;
-  const { name, seed } = runs[run].head;
+  const { name, seed } = runs[run].facts;
   return seed === null ? name : `${name} (seed ${seed})`;
 }
 
 const runKeys = () => [...runs.keys(), ...(runs.length > 1 && !page.apart ? Object.keys(STATISTICS) : [])];
 
-// The run that an address names, or the first.
+// The run that an address names, or else the first.
 const findRun = (text) => runKeys().find((key) => String(key) === text) ?? 0;
 
 function listenRuns() {
@@ -49,7 +49,7 @@ function listenRuns() {
   if (page.apart) setText(byId("apart"), `No mean over the runs: ${page.apart}.`);
 }
 
-// The same sample and, as near as there is, the same step of another run.
+// Shows the same sample and the nearest step of another run.
 function changeRun(run) {
   const [sample, time] = [sampleKey(view.sample), times()[view.step]];
   enter(representative(run));

@@ -1,10 +1,10 @@
-// The list of samples: searched, filtered, by probability.
+// The list of samples: searched, filtered, in order of probability.
 
 const MOST_LISTED = 200;
 
 function matches(sample, text) {
   if (!text) return true;
-  const { number, tokens } = head.samples[sample];
+  const { number, tokens } = facts.samples[sample];
   if (String(number) === text) return true;
   const strings = ` ${tokens.map((_, position) => tokenText(sample, position)).join(" ")} `.toLowerCase();
   const ids = ` ${tokens.join(" ")} `;
@@ -14,20 +14,20 @@ function matches(sample, text) {
 function showSamples() {
   const text = byId("search").value.trim().toLowerCase();
   const [wantedClass, wantedOutcome] = [byId("class").value, byId("outcome").value];
-  const found = head.samples.map((_, index) => index).filter((index) => matches(index, text)
-    && (!wantedClass || String(head.samples[index].label) === wantedClass)
+  const found = facts.samples.map((_, index) => index).filter((index) => matches(index, text)
+    && (!wantedClass || String(facts.samples[index].label) === wantedClass)
     && (!wantedOutcome || outcomes(index).includes(wantedOutcome)));
-  const chances = ofRun(view.run, () => head.samples.map((_, index) => probability(index, view.step)));
+  const chances = ofRun(view.run, () => facts.samples.map((_, index) => probability(index, view.step)));
   found.sort((one, other) => chances[other] - chances[one] || one - other);
   const means = Object.keys(MEANS).filter((name) => members(name).length > 0);
   const listed = found.slice(0, MOST_LISTED);
-  setText(byId("count"), `${found.length} of ${head.samples.length}, by probability at step ${stepName(view.step)}${listed.length < found.length ? `; the first ${MOST_LISTED} are listed` : ""}`);
+  setText(byId("count"), `${found.length} of ${facts.samples.length}, by probability at step ${stepName(view.step)}${listed.length < found.length ? `; the first ${MOST_LISTED} are listed` : ""}`);
   const focused = document.activeElement?.dataset?.sample;
   byId("list").replaceChildren(...means.map(meanEntry), ...listed.map((index) => sampleEntry(index, chances[index])));
   if (focused) document.querySelector(`#list [data-sample="${CSS.escape(focused)}"]`)?.focus();
 }
 
-// How a sample came out: in the run, or in each where a statistic is over all.
+// The outcome of a sample in the run, or in each run for a statistic.
 const outcomes = (sample) => (isStatistic(view.run) ? [...runs.keys()] : [view.run]).map((run) => within(run, () => outcome(sample, view.step)));
 
 function outcomeText(sample) {
@@ -44,8 +44,8 @@ const entry = (sample, ...children) => make("li", {}, make("button", {
 const meanEntry = (name) => entry(name, make("span", { class: "number" }, "mean"), make("span", { class: "tokens" }, `over ${members(name).length} ${name}`));
 
 function sampleEntry(sample, chance) {
-  const { number, label, marked: positions, tokens } = head.samples[sample];
-  const shown = tokens.slice(0, 24).map((_, position) => make("span", { class: positions.includes(position) ? "token marked" : "token" }, own((positions.includes(position) ? "◆" : "") + tokenText(sample, position))));
+  const { number, label, marked: positions, tokens } = facts.samples[sample];
+  const shown = tokens.slice(0, 24).map((_, position) => make("span", { class: positions.includes(position) ? "token marked" : "token" }, isolate((positions.includes(position) ? "◆" : "") + tokenText(sample, position))));
   const kind = isStatistic(view.run) ? "" : outcome(sample, view.step);
   return entry(sample,
     make("span", { class: "number" }, String(number)),

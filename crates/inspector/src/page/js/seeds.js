@@ -1,16 +1,16 @@
-// A sweep's seeds: where [CLS] looks over all of them, and the page's own runs among them.
+// A sweep's seeds: the attention of [CLS] over all of them, and the page's own runs to compare.
 
 function showSeeds() {
   const { seeds } = page;
   byId("seeds").hidden = !seeds;
   if (!seeds) return;
-  const failed = seeds.failed ? ` ${seeds.failed} more failed and are left out.` : "";
+  const failed = seeds.failed ? ` ${seeds.failed} other seeds failed and are left out.` : "";
   setText(byId("seeds-title"), `Over ${seeds.count} seeds`);
   byId("over-seeds").append(
-    make("p", { class: "how" }, `Where [CLS] looks in the last block: mean over heads and over all training samples of a class, then mean and standard deviation over the ${seeds.count} seeds of ${seeds.name}.${failed}`),
-    make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }) => make("li", {}, own(name), ` beside them: ${over}.`))),
+    make("p", { class: "how" }, `Attention of [CLS] in the last block: mean over heads and over all training samples of a class, then mean and standard deviation over the ${seeds.count} seeds of ${seeds.name}.${failed}`),
+    make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }) => make("li", {}, isolate(name), `, for comparison: ${over}.`))),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Bars over seeds" }, seedBars(seeds)),
-    make("p", { class: "hint" }, "By position. Filled: positive samples; outlined: negative samples; lines: one standard deviation; narrow: the page's own runs, in the order above."),
+    make("p", { class: "hint" }, "By position. Filled: positive samples; outlined: negative samples; lines: one standard deviation; narrow: the page's own runs, in the order of the list above."),
     seedTable(seeds));
 }
 
@@ -18,16 +18,16 @@ const CLASSES = { positive: "positives", negative: "negatives" };
 const shareText = (part, whole) => `${fixed(100 * part / whole, 1)}%`;
 const decides = (position) => members("positives").length > 0 && marked(position, "positives");
 
-// How many seeds do what the label asks for.
+// For each position that decides the label, the seeds that attend to it.
 function deciding({ count, positive, harder }) {
   return range(P).filter(decides).map((position) => {
-    const most = positive && `${positive.most[position]} (${shareText(positive.most[position], count)}) look there most in positive samples`;
-    const more = harder && `${harder[position]} (${shareText(harder[position], count)}) look there harder in positive samples than in negative ones`;
+    const most = positive && `${positive.most[position]} (${shareText(positive.most[position], count)}) attend to it most in positive samples`;
+    const more = harder && `${harder[position]} (${shareText(harder[position], count)}) attend to it more in positive samples than in negative ones`;
     return `◆ Position ${position} decides the label: of ${count} seeds ${[most, more].filter(Boolean).join(", and ")}.`;
   });
 }
 
-// For each position and class a wide bar, the mean, and beside it a narrow one for each own run.
+// For each position and class, a wide bar for the mean and a narrow bar for each of the page's runs.
 function seedBars(seeds) {
   const classes = Object.keys(CLASSES).filter((name) => seeds[name]);
   const block = 26 + 8 * seeds.own.length;
@@ -59,10 +59,10 @@ function seedBars(seeds) {
 
 function seedTable(seeds) {
   const classes = Object.keys(CLASSES).filter((name) => seeds[name]);
-  const columns = ["position", ...classes.flatMap((name) => [`${name}: mean`, "standard deviation", "look there most", ...seeds.own.map((run) => `${name}: ${run.name}`)]), ...(seeds.harder ? ["harder in positive"] : [])];
+  const columns = ["position", ...classes.flatMap((name) => [`${name}: mean`, "standard deviation", "highest of the row", ...seeds.own.map((run) => `${name}: ${run.name}`)]), ...(seeds.harder ? ["more in positive"] : [])];
   const rows = range(P).map((position) => [`${decides(position) ? "◆ " : ""}${position}`, ...classes.flatMap((name) => {
     const { mean, deviation, most } = seeds[name];
     return [mean[position], deviation ? deviation[position] : "–", shareText(most[position], seeds.count), ...seeds.own.map((run) => run[name] ? run[name][position] : "–")];
   }), ...(seeds.harder ? [shareText(seeds.harder[position], seeds.count)] : [])]);
-  return table("seeds", "The same as a table", "Shares are of seeds: those whose row is largest at the position, and those that look there harder in positive samples than in negative ones.", columns, rows);
+  return table("seeds", "The same as a table", "Shares of seeds: those whose attention is highest at the position, and those that attend to it more in positive samples than in negative ones.", columns, rows);
 }

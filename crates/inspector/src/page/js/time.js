@@ -1,18 +1,18 @@
-// Training: the slider, and curves with a cursor at the step in view.
+// Training: the slider, and curves with a cursor at the shown step.
 
 const WIDTH = 640;
 const HEIGHT = 150;
 const EDGE = { left: 44, right: 12, top: 10, bottom: 24 };
-const times = () => head.steps.map((step, index) => step ?? index);
-// One axis for all runs, so that their curves can be compared.
-const lastTime = runs.reduce((most, { head }) => Math.max(most, ...head.steps.map((step, index) => step ?? index), ...head.loss.map((point) => point.step)), 1);
+const times = () => facts.steps.map((step, index) => step ?? index);
+// The same axis for all runs, so that their curves can be compared.
+const lastTime = runs.reduce((most, { facts }) => Math.max(most, ...facts.steps.map((step, index) => step ?? index), ...facts.loss.map((point) => point.step)), 1);
 const xOf = (time) => EDGE.left + (time / lastTime) * (WIDTH - EDGE.left - EDGE.right);
 
-// [CLS]'s attention on what decides the label, summed over these positions.
+// The sum of [CLS]'s attention on the positions that decide the label.
 function onLabel(sample, step) {
-  const { marked: positions } = head.samples[sample];
+  const { marked: positions } = facts.samples[sample];
   if (!positions.length) return NaN;
-  const row = weightRow(step, sample, view.layer, view.head, head.cls);
+  const row = weightRow(step, sample, view.layer, view.head, facts.cls);
   return positions.reduce((sum, position) => sum + row[position], 0);
 }
 
@@ -23,7 +23,7 @@ function meanOnLabel(samples, step) {
 
 const curves = new Map();
 
-// A curve over the recorded steps, computed once.
+// A curve over the recorded steps, computed only once.
 function curve(run, sample) {
   const key = `${run},${sample},${view.layer},${view.head}`;
   if (!curves.has(key)) {
@@ -33,12 +33,12 @@ function curve(run, sample) {
   return curves.get(key);
 }
 
-// The loss curve; a statistic over runs is one only where all have it at the same steps.
+// The loss curve; empty for a statistic unless all runs have losses at the same steps.
 function lossOf(run) {
-  const steps = within(run, () => head.loss.map((point) => point.step));
-  const everywhere = runs.every(({ head }) => String(head.loss.map((point) => point.step)) === String(steps));
+  const steps = within(run, () => facts.loss.map((point) => point.step));
+  const everywhere = runs.every(({ facts }) => String(facts.loss.map((point) => point.step)) === String(steps));
   if (isStatistic(run) && !everywhere) return [];
-  const values = ofRun(run, () => head.loss.map((point) => point.loss));
+  const values = ofRun(run, () => facts.loss.map((point) => point.loss));
   return steps.map((step, index) => [step, values[index]]);
 }
 
@@ -62,7 +62,7 @@ function chart(name, title, top, lines) {
     const time = ((event.clientX - box.left) / box.width * WIDTH - EDGE.left) / (WIDTH - EDGE.left - EDGE.right) * lastTime;
     change({ step: nearest(time) }, true);
   });
-  const key = lines.map(({ label, style }) => make("span", { class: "key" }, draw("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, draw("line", { x1: 1, x2: 25, y1: 4, y2: 4, class: `line ${style}` })), own(label), " ", make("output", { class: "value" })));
+  const key = lines.map(({ label, style }) => make("span", { class: "key" }, draw("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, draw("line", { x1: 1, x2: 25, y1: 4, y2: 4, class: `line ${style}` })), isolate(label), " ", make("output", { class: "value" })));
   return make("figure", {}, make("figcaption", {}, make("b", {}, title), " ", ...key), picture);
 }
 
@@ -103,9 +103,9 @@ function drawCharts() {
   const of = (run) => runs.length > 1 ? `${runName(run)}, ` : "";
   const losses = [{ label: `${of(view.run)}all training samples`, style: "loss", points: lossOf(view.run) }];
   if (pin && pin.run !== view.run) losses.push({ label: `Pinned: ${runName(pin.run)}`, style: "pinned", points: lossOf(pin.run) });
-  const known = (name) => members(name).some((sample) => head.samples[sample].marked.length);
-  const attention = Object.keys(MEANS).filter(known).map((name) => ({ label: `mean over ${name} here`, style: name, points: curve(view.run, name) }));
-  if (typeof view.sample === "number" && head.samples[view.sample].marked.length) {
+  const known = (name) => members(name).some((sample) => facts.samples[sample].marked.length);
+  const attention = Object.keys(MEANS).filter(known).map((name) => ({ label: `mean over ${name} in this page`, style: name, points: curve(view.run, name) }));
+  if (typeof view.sample === "number" && facts.samples[view.sample].marked.length) {
     attention.push({ label: sampleName(view.sample), style: "sample", points: curve(view.run, view.sample) });
   }
   if (pin && (pin.run !== view.run || pin.sample !== view.sample)) {
