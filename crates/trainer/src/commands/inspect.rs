@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::terminal::draw;
 use headlight_inspector::{Heatmap, Quantity, png};
 
 use super::watch;
@@ -26,7 +25,7 @@ const PICTURE_LIMIT: usize = 512;
 pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {
-            Ok(draw(&heatmap(arguments, path)?, terminal::options()))
+            Ok(heatmap(arguments, path)?.text(terminal::options()))
         });
     }
     if let Some(html) = &arguments.html {
@@ -37,7 +36,7 @@ pub fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     let paths = [&arguments.svg, &arguments.png];
     let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
     if paths.is_empty() {
-        return print(&draw(&heatmap, terminal::options()));
+        return print(&heatmap.text(terminal::options()));
     }
     check_outputs(&path, &paths)?;
     paths.iter().try_for_each(|path| spare_runs(path))?;
@@ -90,13 +89,13 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
         check_outputs(read, &[html])?;
     }
     spare_runs(html)?;
-    let viewer = page(&sources, arguments.sweep.as_deref())?;
-    let text = run_page::html(&viewer)?;
+    let page = page(&sources, arguments.sweep.as_deref())?;
+    let text = run_page::html(&page)?;
     write_whole(html, |file| file.write_all(text.as_bytes()))?;
     print(&format!(
         "{}: {}, {:.0} KB\n",
         html.display(),
-        viewer.extent(),
+        page.extent(),
         text.len() as f64 / 1000.0
     ))?;
     if arguments.open {

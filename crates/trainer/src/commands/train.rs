@@ -280,7 +280,7 @@ fn pictures(dump: &AttentionDump) -> String {
         let _ = writeln!(
             text,
             "\n{}",
-            headlight_inspector::terminal::draw(&heatmap, options)
+            heatmap.text(options)
         );
         text
     })

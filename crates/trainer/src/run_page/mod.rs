@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
 use headlight_input::FILE_LIMIT;
-use headlight_inspector::{LossPoint, Recording, Seeds, Viewer};
+use headlight_inspector::{LossPoint, Page, PageRun, SeedComparison};
 
 use crate::Failure;
 use crate::files::{open, write_whole};
@@ -73,8 +73,8 @@ pub fn no_dumps(source: &Path) -> Failure {
 ///
 /// # Errors
 /// When a file cannot be read, or what is given does not belong together.
-pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Viewer, Failure> {
-    let mut viewer = Viewer::default();
+pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Page, Failure> {
+    let mut page = Page::default();
     let rows = match sweep {
         Some(path) => Some(seeds(sources, path)?),
         None => None,
@@ -96,44 +96,43 @@ pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Viewer, Failure>
         if let Some((rows, _)) = &rows {
             own.push(own::row(&name, &last, source.run.as_ref(), rows)?);
         }
-        let recording = recording(name, source, &last, sources.len())?;
-        let added = viewer.add(recording);
+        let added = page.add(page_run(name, source, &last, sources.len())?);
         added.map_err(|reason| Failure::reading(&source.path, reason))?;
     }
     if let (Some((rows, failed)), Some(path)) = (rows, sweep) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let rows: Vec<_> = rows.into_iter().map(|row| row.attention).collect();
-        viewer.seeds = Seeds::of(name.into_owned(), &rows, failed);
-        if let Some(seeds) = &mut viewer.seeds {
+        page.seeds = SeedComparison::of(name.into_owned(), &rows, failed);
+        if let Some(seeds) = &mut page.seeds {
             seeds.own = own;
         }
     }
-    Ok(viewer)
+    Ok(page)
 }
 
 /// A run with its loss and its evidence, or a dump with neither.
-fn recording(
+fn page_run(
     name: String,
     source: &Source,
     last: &AttentionDump,
     runs: usize,
-) -> Result<Recording, Failure> {
+) -> Result<PageRun, Failure> {
     let dumps = &source.dumps;
-    let mut recording = Recording::new(name, last, dumps.len(), runs);
-    for index in recording.wanted().to_vec() {
+    let mut page_run = PageRun::new(name, last, dumps.len(), runs);
+    for index in page_run.wanted().to_vec() {
         let path = &dumps[index];
         let added = if index + 1 == dumps.len() {
-            recording.add(last)
+            page_run.add(last)
         } else {
-            recording.add(&read_dump(path)?)
+            page_run.add(&read_dump(path)?)
         };
         added.map_err(|reason| Failure::reading(path, reason))?;
     }
     if let Some(run) = &source.run {
-        recording.loss = loss(run)?;
-        recording.evidence = evidence::evidence(run.path())?;
+        page_run.loss = loss(run)?;
+        page_run.evidence = evidence::evidence(run.path())?;
     }
-    Ok(recording)
+    Ok(page_run)
 }
 
 /// The rows of a sweep whose config is that of all the runs, and how many of its runs failed.
@@ -170,9 +169,8 @@ pub fn write(run: &RunDir) -> Result<Option<PathBuf>, Failure> {
 ///
 /// # Errors
 /// When it cannot be made.
-pub fn html(viewer: &Viewer) -> Result<String, Failure> {
-    viewer
-        .html()
+pub fn html(page: &Page) -> Result<String, Failure> {
+    page.html()
         .map_err(|error| Failure::System(format!("the page cannot be made: {error}")))
 }
 

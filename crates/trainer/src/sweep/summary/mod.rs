@@ -9,7 +9,7 @@ mod watched;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use headlight_inspector::Sheet;
+use headlight_inspector::Document;
 use serde_json::Value;
 
 use super::plan::Plan;
@@ -242,16 +242,16 @@ impl Summary {
 
     /// The tables, and histograms, for a terminal of so many columns.
     pub fn text(&self, columns: usize) -> String {
-        format!("\n{}", self.sheet("").text(columns))
+        format!("\n{}", self.document("").markdown(columns))
     }
 
     /// The pictures.
     pub fn picture(&self, title: &str) -> String {
-        self.sheet(title).svg()
+        self.document(title).plots_svg()
     }
 
     /// Words, tables and pictures.
-    pub fn sheet(&self, title: &str) -> Sheet {
-        sheet::sheet(self, title)
+    pub fn document(&self, title: &str) -> Document {
+        sheet::document(self, title)
     }
 }

@@ -1,7 +1,6 @@
 //! The tables and pictures of a summary.
 
-use headlight_inspector::distribution::Panel;
-use headlight_inspector::{Cells, Sheet};
+use headlight_inspector::{Document, Plot, Section, Table};
 
 use super::Summary;
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, NUMBERS, POSITIVE};
@@ -52,7 +51,7 @@ const MOST_GROUPS: usize = 24;
 /// The most moments of a curve.
 const MOST_MOMENTS: usize = 200;
 
-pub(super) fn sheet(summary: &Summary, title: &str) -> Sheet {
+pub(super) fn document(summary: &Summary, title: &str) -> Document {
     let epochs = curve(summary);
     let mut tables = vec![all_runs(summary)];
     tables.extend(failures(summary));
@@ -89,11 +88,14 @@ pub(super) fn sheet(summary: &Summary, title: &str) -> Sheet {
             "the grid has {points} points, which are not shown one by one"
         )),
     }
-    Sheet {
+    Document {
         title: title.to_owned(),
-        words,
-        tables,
-        panels,
+        paragraphs: words,
+        sections: vec![Section {
+            tables,
+            plots: panels,
+            ..Section::default()
+        }],
     }
 }
 
@@ -129,7 +131,7 @@ fn words(summary: &Summary) -> Vec<String> {
 }
 
 /// Mean, standard deviation and quantiles of each quantity over all runs.
-fn all_runs(summary: &Summary) -> Cells {
+fn all_runs(summary: &Summary) -> Table {
     let mut rows = vec![header("", &["mean", "sd"], &QUANTILES)];
     let mut add = |name: &str, decimals: usize, column: &[f32]| {
         let Some(sample) = Sample::of(column.iter().copied()) else {
@@ -149,14 +151,11 @@ fn all_runs(summary: &Summary) -> Cells {
         add(&name, 3, column);
     }
     add("learned at step", 0, &numbers[LEARNED]);
-    Cells {
-        rows,
-        ..Cells::default()
-    }
+    Table::of_text("All runs", "", rows)
 }
 
 /// Why runs failed, the commonest reason first.
-fn failures(summary: &Summary) -> Option<Cells> {
+fn failures(summary: &Summary) -> Option<Table> {
     let mut reasons: Vec<_> = summary.reasons.values().collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.runs));
     let mut rows = vec![["reason", "runs", "first seed"].map(str::to_owned).to_vec()];
@@ -167,12 +166,8 @@ fn failures(summary: &Summary) -> Option<Cells> {
             reason.seed.to_string(),
         ]);
     }
-    (rows.len() > 1).then(|| Cells {
-        title: "Failed runs".to_owned(),
-        how: "messages that begin alike but for numbers are counted together, under the first"
-            .to_owned(),
-        rows,
-    })
+    let how = "messages that begin alike but for numbers are counted together, under the first";
+    (rows.len() > 1).then(|| Table::of_text("Failed runs", how, rows))
 }
 
 /// The losses of an epoch over all runs that have it. Of many epochs some.
@@ -192,7 +187,7 @@ fn some(count: usize, most: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Cells> {
+fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {
     let mut rows = vec![header("epoch", &["runs", "mean"], &BANDS)];
     for (epoch, sample) in some(epochs.len(), MOST_EPOCHS).map(|place| &epochs[place]) {
         let mut row = vec![
@@ -203,16 +198,13 @@ fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Cells> {
         row.extend(BANDS.map(|(_, share)| number(Some(sample.quantile(share)), 5)));
         rows.push(row);
     }
-    (rows.len() > 1).then(|| Cells {
-        title: "Learning curve".to_owned(),
-        how: "mean loss over the batches of an epoch".to_owned(),
-        rows,
-    })
+    let how = "mean loss over the batches of an epoch";
+    (rows.len() > 1).then(|| Table::of_text("Learning curve", how, rows))
 }
 
-fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Panel> {
+fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Plot> {
     let quantiles = |sample: &Sample| BANDS.map(|(_, share)| sample.quantile(share));
-    (epochs.len() > 1).then(|| Panel::Bands {
+    (epochs.len() > 1).then(|| Plot::Bands {
         labels: ["epoch", "training loss"].map(str::to_owned),
         times: epochs.iter().map(|(epoch, _)| *epoch as f64).collect(),
         quantiles: epochs.iter().map(|(_, sample)| quantiles(sample)).collect(),
@@ -230,7 +222,7 @@ fn by_position(summary: &Summary, class: usize) -> Vec<Option<Sample>> {
 
 const CLASSES: [(&str, usize); 2] = [("positives", POSITIVE), ("negatives", NEGATIVE)];
 
-fn positions_table(summary: &Summary) -> Option<Cells> {
+fn positions_table(summary: &Summary) -> Option<Table> {
     let classes = CLASSES.map(|(name, class)| (name, by_position(summary, class)));
     let positions = classes.iter().map(|(_, samples)| samples.len()).max()?;
     let mut top = vec!["position".to_owned()];
@@ -251,14 +243,11 @@ fn positions_table(summary: &Summary) -> Option<Cells> {
         }
         rows.push(row);
     }
-    (rows.len() > 1).then(|| Cells {
-        title: "Attention of [CLS] on each position".to_owned(),
-        how: "each run's mean over the samples of a class".to_owned(),
-        rows,
-    })
+    let how = "each run's mean over the samples of a class";
+    (rows.len() > 1).then(|| Table::of_text("Attention of [CLS] on each position", how, rows))
 }
 
-fn positions_panel(summary: &Summary) -> Option<Panel> {
+fn positions_panel(summary: &Summary) -> Option<Plot> {
     let range = |sample: Option<Sample>| {
         sample.map(|sample| [0.05, 0.5, 0.95].map(|share| sample.quantile(share)))
     };
@@ -268,7 +257,7 @@ fn positions_panel(summary: &Summary) -> Option<Panel> {
     });
     let lists = &summary.columns.lists;
     let positions = lists[POSITIVE].len().max(lists[NEGATIVE].len());
-    (positions > 0).then(|| Panel::Ranges {
+    (positions > 0).then(|| Plot::Ranges {
         labels: ["position", "attention of [CLS] (median, 5% to 95%)"].map(str::to_owned),
         groups: (0..positions.min(MOST_ROWS))
             .map(|position| position.to_string())
@@ -279,7 +268,7 @@ fn positions_panel(summary: &Summary) -> Option<Panel> {
 }
 
 /// How often quantities have which values, and how two of them go together.
-fn distributions(summary: &Summary) -> Vec<Panel> {
+fn distributions(summary: &Summary) -> Vec<Plot> {
     let known = |column: &[f32]| {
         let known = column.iter().filter(|value| !value.is_nan());
         known.map(|&value| f64::from(value)).collect::<Vec<_>>()
@@ -296,22 +285,22 @@ fn distributions(summary: &Summary) -> Vec<Panel> {
         .map(|(&step, &paid)| [f64::from(step), f64::from(paid)])
         .collect();
     vec![
-        Panel::Histogram {
+        Plot::Histogram {
             label: "final loss".to_owned(),
             values: known(&numbers[LOSS]),
             mark: None,
         },
-        Panel::Histogram {
+        Plot::Histogram {
             label: format!("{name}, positives"),
             values: known(attention),
             mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
         },
-        Panel::Histogram {
+        Plot::Histogram {
             label: "learned at step".to_owned(),
             values: known(steps),
             mark: None,
         },
-        Panel::Scatter {
+        Plot::Scatter {
             labels: ["learned at step".to_owned(), name],
             points,
         },
@@ -319,7 +308,7 @@ fn distributions(summary: &Summary) -> Vec<Panel> {
 }
 
 /// A line for each group.
-fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
+fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
     let mut rows = vec![
         [
             "",
@@ -350,19 +339,16 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
             with_margin(group.attention.as_ref(), 3),
         ]);
     }
-    Cells {
-        title: title.to_owned(),
-        how: format!(
-            "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
+    let how = format!(
+        "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
              that learned is Wilson's",
-            summary.watched.words()
-        ),
-        rows,
-    }
+        summary.watched.words()
+    );
+    Table::of_text(title, &how, rows)
 }
 
 /// How many learn, and how strongly they attend, by a key.
-fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Panel> {
+fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
     let groups = &groups[..groups.len().min(MOST_GROUPS)];
     let learned = groups.iter().map(|group| {
         let [low, high] = wilson(group.learned, group.runs);
@@ -385,7 +371,7 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Panel> {
             groups.iter().map(|group| mean(&group.attention)).collect(),
         ),
     ];
-    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| Panel::Ranges {
+    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| Plot::Ranges {
         labels: [key.to_owned(), format!("{what} (95% interval)")],
         groups: groups.iter().map(|group| group.name.clone()).collect(),
         sets: vec![(String::new(), ranges)],

@@ -1,17 +1,17 @@
-//! A walkthrough as a page to draw.
+//! A walkthrough as a document.
 
-use headlight_inspector::{Page, Printed, Section, Table};
+use headlight_inspector::{Document, Numbers, Printed, Section, Table};
 
 use crate::{Computed, Published, Stage, Walkthrough, WorkedCase};
 
 impl Walkthrough {
-    /// The page that shows it.
-    pub fn page(&self) -> Page {
+    /// The document that shows it.
+    pub fn document(&self) -> Document {
         let source = self.source.as_ref();
         let from = source.map(|source| format!("From: {source}. {}", self.count()));
         let mut paragraphs: Vec<String> = from.into_iter().collect();
         paragraphs.extend(self.about.clone());
-        Page {
+        Document {
             title: self.title.clone(),
             paragraphs,
             sections: self.sections(),
@@ -27,16 +27,16 @@ impl Walkthrough {
     fn count(&self) -> String {
         let published: usize = self.cases.iter().map(|case| case.published.len()).sum();
         match (published, self.errata()) {
-            (0, _) => "It prints no numbers of these.".to_owned(),
-            (_, 0) => "The numbers that it prints agree.".to_owned(),
-            (1, _) => "What it prints of them differs.".to_owned(),
+            (0, _) => "It prints none of these numbers.".to_owned(),
+            (_, 0) => "Its numbers agree.".to_owned(),
+            (1, _) => "The number that it prints differs.".to_owned(),
             (_, 1) => format!("Of {published} comparisons with its numbers, one differs."),
             (_, errata) => format!("Of {published} comparisons with its numbers, {errata} differ."),
         }
     }
 }
 
-/// A case, without the inputs that are those of the case before.
+/// A case; inputs that the case before has too are only named.
 fn section(case: &WorkedCase, before: Option<&WorkedCase>) -> Section {
     let is_repeated = |stage: &&Computed| {
         stage.stage.is_input()
@@ -57,10 +57,11 @@ fn section(case: &WorkedCase, before: Option<&WorkedCase>) -> Section {
         title: case.title.clone().unwrap_or_default(),
         paragraphs,
         tables: shown.map(|stage| table(stage, &case.published)).collect(),
+        plots: Vec::new(),
     }
 }
 
-/// How a stage is called above its table.
+/// The title of a stage's table.
 fn title(stage: Stage) -> String {
     stage.name().replace('_', " ")
 }
@@ -84,7 +85,7 @@ fn table(computed: &Computed, published: &[Published]) -> Table {
         let note = entry.note.as_ref()?;
         Some(format!("{}: {note}", computed.rows[entry.row]))
     });
-    Table {
+    Table::from(Numbers {
         title: title(computed.stage),
         how: computed.how.clone(),
         rows: computed.rows.clone(),
@@ -93,5 +94,5 @@ fn table(computed: &Computed, published: &[Published]) -> Table {
         shaded: computed.stage == Stage::Weights,
         printed: printed.collect(),
         notes: notes.collect(),
-    }
+    })
 }
