@@ -91,7 +91,7 @@ impl Svg {
     }
 
     /// Adds what another picture shows.
-    pub(crate) fn append(&mut self, other: Self) {
+    pub(crate) fn append(&mut self, other: &Self) {
         self.body.push_str(&other.body);
     }
 

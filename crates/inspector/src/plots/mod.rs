@@ -114,7 +114,7 @@ pub(crate) fn svg<'a>(title: &str, plots: impl IntoIterator<Item = &'a Plot>) ->
         let corner = [index % ACROSS, index / ACROSS].map(|place| place as f64);
         let (x, y) = (corner[0] * WIDTH, 26.0 + corner[1] * HEIGHT);
         svg.group(&format!("transform=\"translate({x} {y})\""), |svg| {
-            svg.append(panel)
+            svg.append(&panel);
         });
     }
     svg.finish(title, [WIDTH * columns as f64, HEIGHT * rows as f64 + 30.0])
