@@ -84,7 +84,7 @@ fn a_terminal_with_colour_shades_weights_and_keeps_the_numbers() {
     assert!(!document(plain).text(options).contains('\x1b'));
 }
 
-/// Wide characters take two columns, emoji joined of several too, combining ones none.
+/// A wide character takes two columns, and so does an emoji made of several; a combining one takes none.
 #[test]
 fn columns_line_up_by_what_is_seen() {
     let table = Numbers {
@@ -98,9 +98,9 @@ fn columns_line_up_by_what_is_seen() {
     assert_eq!(lines, ["   x  4", "cafe\u{301}  3", "  👩‍💻  2", "猫が  1"]);
 }
 
-/// A long name does not push the table apart; the page in a browser has all of it.
+/// Text shortens a long name; HTML has all of it.
 #[test]
-fn long_names_are_cut_short_and_say_so() {
+fn long_names_are_shortened_visibly() {
     let mut table = weights();
     table.rows[0] = "a".repeat(40);
     let document = document(table);
@@ -114,7 +114,7 @@ fn long_names_are_cut_short_and_say_so() {
 }
 
 #[test]
-fn what_does_not_fit_beside_stands_below() {
+fn columns_that_do_not_fit_stand_below() {
     let table = Numbers {
         rows: strings(&["row"]),
         columns: strings(&["one", "two", "three"]),
@@ -208,9 +208,9 @@ fn a_document_loads_nothing_and_allows_its_own_style_only() {
     );
 }
 
-/// Shade and mark each come with a number or a sign.
+/// Each shade and each mark comes with a number or a sign.
 #[test]
-fn nothing_is_said_by_colour_alone() {
+fn colour_alone_says_nothing() {
     let html = document(weights()).html();
     assert!(
         html.contains("<td class=\"s13 beside\">0.6698</td>"),
@@ -240,7 +240,7 @@ fn pictures_of_very_wide_tables_say_what_they_leave_out() {
     }
 }
 
-/// Tables of text, with plots: what a report of many runs is.
+/// A report of many runs is tables of text, with plots.
 #[test]
 fn reports_are_markdown_and_html() {
     let rows = [["", "mean"], ["loss | a", "0.5"], ["猫\n", "12.25"]];
@@ -285,4 +285,36 @@ final loss
         assert!(policy.contains(&format!("'sha256-{hash}'")), "{policy}");
     }
     assert!(html.contains("class=\"bar\"") && report.plots_svg().contains("Runs &amp; more"));
+}
+
+#[test]
+fn paragraphs_break_between_words_only() {
+    let mut long = document(weights());
+    long.paragraphs = strings(&["one\n two three-four five", "猫猫猫 猫猫 unbreakable", ""]);
+    let text = text(&long, 11);
+    let lines: Vec<&str> = text.lines().skip(2).take(6).collect();
+    assert_eq!(
+        lines,
+        [
+            "one two",
+            "three-four",
+            "five",
+            "猫猫猫 猫猫",
+            "unbreakable",
+            "A number"
+        ]
+    );
+}
+
+/// A style uses only properties that the theme defines; pictures have their values instead.
+#[test]
+fn every_colour_is_of_the_theme() {
+    let html = document(weights()).html();
+    for part in html.split("var(").skip(1) {
+        let name = part.split(')').next().unwrap();
+        assert!(html.contains(&format!("{name}:#")), "{name}");
+    }
+    let svg = document(weights()).svg();
+    assert!(!svg.contains("var("), "{svg}");
+    assert!(svg.contains("fill: #1d1d1f") && svg.contains("fill: #ececf0"));
 }

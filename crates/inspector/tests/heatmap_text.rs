@@ -1,4 +1,4 @@
-//! Terminal heatmaps: numbers first, colour where it can be had, nothing silently left out.
+//! Heatmaps in a terminal: numbers first, colour if the terminal has it, nothing left out silently.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_inspector::terminal::Options;

@@ -109,7 +109,7 @@ fn facts(page: &Page) -> Value {
     serde_json::from_str(between(&html, "id=\"facts\">", "</script>")).unwrap()
 }
 
-/// What stands between two texts.
+/// The text between two others.
 fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     text.split_once(from).unwrap().1.split_once(to).unwrap().0
 }
@@ -145,6 +145,10 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
     }
     assert_eq!(html.matches("<script").count(), 3);
     assert_eq!(html.matches("</script").count(), 3);
+    for part in style.split("var(").skip(1) {
+        let name = part.split(')').next().unwrap();
+        assert!(style.contains(&format!("{name}:#")), "{name}");
+    }
     let without_name = html.replace("http://www.w3.org/2000/svg", "");
     for forbidden in [
         "http:",

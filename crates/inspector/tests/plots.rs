@@ -1,4 +1,4 @@
-//! Histograms count everything once, with round edges, and pictures hold all of it.
+//! Histograms count each value once between round edges; pictures contain each run.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 use headlight_inspector::{Document, Histogram, Plot, Section};

@@ -31,11 +31,11 @@ const SCRIPTS: [&str; 12] = [
 ];
 
 impl Page {
-    /// The page as HTML, for any browser of 2023 or later, without a network. Empty before a run
-    /// was added.
+    /// The page as HTML, for any browser of 2023 or later, without a network. Empty for a page without
+    /// runs.
     ///
     /// # Errors
-    /// If the memory does not suffice.
+    /// If compression or serialisation fails.
     pub fn html(&self) -> std::io::Result<String> {
         let Some((_, last)) = self.first() else {
             return Ok(String::new());

@@ -2,7 +2,7 @@
 
 use headlight_dump::{AttentionDump, Dims};
 
-/// The size of the numbers of all runs of a page, about, in bytes before they are encoded.
+/// The approximate size of the numbers of all runs of a page, in bytes before encoding.
 const BUDGET: usize = 17_000_000;
 
 /// Steps are left out only if fewer samples than this would fit.
@@ -49,7 +49,7 @@ impl Selection {
     }
 }
 
-/// The size of one sample in all steps, about, in bytes.
+/// The approximate size of one sample in all steps, in bytes.
 fn cost(dims: Dims, steps: usize) -> usize {
     let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
     let vectors = dims.layers * dims.heads * dims.positions * dims.d_head * 4

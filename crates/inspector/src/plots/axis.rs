@@ -116,7 +116,7 @@ impl Axis {
             .collect()
     }
 
-    /// Powers of ten; between few of them also their doubles and fivefolds.
+    /// Powers of ten; if they are few, also 2 and 5 times them.
     fn powers(&self) -> Vec<(f64, String)> {
         let (first, last) = (
             self.from.log10().floor() as i32,

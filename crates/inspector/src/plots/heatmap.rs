@@ -35,7 +35,7 @@ impl Heatmap {
     /// The matrix of one head for one sample of a dump.
     ///
     /// # Panics
-    /// When an index is out of range.
+    /// If an index is out of range.
     pub fn of(
         dump: &AttentionDump,
         sample: usize,

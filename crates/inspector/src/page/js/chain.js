@@ -68,7 +68,7 @@ function missing() {
   return make("div", { class: "stage note" }, make("p", {}, `Query, key, value and context vectors, embeddings and residuals of this page are for steps ${names.join(" and ")} only.`), ...buttons);
 }
 
-// The vector of a position, of one facts.
+// The vector of a position, of one head.
 function vector(values, position) {
   const start = (((view.sample * facts.layers + view.layer) * facts.heads + view.head) * P + position) * facts.d_head;
   return Array.from(values.subarray(start, start + facts.d_head));

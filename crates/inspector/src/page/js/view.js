@@ -76,7 +76,7 @@ function readAddress() {
   view.causal = parts.get("causal") === "1";
 }
 
-// The matrix of one facts. [query, key]
+// The matrix of one head. [query, key]
 function matrix(sample, step, show = view.show) {
   const all = members(sample);
   const cells = new Float64Array(P * P);
