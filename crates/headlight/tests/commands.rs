@@ -118,7 +118,7 @@ fn inspect_writes_a_page_of_a_run_and_of_a_dump() {
 /// What a page says of its runs and seeds.
 fn head(html: &Path) -> serde_json::Value {
     let page = fs::read_to_string(html).unwrap();
-    let (_, rest) = page.split_once("id=\"head\">").unwrap();
+    let (_, rest) = page.split_once("id=\"facts\">").unwrap();
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 

@@ -1,27 +1,22 @@
-//! Pictures of attention, from dumps alone, and of distributions over runs.
+//! Documents, plots, and the interactive page of a run, drawn from plain values.
 //!
-//! [`Heatmap`] is one matrix of one head; [`terminal`] draws it, and it is an SVG picture; [`png()`]
-//! makes pixels of those. [`Histogram`] counts values of many
-//! runs; [`distribution`] draws several side by side. [`Page`] is tables of numbers beside those that
-//! a document prints, as text, HTML and SVG; [`Sheet`] is what many runs come to. [`Viewer`] is the dumps
-//! of runs as one page to look around in.
+//! - [`Document`]: paragraphs, tables and plots, as text, Markdown, HTML or SVG.
+//! - [`Plot`]: a distribution over many runs, in a document. [`Heatmap`]: one head's attention matrix. [`png()`]
+//!   rasterises SVG.
+//! - [`Page`]: the interactive page of one run, or of several, as one HTML file.
 
-mod colour;
-pub mod distribution;
-mod heatmap;
-mod heatmap_svg;
-mod histogram;
+mod document;
 mod markup;
 mod page;
+mod plots;
 mod png;
-mod sheet;
+mod svg;
 pub mod terminal;
-mod viewer;
+mod theme;
+mod words;
 
-pub use colour::ColourMode;
-pub use heatmap::{Heatmap, Quantity};
-pub use histogram::Histogram;
-pub use page::{Page, Printed, Section, Table};
+pub use document::{Document, Numbers, Printed, Section, Table};
+pub use page::{Evidence, LossPoint, OwnRow, Page, PageRun, SeedComparison, SeedRow};
+pub use plots::{Heatmap, Histogram, Plot, Quantity};
 pub use png::{PngError, png};
-pub use sheet::{Cells, Sheet};
-pub use viewer::{Evidence, LossPoint, OwnRow, Recording, SeedRow, Seeds, Viewer};
+pub use terminal::ColourMode;

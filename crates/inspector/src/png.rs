@@ -1,34 +1,34 @@
-//! SVG pictures as PNG.
+//! SVG pictures as PNG files.
 
 use std::sync::Arc;
 
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-/// A font of our own, so that a picture looks the same on every machine.
+/// A font in the binary, so that a picture looks the same on every machine.
 const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans.ttf");
 
-/// The widest and highest that a picture gets, in pixels.
+/// The largest width and height of a picture, in pixels.
 const LIMIT: f32 = 16_384.0;
 
 /// Why there is no PNG of a picture.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// It is no SVG.
+    /// The text is not valid SVG.
     #[error("the picture cannot be drawn: {0}")]
     Svg(#[from] resvg::usvg::Error),
-    /// It has no pixels, or more than there is memory for.
+    /// It has no pixels, or too many for the memory.
     #[error("the picture would have {0} x {1} pixels")]
     Size(u32, u32),
-    /// It cannot be written as PNG.
+    /// The PNG encoder failed.
     #[error("the picture cannot be encoded: {0}")]
     Encoding(String),
 }
 
-/// Draws an SVG picture on white, with two pixels for each of its own where that is not too large.
+/// Draws an SVG picture on white, with two pixels per SVG unit, or fewer if it would be too large.
 ///
 /// # Errors
-/// When it is no SVG, or has no size.
+/// If the text is not valid SVG, or the picture has no size.
 pub fn png(svg: &str) -> Result<Vec<u8>, PngError> {
     let mut options = Options {
         font_family: "DejaVu Sans".to_owned(),

@@ -1,146 +1,53 @@
-//! Heatmaps in a terminal, with the numbers in the cells.
+//! What a terminal can show.
 
-use std::fmt::Write;
+use crate::theme::{takes_black_ink, viridis};
 
-use crate::colour::{end, start};
-use crate::heatmap::share;
-use crate::{ColourMode, Heatmap, Quantity};
-
-/// How to draw.
+/// The terminal that text is drawn for.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// What the terminal can show.
+    /// The colours that it can show.
     pub colour: ColourMode,
-    /// Columns of the terminal.
+    /// Its width in columns.
     pub width: usize,
 }
 
-/// Numbers lose digits before keys are left out.
-const DECIMALS: [usize; 3] = [4, 2, 1];
-
-/// Draws a heatmap: a row a query, a column a key, `*` at positions that the label depends on.
-pub fn draw(heatmap: &Heatmap, options: Options) -> String {
-    let count = heatmap.tokens.len();
-    let names: Vec<String> = (0..count).map(|position| name(heatmap, position)).collect();
-    let side = names
-        .iter()
-        .map(|name| name.chars().count())
-        .max()
-        .unwrap_or(0);
-    let room = options.width.saturating_sub(side + 2);
-    let sheet = Sheet::fitting(heatmap, room);
-    let shown = (room / sheet.cell).clamp(1, count.max(1)).min(count);
-
-    let mut text = format!("{}\n", heatmap.title);
-    let _ = writeln!(
-        text,
-        "rows: query (from), columns: key (to){}",
-        legend(heatmap)
-    );
-    let _ = write!(text, "{:side$} ", "");
-    for key in 0..shown {
-        let _ = write!(text, "{}", sheet.centred(&place(heatmap, key)));
-    }
-    let _ = write!(text, "\n{:side$} ", "");
-    for key in 0..shown {
-        let _ = write!(text, "{}", sheet.centred(&heatmap.tokens[key]));
-    }
-    text.push('\n');
-    let range @ (min, max) = heatmap.range();
-    for (query, name) in names.iter().enumerate() {
-        let _ = write!(text, "{name:>side$} ");
-        for key in 0..shown {
-            let value = heatmap.cells[query * count + key];
-            let share = share(range, value);
-            let number = format!("{value:.*}", sheet.decimals);
-            let _ = write!(
-                text,
-                "{}{}{}",
-                start(share, options.colour),
-                sheet.centred(&number),
-                end(options.colour)
-            );
-        }
-        text.push('\n');
-    }
-    if shown < count {
-        let _ = writeln!(
-            text,
-            "keys {shown} to {} do not fit into {} columns; CSV and npz hold them",
-            count - 1,
-            options.width
-        );
-    }
-    if options.colour != ColourMode::Plain {
-        let _ = write!(text, "{:side$} {min:.2} ", "");
-        for step in 0..=20_u8 {
-            let _ = write!(
-                text,
-                "{} {}",
-                start(f32::from(step) / 20.0, options.colour),
-                end(options.colour)
-            );
-        }
-        let _ = writeln!(text, " {max:.2}");
-    }
-    text
+/// The colours that a terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColourMode {
+    /// 24 bits per colour.
+    TrueColour,
+    /// The 256-colour palette.
+    Palette,
+    /// No colour.
+    Plain,
 }
 
-fn legend(heatmap: &Heatmap) -> &'static str {
-    if heatmap.marked.is_empty() {
-        ""
-    } else {
-        "; * decides the label"
+impl ColourMode {
+    /// `text` on the colour of `share`, in black or white.
+    pub(crate) fn paint(self, share: f32, text: &str) -> String {
+        let colour @ [r, g, b] = viridis(share);
+        let black = takes_black_ink(colour);
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::TrueColour => {
+                let ink = if black { "0;0;0" } else { "255;255;255" };
+                format!("\x1b[38;2;{ink};48;2;{r};{g};{b}m{text}\x1b[0m")
+            }
+            Self::Palette => {
+                let ink = if black { 16 } else { 231 };
+                format!("\x1b[38;5;{ink};48;5;{}m{text}\x1b[0m", palette(colour))
+            }
+        }
     }
 }
 
-/// A position's number, starred where the label depends on it.
-fn place(heatmap: &Heatmap, position: usize) -> String {
-    let star = if heatmap.marked.contains(&position) {
-        "*"
-    } else {
-        ""
+/// The nearest colour of the 6×6×6 cube of the 256-colour palette.
+fn palette([r, g, b]: [u8; 3]) -> u8 {
+    let step = |channel: u8| {
+        const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+        (0..6_u8)
+            .min_by_key(|&level| LEVELS[usize::from(level)].abs_diff(channel))
+            .unwrap_or(0)
     };
-    format!("{position}{star}")
-}
-
-/// A position's number and token.
-fn name(heatmap: &Heatmap, position: usize) -> String {
-    format!("{} {}", place(heatmap, position), heatmap.tokens[position])
-}
-
-/// How cells are laid out.
-struct Sheet {
-    decimals: usize,
-    /// Width of a cell.
-    cell: usize,
-}
-
-impl Sheet {
-    /// The most digits with which all keys fit into `room` columns.
-    fn fitting(heatmap: &Heatmap, room: usize) -> Self {
-        let labels = (0..heatmap.tokens.len())
-            .map(|position| {
-                place(heatmap, position)
-                    .len()
-                    .max(heatmap.tokens[position].chars().count())
-            })
-            .max()
-            .unwrap_or(0);
-        let sign = match heatmap.quantity {
-            Quantity::Weights => 0,
-            Quantity::Scores => 2,
-        };
-        let sheets = DECIMALS.map(|decimals| Self {
-            decimals,
-            cell: (2 + decimals + sign).max(labels) + 2,
-        });
-        let fits = |sheet: &Sheet| sheet.cell * heatmap.tokens.len() <= room;
-        let [widest, middle, narrowest] = sheets;
-        [widest, middle].into_iter().find(fits).unwrap_or(narrowest)
-    }
-
-    fn centred(&self, text: &str) -> String {
-        format!("{text:^width$}", width = self.cell)
-    }
+    16 + 36 * step(r) + 6 * step(g) + step(b)
 }

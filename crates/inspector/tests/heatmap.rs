@@ -1,4 +1,4 @@
-//! Heatmaps as pictures: every number is in them, tokens stay text, and pixels have the cells' colours.
+//! Heatmaps as pictures: they contain every number, tokens stay text, and pixels have the cells' colours.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_inspector::{Heatmap, Quantity, png};
@@ -48,10 +48,10 @@ fn many_positions_have_colours_and_no_numbers() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let svg = heatmap(&names, Quantity::Weights).svg();
     assert_eq!(svg.matches("</title></rect>").count(), 3600);
-    assert!(!svg.contains("class=\"middle light\""));
+    assert!(!svg.contains("class=\"middle on-light\""));
 }
 
-/// The first and the last cell have the ends of viridis, as matplotlib has it.
+/// The first and the last cell have the colours at the ends of matplotlib's viridis.
 #[test]
 fn pixels_have_the_colours_of_their_cells() {
     let svg = heatmap(&["a", "b"], Quantity::Weights).svg();
@@ -80,7 +80,43 @@ fn pixels_have_the_colours_of_their_cells() {
 }
 
 #[test]
-fn what_is_no_picture_is_an_error() {
+fn invalid_svg_is_an_error() {
     assert!(png("<svg").is_err());
     assert!(png("").is_err());
+}
+
+#[test]
+fn a_long_title_breaks_between_its_parts() {
+    let mut heatmap = heatmap(&["a", "b"], Quantity::Weights);
+    heatmap.title = [
+        "attention weights",
+        "sample 7",
+        "head 0",
+        "probability 0.5",
+        "step 1500",
+    ]
+    .join(" · ");
+    let svg = heatmap.svg();
+    let mut titles: Vec<&str> = svg.split("class=\"title\"").skip(1).collect();
+    for title in &mut titles {
+        *title = title.split(['>', '<']).nth(1).unwrap();
+    }
+    assert_eq!(
+        titles,
+        [
+            "attention weights · sample 7 · head 0",
+            "probability 0.5 · step 1500"
+        ]
+    );
+}
+
+#[test]
+fn numbers_are_black_on_light_cells_and_white_on_dark_ones() {
+    let svg = heatmap(&["a", "b"], Quantity::Weights).svg();
+    let inks: Vec<&str> = svg
+        .split("middle on-")
+        .skip(1)
+        .map(|part| &part[..5])
+        .collect();
+    assert_eq!(inks, ["dark\"", "dark\"", "light", "light"]);
 }

@@ -1,252 +1,324 @@
-//! Pages of tables: the numbers, what a document prints beside them, and text that is only text.
+//! The page of a run: its facts, its policy, its table without scripts, and the fixture for the tests of
+//! its script (`js/`), which read its numbers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_inspector::terminal::Options;
-use headlight_inspector::{ColourMode, Page, Printed, Section, Table};
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
+use headlight_inspector::{Heatmap, OwnRow, Page, PageRun, Quantity, SeedComparison, SeedRow};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-fn strings(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
-}
+const POSITIONS: usize = 3;
+const SAMPLES: usize = 2;
 
-fn printed(row: usize, column: usize, value: f64, differs: bool) -> Printed {
-    Printed {
-        row,
-        column,
-        value,
-        decimals: 2,
-        differs,
-    }
-}
-
-fn weights() -> Table {
-    Table {
-        title: "weights".to_owned(),
-        how: "softmax of each row".to_owned(),
-        rows: strings(&["She", "did"]),
-        columns: strings(&["She", "did"]),
-        values: vec![0.669_8, 0.330_2, 0.25, f32::NEG_INFINITY],
-        shaded: true,
-        printed: vec![printed(0, 0, 0.67, false), printed(0, 1, 0.4, true)],
-        notes: strings(&["She: a slip"]),
-    }
-}
-
-fn page(table: Table) -> Page {
-    Page {
-        title: "An example".to_owned(),
-        paragraphs: strings(&["From: a document."]),
-        sections: vec![Section {
-            title: "Scaled".to_owned(),
-            paragraphs: Vec::new(),
-            tables: vec![table],
-        }],
-    }
-}
-
-fn text(page: &Page, width: usize) -> String {
-    page.text(Options {
-        colour: ColourMode::Plain,
-        width,
-    })
-}
-
-#[test]
-fn text_is_aligned_and_marks_what_differs() {
-    let expected = "\
-weights: softmax of each row
-        She           did
-She  0.6698 =0.67  0.3302 ≠0.40
-did  0.2500            −∞
-  · She: a slip
-";
-    let text = text(&page(weights()), 80);
-    assert!(text.ends_with(expected), "{text}");
-    assert!(text.contains("one after ≠ differs"), "{text}");
-}
-
-#[test]
-fn a_terminal_with_colour_shades_weights_and_keeps_the_numbers() {
-    let options = Options {
-        colour: ColourMode::TrueColour,
-        width: 80,
+/// A dump with a causal mask, whose scores differ from step to step.
+fn dump(step: usize) -> AttentionDump {
+    let dims = Dims {
+        samples: SAMPLES,
+        layers: 1,
+        heads: 2,
+        positions: POSITIONS,
+        d_head: 2,
+        d_model: 4,
+        d_ff: 0,
     };
-    let text = page(weights()).text(options);
-    assert!(
-        text.contains(";48;2;") && text.contains("m0.6698\x1b[0m"),
-        "{text}"
-    );
-    let mut plain = weights();
-    plain.shaded = false;
-    assert!(!page(plain).text(options).contains('\x1b'));
-}
-
-/// Wide characters take two columns, emoji joined of several too, combining ones none.
-#[test]
-fn columns_line_up_by_what_is_seen() {
-    let table = Table {
-        rows: strings(&["猫が", "👩‍💻", "cafe\u{301}", "x"]),
-        columns: strings(&["0"]),
-        values: vec![1.0, 2.0, 3.0, 4.0],
-        ..Table::default()
-    };
-    let text = text(&page(table), 80);
-    let lines: Vec<&str> = text.lines().rev().take(4).collect();
-    assert_eq!(lines, ["   x  4", "cafe\u{301}  3", "  👩‍💻  2", "猫が  1"]);
-}
-
-/// A long name does not push the table apart; the page in a browser has all of it.
-#[test]
-fn long_names_are_cut_short_and_say_so() {
-    let mut table = weights();
-    table.rows[0] = "a".repeat(40);
-    let page = page(table);
-    let cut = format!("\n{}…  0.6698 ", "a".repeat(23));
-    assert!(text(&page, 80).contains(&cut), "{}", text(&page, 80));
-    assert!(page.html().contains(&"a".repeat(40)));
-}
-
-#[test]
-fn what_does_not_fit_beside_stands_below() {
-    let table = Table {
-        rows: strings(&["row"]),
-        columns: strings(&["one", "two", "three"]),
-        values: vec![1.0, 2.0, 3.0],
-        ..Table::default()
-    };
-    let narrow = text(&page(table.clone()), 15);
-    assert!(
-        narrow.ends_with("     one  two\nrow    1    2\n     three\nrow      3\n"),
-        "{narrow}"
-    );
-    // However narrow, no number is lost.
-    assert!(text(&page(table), 1).contains("row      3"));
-}
-
-#[test]
-fn numbers_have_the_decimals_that_they_need() {
-    let number = |values: &[f32]| {
-        let table = Table {
-            rows: strings(&["r"]),
-            columns: vec!["c".to_owned(); values.len()],
-            values: values.to_vec(),
-            ..Table::default()
-        };
-        let text = text(&page(table), 200);
-        let line = text.lines().last().unwrap().to_owned();
-        line.split_whitespace()
-            .skip(1)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(number(&[1.0, -2.0]), ["1", "−2"]);
-    assert_eq!(number(&[0.1, 0.25]), ["0.10", "0.25"]);
-    assert_eq!(number(&[1.0 / 3.0, -0.000_01]), ["0.3333", "0.0000"]);
-    assert_eq!(number(&[3e20]), ["3.0000e20"]);
-}
-
-const HOSTILE: &str = "</title><script>alert(\"1\")</script>&\u{1b}[31m";
-
-#[test]
-fn text_in_a_page_is_only_text() {
-    let mut table = weights();
-    table.title = HOSTILE.to_owned();
-    table.how = HOSTILE.to_owned();
-    table.rows = vec![HOSTILE.to_owned(), "שלום".to_owned()];
-    table.columns = vec![HOSTILE.to_owned(), "👩‍💻".to_owned()];
-    table.notes = vec![HOSTILE.to_owned()];
-    let page = Page {
-        title: HOSTILE.to_owned(),
-        paragraphs: vec![HOSTILE.to_owned()],
-        sections: vec![Section {
-            title: HOSTILE.to_owned(),
-            paragraphs: vec![HOSTILE.to_owned()],
-            tables: vec![table],
-        }],
-    };
-    for text in [page.html(), page.svg()] {
-        assert!(
-            !text.contains("<script") && !text.contains('\x1b'),
-            "{text}"
-        );
-        assert!(
-            text.contains("&lt;script&gt;alert(&quot;1&quot;)"),
-            "{text}"
-        );
-        assert!(text.contains("שלום") && text.contains("👩‍💻"), "{text}");
-        assert_eq!(text.matches("</title>").count(), 1, "{text}");
-    }
-}
-
-#[test]
-fn a_page_loads_nothing_and_allows_its_own_style_only() {
-    let html = page(weights()).html();
-    for loading in [
-        "src=", "href=", "url(", "@import", "http:", "https:", " style=",
-    ] {
-        assert!(!html.contains(loading), "{loading}");
-    }
-    let style = html
-        .split("<style>")
-        .nth(1)
-        .unwrap()
-        .split("</style>")
-        .next()
-        .unwrap();
-    let hash = base64(&Sha256::digest(style));
-    assert!(
-        html.contains(&format!("default-src 'none'; style-src 'sha256-{hash}'")),
-        "the hash of style.css is {hash}"
-    );
-}
-
-/// Shade and mark each come with a number or a sign.
-#[test]
-fn nothing_is_said_by_colour_alone() {
-    let html = page(weights()).html();
-    assert!(
-        html.contains("<td class=\"s13 beside\">0.6698</td>"),
-        "{html}"
-    );
-    assert!(html.contains("<span class=\"same\">=0.67</span>"), "{html}");
-    assert!(
-        html.contains("<span class=\"differs\">≠0.40</span>"),
-        "{html}"
-    );
-    assert!(html.contains("prefers-color-scheme:dark"));
-    let svg = page(weights()).svg();
-    assert!(svg.contains(">≠0.40</text>") && svg.contains("prefers-color-scheme: dark"));
-}
-
-#[test]
-fn pictures_of_very_wide_tables_say_what_they_leave_out() {
-    let table = Table {
-        rows: strings(&["r"]),
-        columns: (0..300).map(|column| column.to_string()).collect(),
-        values: vec![0.5; 300],
-        ..Table::default()
-    };
-    let page = page(table);
-    for text in [page.html(), page.svg(), text(&page, 100)] {
-        assert!(text.contains("columns 256 to 299 are left out; JSON holds them"));
-    }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let mut three = [0; 3];
-        three[..chunk.len()].copy_from_slice(chunk);
-        let bits = u32::from_be_bytes([0, three[0], three[1], three[2]]);
-        for digit in 0..4 {
-            if digit <= chunk.len() {
-                let index = (bits >> (18 - 6 * digit)) & 63;
-                text.push(char::from(DIGITS[index as usize]));
+    let row = |row: usize, allowed: usize| -> (Vec<f32>, Vec<f32>) {
+        let score = |key: usize| ((row * 7 + key * 3 + step * 5) % 11) as f32 * 0.317 - 1.5;
+        let scores: Vec<f32> = (0..POSITIONS).map(score).collect();
+        let sum: f32 = scores[..allowed].iter().map(|score| score.exp()).sum();
+        let weight = |(key, score): (usize, &f32)| {
+            if key < allowed {
+                score.exp() / sum
             } else {
-                text.push('=');
+                0.0
             }
-        }
+        };
+        let weights = scores.iter().enumerate().map(weight).collect();
+        (scores, weights)
+    };
+    let rows: Vec<_> = (0..SAMPLES * 2 * POSITIONS)
+        .map(|index| row(index, index % POSITIONS + 1))
+        .collect();
+    let vectors = |seed: usize| -> Vec<f32> {
+        let count = SAMPLES * POSITIONS * 4;
+        (0..count)
+            .map(|index| ((index + seed) as f32).sin())
+            .collect()
+    };
+    let causal = (0..SAMPLES * POSITIONS * POSITIONS)
+        .map(|index| index % POSITIONS <= index / POSITIONS % POSITIONS);
+    let names = [
+        (0, "[CLS]"),
+        (1, "</script><script>alert(1)</script>"),
+        (2, "שלום"),
+        (3, "👩‍💻 & \"x\""),
+    ];
+    AttentionDump {
+        dims,
+        meta: Meta {
+            version: VERSION,
+            axes: axes(dims, true),
+            step: Some(step),
+            epoch: Some(0),
+            seed: Some(7),
+            samples: vec![Some(10), Some(12)],
+            token_strings: names
+                .map(|(id, name)| (id, name.to_owned()))
+                .into_iter()
+                .collect::<BTreeMap<_, _>>(),
+            label_positions: vec![vec![2], vec![1, 99]],
+            config: json!({"model": {"attention": {"scale": true, "temperature": 2.0}}}),
+        },
+        tokens: vec![0, 1, 2, 0, 3, 1],
+        labels: vec![1.0, f32::NAN],
+        logits: vec![0.5 + step as f32, -0.25],
+        probabilities: vec![0.9, 0.437_823_5],
+        attention_scores: rows.iter().flat_map(|row| row.0.clone()).collect(),
+        attention_weights: rows.iter().flat_map(|row| row.1.clone()).collect(),
+        query: vectors(1),
+        key: vectors(2),
+        value: vectors(3),
+        context: vectors(4),
+        embeddings: vectors(5),
+        residual: vectors(6 + step),
+        attention_mask: Some(causal.collect()),
+        feed_forward: None,
     }
-    text
+}
+
+fn run(name: &str, dumps: &[AttentionDump]) -> PageRun {
+    let mut run = PageRun::new(name.to_owned(), &dumps[dumps.len() - 1], dumps.len(), 1);
+    for dump in dumps {
+        run.add(dump).unwrap();
+    }
+    run
+}
+
+fn page() -> (Page, Vec<AttentionDump>) {
+    let dumps: Vec<AttentionDump> = (0..12).map(dump).collect();
+    let mut page = Page::default();
+    page.add(run("a <b>run</b>", &dumps)).unwrap();
+    (page, dumps)
+}
+
+fn facts(page: &Page) -> Value {
+    let html = page.html().unwrap();
+    serde_json::from_str(between(&html, "id=\"facts\">", "</script>")).unwrap()
+}
+
+/// The text between two others.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).unwrap().1.split_once(to).unwrap().0
+}
+
+#[test]
+fn the_facts_describe_the_run() {
+    let run = &facts(&page().0)["runs"][0];
+    assert_eq!(run["vectors"], json!([0, 11]));
+    assert_eq!(run["samples"][1]["label"], Value::Null);
+    assert_eq!(run["samples"][1]["marked"], json!([1]));
+    assert_eq!(run["factor_text"], "1 / √2 / temperature 2");
+    assert!((run["factor"].as_f64().unwrap() - 0.5_f64.sqrt() / 2.0).abs() < 1e-12);
+    assert_eq!(
+        run["token_strings"]["1"],
+        "</script><script>alert(1)</script>"
+    );
+    assert!(run["notes"].to_string().contains("for steps 0 and 11 only"));
+}
+
+#[test]
+fn the_page_runs_its_own_script_only_and_loads_nothing() {
+    let html = page().0.html().unwrap();
+    let policy = between(&html, "Content-Security-Policy\" content=\"", "\"");
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    let script = between(&html, "<script>", "</script>");
+    let style = between(&html, "<style>", "</style>");
+    for (kind, text) in [("script", script), ("style", style)] {
+        let hash = STANDARD.encode(Sha256::digest(text.as_bytes()));
+        assert!(
+            policy.contains(&format!("{kind}-src 'sha256-{hash}'")),
+            "{kind}"
+        );
+    }
+    assert_eq!(html.matches("<script").count(), 3);
+    assert_eq!(html.matches("</script").count(), 3);
+    for part in style.split("var(").skip(1) {
+        let name = part.split(')').next().unwrap();
+        assert!(style.contains(&format!("{name}:#")), "{name}");
+    }
+    let without_name = html.replace("http://www.w3.org/2000/svg", "");
+    for forbidden in [
+        "http:",
+        "https:",
+        "eval(",
+        "innerHTML",
+        "fetch(",
+        "XMLHttpRequest",
+        "@import",
+        "url(",
+        " style=\"",
+        " onclick=\"",
+    ] {
+        assert!(!without_name.contains(forbidden), "{forbidden}");
+    }
+    assert!(html.contains("<title>Attention of a &lt;b&gt;run&lt;/b&gt;</title>"));
+}
+
+#[test]
+fn without_a_script_there_is_a_table() {
+    let (page, dumps) = page();
+    let html = page.html().unwrap();
+    let table = between(&html, "<noscript>", "</noscript>");
+    for weight in dumps[11].weights(0, 0, 0) {
+        assert!(table.contains(&format!("<td>{weight:.4}</td>")));
+    }
+    assert!(table.contains("<bdi>&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;</bdi>"));
+}
+
+#[test]
+fn dumps_of_other_samples_are_refused() {
+    let mut run = run("run", &[dump(0)]);
+    let mut other = dump(3);
+    other.tokens[1] = 2;
+    assert!(run.add(&other).unwrap_err().contains("samples"));
+}
+
+#[test]
+fn a_page_has_several_runs() {
+    let (mut page, dumps) = page();
+    page.add(run("other", &dumps[3..5])).unwrap();
+    let facts = facts(&page);
+    assert_eq!(facts["runs"][1]["name"], "other");
+    assert_eq!(facts["runs"][1]["steps"], json!([3, 4]));
+    assert_eq!(facts["apart"], "their recorded steps differ");
+    assert!(page.extent().contains("2 runs of 12, 2 steps"));
+}
+
+#[test]
+fn a_mean_is_of_runs_that_saw_the_same() {
+    let (mut page, dumps) = page();
+    page.add(run("same", &dumps)).unwrap();
+    assert_eq!(facts(&page)["apart"], Value::Null);
+    for (reason, change) in [
+        (
+            "their samples differ",
+            (|dump| dump.tokens[1] = 2) as fn(&mut AttentionDump),
+        ),
+        ("their masks differ", |dump| dump.attention_mask = None),
+    ] {
+        let mut page = page.clone();
+        let mut others = dumps.clone();
+        others.iter_mut().for_each(change);
+        page.add(run("other", &others)).unwrap();
+        assert_eq!(facts(&page)["apart"], reason);
+    }
+}
+
+#[test]
+fn runs_of_another_shape_are_refused() {
+    let (mut page, _) = page();
+    let mut wide = dump(0);
+    wide.dims.heads = 1;
+    wide.dims.layers = 2;
+    let refused = page.add(run("wide", &[wide])).unwrap_err();
+    assert_eq!(
+        refused,
+        "it has 2 blocks of 1 head over 3 positions, and a <b>run</b> has 1 block of 2 heads over 3 \
+         positions; all runs of a page must have the same shape"
+    );
+}
+
+#[test]
+fn seeds_are_summed_up() {
+    let row = |positive: [f64; 3], negative: [f64; 3]| SeedRow {
+        positive: Some(positive.to_vec()),
+        negative: Some(negative.to_vec()),
+    };
+    let rows = [
+        row([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
+        row([0.4, 0.3, 0.3], [0.1, 0.5, 0.4]),
+    ];
+    let mut seeds = SeedComparison::of("s.jsonl".to_owned(), &rows, 1).unwrap();
+    seeds.own.push(OwnRow {
+        name: "run".to_owned(),
+        over: "all".to_owned(),
+        positive: None,
+        negative: None,
+    });
+    let (mut page, _) = page();
+    page.seeds = Some(seeds);
+    let seeds = &facts(&page)["seeds"];
+    assert_eq!(seeds["count"], 2);
+    assert_eq!(seeds["failed"], 1);
+    assert_eq!(seeds["positive"]["most"], json!([1, 0, 1]));
+    assert_eq!(seeds["harder"], json!([1, 0, 1]));
+    let near = |key: &str, expected: [f64; 3]| {
+        for (value, expected) in seeds["positive"][key]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(expected)
+        {
+            assert!(
+                (value.as_f64().unwrap() - expected).abs() < 1e-12,
+                "{key}: {value}"
+            );
+        }
+    };
+    near("mean", [0.3, 0.3, 0.4]);
+    // numpy.std([0.2, 0.4], ddof=1), and so on.
+    near(
+        "deviation",
+        [0.141_421_356_237_309_5, 0.0, 0.141_421_356_237_309_5],
+    );
+    let alone = SeedComparison::of("s.jsonl".to_owned(), &rows[..1], 0);
+    assert!(serde_json::to_value(alone).unwrap()["positive"]["deviation"].is_null());
+    assert_eq!(SeedComparison::of("s.jsonl".to_owned(), &[], 3), None);
+}
+
+/// `js/*.test.mjs` reads this page and compares its numbers (`scripts/page_script_tests.sh`).
+#[test]
+#[ignore = "writes the fixture of the script's tests to the file that PAGE_FIXTURE names"]
+fn writes_the_fixture_of_the_script_tests() {
+    let steps: Vec<AttentionDump> = (0..12).map(dump).collect();
+    // Without a mask, and with scores that need more than two bytes.
+    let large = steps[3..5].iter().cloned().map(|mut dump| {
+        dump.attention_mask = None;
+        for score in &mut dump.attention_scores {
+            *score *= 5000.0;
+        }
+        dump
+    });
+    let runs = [steps.clone(), large.collect(), steps];
+    let mut page = Page::default();
+    for (index, dumps) in runs.iter().enumerate() {
+        page.add(run(&format!("run {index}"), dumps)).unwrap();
+    }
+    let rounded = |values: &[f32]| -> Vec<f64> {
+        let text = values.iter().map(|value| format!("{value:.4}"));
+        text.map(|text| text.parse().unwrap()).collect()
+    };
+    let numbers = |dump: &AttentionDump| {
+        json!({
+            "scores": rounded(&dump.attention_scores), "weights": rounded(&dump.attention_weights),
+            "logits": rounded(&dump.logits), "probabilities": rounded(&dump.probabilities),
+            "mask": dump.attention_mask, "query": dump.query, "key": dump.key, "value": dump.value,
+            "context": dump.context, "embeddings": dump.embeddings, "residual": dump.residual,
+        })
+    };
+    let runs = runs.map(|dumps| dumps.iter().map(numbers).collect::<Vec<_>>());
+    let heatmap = Heatmap {
+        title: String::new(),
+        quantity: Quantity::Weights,
+        tokens: vec![String::new(); 5],
+        marked: Vec::new(),
+        cells: (0..25_u8).map(|cell| f32::from(cell) / 24.0).collect(),
+    };
+    let fixture = json!({
+        "html": page.html().unwrap(), "runs": runs, "heatmap": heatmap.svg(), "shares": heatmap.cells,
+    });
+    std::fs::write(std::env::var("PAGE_FIXTURE").unwrap(), fixture.to_string()).unwrap();
 }

@@ -385,7 +385,7 @@ proptest! {
         let damaged: String = text[..start].iter().copied().chain(put.chars()).chain(text[end..].iter().copied()).collect();
         match Walkthrough::read(damaged.as_bytes()) {
             Ok(worked) => {
-                let page = worked.page();
+                let page = worked.document();
                 prop_assert!(page.html().ends_with("</html>\n"));
                 prop_assert!(page.svg().ends_with("</svg>\n"));
                 prop_assert!(worked.json().is_ok());

@@ -67,8 +67,8 @@ pub(crate) fn small_dump() -> &'static [u8] {
 
 /// Reads a dump, and shows what it says as the commands do.
 fn read_and_show(bytes: &[u8]) {
-    use headlight_inspector::terminal::{Options, draw};
-    use headlight_inspector::{ColourMode, Heatmap, Quantity, Recording, Viewer};
+    use headlight_inspector::terminal::Options;
+    use headlight_inspector::{ColourMode, Heatmap, Page, PageRun, Quantity};
 
     let Ok(dump) = AttentionDump::read_npz(Cursor::new(bytes)) else {
         return;
@@ -79,13 +79,13 @@ fn read_and_show(bytes: &[u8]) {
     };
     for quantity in [Quantity::Weights, Quantity::Scores] {
         let heatmap = Heatmap::of(&dump, 0, 0, 0, quantity);
-        let _ = draw(&heatmap, options);
+        let _ = heatmap.text(options);
         let _ = heatmap.svg();
     }
-    let mut recording = Recording::new("dump".to_owned(), &dump, 1, 1);
-    let mut viewer = Viewer::default();
-    if recording.add(&dump).is_ok() && viewer.add(recording).is_ok() {
-        let _ = viewer.html();
+    let mut run = PageRun::new("dump".to_owned(), &dump, 1, 1);
+    let mut page = Page::default();
+    if run.add(&dump).is_ok() && page.add(run).is_ok() {
+        let _ = page.html();
     }
     dump.write_json(std::io::sink()).unwrap();
     dump.write_csv(std::io::sink()).unwrap();

@@ -93,8 +93,8 @@ pub(crate) mod walkthrough {
                 colour: ColourMode::Plain,
                 width: 80,
             };
-            let _ = walkthrough.page().text(options);
-            let _ = walkthrough.page().html();
+            let _ = walkthrough.document().text(options);
+            let _ = walkthrough.document().html();
             let _ = walkthrough.json();
         }
     }

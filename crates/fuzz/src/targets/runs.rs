@@ -175,8 +175,8 @@ pub(crate) mod report {
         let path = file("report.jsonl");
         fs::write(&path, bytes).unwrap();
         if let Ok(summary) = Summary::of(&path, Watched::Main, &[]) {
-            let sheet = summary.sheet("fuzzed");
-            let _ = (sheet.text(80), sheet.svg(), sheet.html());
+            let document = summary.document("fuzzed");
+            let _ = (document.markdown(80), document.plots_svg(), document.html());
         }
     }
 

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::terminal::draw;
 use headlight_inspector::{Heatmap, Quantity, png};
 use headlight_trainer::Failure;
 use headlight_trainer::files::{check_outputs, print, write_whole};
@@ -25,7 +24,7 @@ const PICTURE_LIMIT: usize = 512;
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {
-            Ok(draw(&heatmap(arguments, path)?, terminal::options()))
+            Ok(heatmap(arguments, path)?.text(terminal::options()))
         });
     }
     if let Some(html) = &arguments.html {
@@ -36,7 +35,7 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     let paths = [&arguments.svg, &arguments.png];
     let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
     if paths.is_empty() {
-        return print(&draw(&heatmap, terminal::options()));
+        return print(&heatmap.text(terminal::options()));
     }
     check_outputs(&path, &paths)?;
     paths.iter().try_for_each(|path| spare_runs(path))?;
@@ -89,16 +88,16 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
         check_outputs(read, &[html])?;
     }
     spare_runs(html)?;
-    let viewer = match &arguments.sweep {
+    let page = match &arguments.sweep {
         Some(results) => seeds::page(&sources, results)?,
         None => page::page(&sources, |_, _, _| Ok(()))?,
     };
-    let text = page::html(&viewer)?;
+    let text = page::html(&page)?;
     write_whole(html, |file| file.write_all(text.as_bytes()))?;
     print(&format!(
         "{}: {}, {:.0} KB\n",
         html.display(),
-        viewer.extent(),
+        page.extent(),
         text.len() as f64 / 1000.0
     ))?;
     if arguments.open {

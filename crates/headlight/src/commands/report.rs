@@ -33,12 +33,12 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
     };
     let summary = Summary::of(path, target, &arguments.by)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let sheet = summary.sheet(&format!("{} runs of {name}", summary.runs()));
+    let document = summary.document(&format!("{} runs of {name}", summary.runs()));
     if let Some(out) = &arguments.svg {
-        write_whole(out, |file| file.write_all(sheet.svg().as_bytes()))?;
+        write_whole(out, |file| file.write_all(document.plots_svg().as_bytes()))?;
     }
     if let Some(out) = &arguments.html {
-        write_whole(out, |file| file.write_all(sheet.html().as_bytes()))?;
+        write_whole(out, |file| file.write_all(document.html().as_bytes()))?;
     }
-    print(&sheet.text(terminal::options().width))
+    print(&document.markdown(terminal::options().width))
 }

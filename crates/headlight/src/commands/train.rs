@@ -274,11 +274,7 @@ fn pictures(dump: &AttentionDump) -> String {
     let layer = dump.dims.layers - 1;
     (0..dump.dims.samples).fold(String::new(), |mut text, sample| {
         let heatmap = Heatmap::of(dump, sample, layer, 0, Quantity::Weights);
-        let _ = writeln!(
-            text,
-            "\n{}",
-            headlight_inspector::terminal::draw(&heatmap, options)
-        );
+        let _ = writeln!(text, "\n{}", heatmap.text(options));
         text
     })
 }

@@ -24,14 +24,14 @@ pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
     let paths = [&arguments.html, &arguments.svg, &arguments.json];
     let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
     if paths.is_empty() {
-        return print(&walkthrough.page().text(terminal::options()));
+        return print(&walkthrough.document().text(terminal::options()));
     }
     check_outputs(Path::new(name), &paths)?;
     if let Some(path) = &arguments.html {
-        write(path, &walkthrough.page().html())?;
+        write(path, &walkthrough.document().html())?;
     }
     if let Some(path) = &arguments.svg {
-        write(path, &walkthrough.page().svg())?;
+        write(path, &walkthrough.document().svg())?;
     }
     if let Some(path) = &arguments.json {
         write(path, &json(&walkthrough)?)?;

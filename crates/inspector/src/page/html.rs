@@ -1,114 +1,76 @@
-//! A page as HTML: one file that loads nothing and runs nothing.
+//! The page as one HTML file that loads nothing and runs only its own script.
 
-use std::fmt::Write;
+use std::io::Write;
 
-use super::cells::{Cells, mark};
-use super::{LEGEND, Page, Table};
-use crate::markup::{escape, still_page};
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 
-/// The page's whole style. A cell's shade is one of twenty classes, since the page allows no style
-/// but this one.
-pub(crate) const STYLE: &str = include_str!("style.css");
+use super::{Page, fallback, text85};
+use crate::markup::{escape, file, source_of};
+use crate::theme::properties;
+
+const STYLE: &str = include_str!("page.css");
+
+/// The fixed part of the page's body.
+const BODY: &str = include_str!("body.html");
+
+/// The script's parts, in the order of the page.
+const SCRIPTS: [&str; 12] = [
+    include_str!("js/data.js"),
+    include_str!("js/runs.js"),
+    include_str!("js/dom.js"),
+    include_str!("js/colour.js"),
+    include_str!("js/view.js"),
+    include_str!("js/heatmap.js"),
+    include_str!("js/time.js"),
+    include_str!("js/chain.js"),
+    include_str!("js/samples.js"),
+    include_str!("js/seeds.js"),
+    include_str!("js/export.js"),
+    include_str!("js/main.js"),
+];
 
 impl Page {
-    /// The page as HTML, for any browser, without a network.
-    pub fn html(&self) -> String {
-        let mut text = still_page(&self.title, STYLE, &[]);
-        paragraphs(&mut text, &self.paragraphs);
-        if self.has_printed() {
-            let _ = writeln!(text, r#"<p class="legend">{LEGEND}</p>"#);
-        }
-        for section in &self.sections {
-            text.push_str("<section>\n");
-            if !section.title.is_empty() {
-                let _ = writeln!(text, "<h2>{}</h2>", escape(&section.title));
-            }
-            paragraphs(&mut text, &section.paragraphs);
-            text.push_str("<div class=\"tables\">\n");
-            for table in &section.tables {
-                draw(&mut text, table);
-            }
-            text.push_str("</div>\n</section>\n");
-        }
-        text.push_str("</body>\n</html>\n");
-        text
-    }
-}
-
-fn paragraphs(text: &mut String, paragraphs: &[String]) {
-    for paragraph in paragraphs {
-        let _ = writeln!(text, "<p>{}</p>", escape(paragraph));
-    }
-}
-
-fn draw(text: &mut String, table: &Table) {
-    let cells = Cells::of(table);
-    let (shown, rest) = table.fitting();
-    let title = escape(&table.title);
-    let _ = writeln!(
-        text,
-        "<figure>\n<figcaption><b>{title}</b> <span class=\"how\">{}</span></figcaption>\n\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\n<table>",
-        escape(&table.how)
-    );
-    let is_marked = |column: usize| table.printed.iter().any(|printed| printed.column == column);
-    text.push_str("<tr><td class=\"corner\"></td>");
-    for (column, name) in table.columns[..shown].iter().enumerate() {
-        let span = if is_marked(column) {
-            " colspan=\"2\""
-        } else {
-            ""
+    /// The page as HTML, for any browser of 2023 or later, without a network. Empty for a page without
+    /// runs.
+    ///
+    /// # Errors
+    /// If compression or serialisation fails.
+    pub fn html(&self) -> std::io::Result<String> {
+        let Some((_, last)) = self.first() else {
+            return Ok(String::new());
         };
-        let _ = write!(
-            text,
-            "<th scope=\"col\"{span}><bdi>{}</bdi></th>",
-            escape(name)
+        // Only `<` could end a script element.
+        let facts = serde_json::to_string(&self.facts())?.replace('<', "\\u003c");
+        let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
+        deflate.write_all(&self.numbers())?;
+        let packed = deflate.finish()?;
+        let (bytes, numbers) = (packed.len(), text85::encode(&packed));
+        let (style, script) = (lean(&[&properties(), STYLE]), lean(&SCRIPTS));
+        let sources = format!(
+            "script-src {}; style-src {}; img-src blob: data:",
+            source_of(&script),
+            source_of(&style)
         );
-    }
-    text.push_str("</tr>\n");
-    for (row, name) in table.rows.iter().enumerate() {
-        let _ = write!(
-            text,
-            "<tr><th scope=\"row\"><bdi>{}</bdi></th>",
-            escape(name)
+        let title = self.title();
+        let (heading, fallback) = (escape(&title), fallback::table(last));
+        let body = format!(
+            r#"<header><h1>{heading}</h1></header>
+<noscript><main><p>Without scripts, this page shows only this table.</p>
+{fallback}</main></noscript>
+{BODY}
+<script type="application/json" id="facts">{facts}</script>
+<script type="text/plain" id="numbers" data-bytes="{bytes}">{numbers}</script>
+<script>{script}</script>"#
         );
-        for column in 0..shown {
-            let mut classes = Vec::new();
-            if let Some(share) = cells.share(row, column) {
-                classes.push(format!("s{}", (share * 20.0).round()));
-            }
-            if is_marked(column) {
-                classes.push("beside".to_owned());
-            }
-            let class = match classes.as_slice() {
-                [] => String::new(),
-                classes => format!(" class=\"{}\"", classes.join(" ")),
-            };
-            let _ = write!(text, "<td{class}>{}</td>", cells.number(row, column));
-            if is_marked(column) {
-                marks(text, &cells, row, column);
-            }
-        }
-        text.push_str("</tr>\n");
+        let icon = "<link rel=\"icon\" href=\"data:,\">\n";
+        Ok(file(&title, &sources, icon, &style, &body))
     }
-    text.push_str("</table>\n</div>\n");
-    let notes: Vec<&String> = rest.iter().chain(&table.notes).collect();
-    if !notes.is_empty() {
-        text.push_str("<ul>\n");
-        for note in notes {
-            let _ = writeln!(text, "<li>{}</li>", escape(note));
-        }
-        text.push_str("</ul>\n");
-    }
-    text.push_str("</figure>\n");
 }
 
-/// The cell for what a document prints, beside the number's.
-fn marks(text: &mut String, cells: &Cells<'_>, row: usize, column: usize) {
-    text.push_str("<td class=\"marks\">");
-    for printed in cells.printed(row, column) {
-        let class = if printed.differs { "differs" } else { "same" };
-        let _ = write!(text, "<span class=\"{class}\">{}</span>", mark(printed));
-    }
-    text.push_str("</td>");
+/// Removes indentation, empty lines and comment lines, which make a page larger and help no browser.
+fn lean(parts: &[&str]) -> String {
+    let lines = parts.iter().flat_map(|part| part.lines()).map(str::trim);
+    let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.fold(String::from("\n"), |text, line| text + line + "\n")
 }

@@ -1,96 +1,136 @@
-//! Tables of numbers beside those that a document prints.
+//! The interactive page of a run, or of several: their dumps in one HTML file.
 
-mod cells;
+mod facts;
+mod fallback;
 mod html;
-mod svg;
-mod terminal;
+mod numbers;
+mod run;
+mod seeds;
+mod selection;
+mod series;
+mod text85;
 
-pub(crate) use html::STYLE;
+use headlight_dump::AttentionDump;
+use serde::Serialize;
 
-/// A document's examples: sections of tables.
-#[derive(Clone, Debug, Default, PartialEq)]
+pub use run::PageRun;
+pub use seeds::{OwnRow, SeedComparison, SeedRow};
+
+/// The loss at a step of training.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LossPoint {
+    /// Training steps taken.
+    pub step: usize,
+    /// Mean cross-entropy over the training samples, in nats.
+    pub loss: f64,
+}
+
+/// A fact about the origin of the numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// Its name.
+    pub name: String,
+    /// Its value, which may have several lines.
+    pub text: String,
+}
+
+/// The interactive page: attention of each run, recorded step, sample and head.
+#[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// What it shows.
-    pub title: String,
-    /// Where it is from and what there is to see, a paragraph each.
-    pub paragraphs: Vec<String>,
-    /// What it shows, in order.
-    pub sections: Vec<Section>,
+    runs: Vec<PageRun>,
+    /// The seeds of a sweep, to compare the runs with.
+    pub seeds: Option<SeedComparison>,
 }
-
-/// Tables that belong together.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Section {
-    /// What sets it apart from the others; empty where there are no others.
-    pub title: String,
-    /// What there is to see, a paragraph each.
-    pub paragraphs: Vec<String>,
-    /// Its tables.
-    pub tables: Vec<Table>,
-}
-
-/// A matrix with names for its rows and columns.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// What it holds.
-    pub title: String,
-    /// How it comes about.
-    pub how: String,
-    /// The names of its rows.
-    pub rows: Vec<String>,
-    /// The names of its columns.
-    pub columns: Vec<String>,
-    /// Row-major. `[row, column]`
-    pub values: Vec<f32>,
-    /// Whether the values are shares, from 0 to 1, to be shaded.
-    pub shaded: bool,
-    /// What a document prints of them.
-    pub printed: Vec<Printed>,
-    /// Why numbers differ from those printed, a line each.
-    pub notes: Vec<String>,
-}
-
-/// A number that a document prints for a cell.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Printed {
-    /// The cell's row.
-    pub row: usize,
-    /// The cell's column.
-    pub column: usize,
-    /// The number printed.
-    pub value: f64,
-    /// Decimals that it is printed with.
-    pub decimals: usize,
-    /// Whether it differs from the cell's by more than rounding does.
-    pub differs: bool,
-}
-
-/// The most columns of a table that a picture shows.
-const MOST_COLUMNS: usize = 256;
-
-/// What the marks mean, for a reader.
-const LEGEND: &str = "A number after = is the document's and agrees with the one computed, rounded as the document rounds; \
-                      one after ≠ differs.";
 
 impl Page {
-    /// Whether a document's numbers are beside those computed.
-    fn has_printed(&self) -> bool {
-        let mut tables = self.sections.iter().flat_map(|section| &section.tables);
-        tables.any(|table| !table.printed.is_empty())
+    /// Adds a run, unless it has no dumps.
+    ///
+    /// # Errors
+    /// If the shape of its attention differs from that of the runs before: both shapes, in a sentence.
+    pub fn add(&mut self, run: PageRun) -> Result<(), String> {
+        let Some(dump) = run.dumps.last() else {
+            return Ok(());
+        };
+        if let Some((first, other)) = self.first() {
+            let shape = |dims: headlight_dump::Dims| {
+                let plural = |count, one: &str| {
+                    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+                };
+                format!(
+                    "{} of {} over {}",
+                    plural(dims.layers, "block"),
+                    plural(dims.heads, "head"),
+                    plural(dims.positions, "position")
+                )
+            };
+            let (has, had) = (shape(dump.dims), shape(other.dims));
+            if has != had {
+                return Err(format!(
+                    "it has {has}, and {} has {had}; all runs of a page must have the same shape",
+                    first.name
+                ));
+            }
+        }
+        self.runs.push(run);
+        Ok(())
     }
-}
 
-impl Table {
-    /// How many columns a picture shows, and a sentence on the others.
-    fn fitting(&self) -> (usize, Option<String>) {
-        let count = self.columns.len();
-        let shown = count.min(MOST_COLUMNS);
-        let rest = (shown < count).then(|| {
-            format!(
-                "columns {shown} to {} are left out; JSON holds them",
-                count - 1
-            )
-        });
-        (shown, rest)
+    /// The number of runs and of their steps, in words.
+    pub fn extent(&self) -> String {
+        let steps: Vec<String> = self
+            .runs
+            .iter()
+            .map(|run| run.dumps.len().to_string())
+            .collect();
+        match steps.as_slice() {
+            [steps] => format!("{steps} steps"),
+            _ => format!("{} runs of {} steps", steps.len(), steps.join(", ")),
+        }
+    }
+
+    fn first(&self) -> Option<(&PageRun, &AttentionDump)> {
+        let first = self.runs.first()?;
+        Some((first, first.dumps.last()?))
+    }
+
+    /// The title of the page.
+    fn title(&self) -> String {
+        match self.runs.as_slice() {
+            [only] => format!("Attention of {}", only.name),
+            [one, other] => format!("Attention of {} and {}", one.name, other.name),
+            runs => format!("Attention of {} runs", runs.len()),
+        }
+    }
+
+    /// The reason why the runs have no mean, if they have none.
+    fn apart(&self) -> Option<&'static str> {
+        let (_, first) = self.first()?;
+        let steps =
+            |run: &PageRun| -> Vec<_> { run.dumps.iter().map(|dump| dump.meta.step).collect() };
+        let same = |is: fn(&AttentionDump, &AttentionDump) -> bool| {
+            let last = |run: &PageRun| run.dumps.last().is_some_and(|dump| is(dump, first));
+            self.runs.iter().all(last)
+        };
+        if !same(|one, other| one.tokens == other.tokens && one.meta.samples == other.meta.samples)
+        {
+            Some("their samples differ")
+        } else if !same(|one, other| {
+            let bits = |dump: &AttentionDump| -> Vec<u32> {
+                dump.labels.iter().map(|label| label.to_bits()).collect()
+            };
+            bits(one) == bits(other) && one.meta.label_positions == other.meta.label_positions
+        }) {
+            Some("their labels differ")
+        } else if !same(|one, other| one.attention_mask == other.attention_mask) {
+            Some("their masks differ")
+        } else if self
+            .runs
+            .iter()
+            .any(|run| steps(run) != steps(&self.runs[0]))
+        {
+            Some("their recorded steps differ")
+        } else {
+            None
+        }
     }
 }

@@ -1,8 +1,12 @@
 //! The tables and pictures of a summary.
 
+<<<<<<< HEAD:crates/sweep/src/summary/document.rs
 use headlight_inspector::distribution::Panel;
 use headlight_inspector::{Cells, Sheet};
 use headlight_trainer::run_report::number;
+=======
+use headlight_inspector::{Document, Plot, Section, Table};
+>>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
 use super::groups::Group;
@@ -36,6 +40,7 @@ const MOST_GROUPS: usize = 24;
 /// The most moments of a curve.
 const MOST_MOMENTS: usize = 200;
 
+<<<<<<< HEAD:crates/sweep/src/summary/document.rs
 impl Summary {
     /// The tables and histograms, for a terminal of `columns` columns.
     pub fn text(&self, columns: usize) -> String {
@@ -54,6 +59,9 @@ impl Summary {
 }
 
 fn sheet(summary: &Summary, title: &str) -> Sheet {
+=======
+pub(super) fn document(summary: &Summary, title: &str) -> Document {
+>>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
     let epochs = curve(summary);
     let mut tables = vec![all_runs(summary)];
     tables.extend(failures(summary));
@@ -90,11 +98,14 @@ fn sheet(summary: &Summary, title: &str) -> Sheet {
             "the grid has {points} points, which are not listed"
         )),
     }
-    Sheet {
+    Document {
         title: title.to_owned(),
-        words,
-        tables,
-        panels,
+        paragraphs: words,
+        sections: vec![Section {
+            tables,
+            plots: panels,
+            ..Section::default()
+        }],
     }
 }
 
@@ -130,7 +141,7 @@ fn words(summary: &Summary) -> Vec<String> {
 }
 
 /// Mean, standard deviation and quantiles of each quantity over all runs.
-fn all_runs(summary: &Summary) -> Cells {
+fn all_runs(summary: &Summary) -> Table {
     let mut rows = vec![header("", &["mean", "sd"], &QUANTILES)];
     let mut add = |name: &str, decimals: usize, column: &[f32]| {
         let Some(sample) = Sample::of(column.iter().copied()) else {
@@ -149,6 +160,7 @@ fn all_runs(summary: &Summary) -> Cells {
         let name = format!("attention on {}, {class}", summary.target.words());
         add(&name, 3, column);
     }
+<<<<<<< HEAD:crates/sweep/src/summary/document.rs
     add("learned at step", 0, summary.columns.number(LEARNED));
     Cells {
         rows,
@@ -158,6 +170,14 @@ fn all_runs(summary: &Summary) -> Cells {
 
 /// Why runs failed, the most common reason first.
 fn failures(summary: &Summary) -> Option<Cells> {
+=======
+    add("learned at step", 0, &numbers[LEARNED]);
+    Table::of_text("All runs", "", rows)
+}
+
+/// Why runs failed, the commonest reason first.
+fn failures(summary: &Summary) -> Option<Table> {
+>>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
     let mut reasons: Vec<_> = summary.reasons.values().collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.runs));
     let mut rows = vec![["reason", "runs", "first seed"].map(str::to_owned).to_vec()];
@@ -168,12 +188,17 @@ fn failures(summary: &Summary) -> Option<Cells> {
             reason.seed.to_string(),
         ]);
     }
+<<<<<<< HEAD:crates/sweep/src/summary/document.rs
     (rows.len() > 1).then(|| Cells {
         title: "Failed runs".to_owned(),
         how: "messages that differ only in numbers are counted together, under the first one"
             .to_owned(),
         rows,
     })
+=======
+    let how = "messages that begin alike but for numbers are counted together, under the first";
+    (rows.len() > 1).then(|| Table::of_text("Failed runs", how, rows))
+>>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
 }
 
 /// The losses of an epoch over all runs that have it; of many epochs, a selection.
@@ -193,7 +218,7 @@ fn some(count: usize, most: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Cells> {
+fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {
     let mut rows = vec![header("epoch", &["runs", "mean"], &BANDS)];
     for (epoch, sample) in some(epochs.len(), MOST_EPOCHS).map(|place| &epochs[place]) {
         let mut row = vec![
@@ -204,16 +229,13 @@ fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Cells> {
         row.extend(BANDS.map(|(_, share)| number(Some(sample.quantile(share)), 5)));
         rows.push(row);
     }
-    (rows.len() > 1).then(|| Cells {
-        title: "Learning curve".to_owned(),
-        how: "mean loss over the batches of an epoch".to_owned(),
-        rows,
-    })
+    let how = "mean loss over the batches of an epoch";
+    (rows.len() > 1).then(|| Table::of_text("Learning curve", how, rows))
 }
 
-fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Panel> {
+fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Plot> {
     let quantiles = |sample: &Sample| BANDS.map(|(_, share)| sample.quantile(share));
-    (epochs.len() > 1).then(|| Panel::Bands {
+    (epochs.len() > 1).then(|| Plot::Bands {
         labels: ["epoch", "training loss"].map(str::to_owned),
         times: epochs.iter().map(|(epoch, _)| *epoch as f64).collect(),
         quantiles: epochs.iter().map(|(_, sample)| quantiles(sample)).collect(),
@@ -231,7 +253,7 @@ fn by_position(summary: &Summary, class: Quantity) -> Vec<Option<Sample>> {
 
 const CLASSES: [(&str, Quantity); 2] = [("positives", POSITIVE), ("negatives", NEGATIVE)];
 
-fn positions_table(summary: &Summary) -> Option<Cells> {
+fn positions_table(summary: &Summary) -> Option<Table> {
     let classes = CLASSES.map(|(name, class)| (name, by_position(summary, class)));
     let positions = classes.iter().map(|(_, samples)| samples.len()).max()?;
     let mut top = vec!["position".to_owned()];
@@ -252,14 +274,11 @@ fn positions_table(summary: &Summary) -> Option<Cells> {
         }
         rows.push(row);
     }
-    (rows.len() > 1).then(|| Cells {
-        title: "Attention of [CLS] on each position".to_owned(),
-        how: "each run's mean over the samples of a class".to_owned(),
-        rows,
-    })
+    let how = "each run's mean over the samples of a class";
+    (rows.len() > 1).then(|| Table::of_text("Attention of [CLS] on each position", how, rows))
 }
 
-fn positions_panel(summary: &Summary) -> Option<Panel> {
+fn positions_panel(summary: &Summary) -> Option<Plot> {
     let range = |sample: Option<Sample>| {
         sample.map(|sample| [0.05, 0.5, 0.95].map(|share| sample.quantile(share)))
     };
@@ -267,8 +286,14 @@ fn positions_panel(summary: &Summary) -> Option<Panel> {
         let ranges = by_position(summary, class).into_iter().map(range).collect();
         (name.to_owned(), ranges)
     });
+<<<<<<< HEAD:crates/sweep/src/summary/document.rs
     let positions = positions(summary);
     (positions > 0).then(|| Panel::Ranges {
+=======
+    let lists = &summary.columns.lists;
+    let positions = lists[POSITIVE].len().max(lists[NEGATIVE].len());
+    (positions > 0).then(|| Plot::Ranges {
+>>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
         labels: ["position", "attention of [CLS] (median, 5% to 95%)"].map(str::to_owned),
         groups: (0..positions.min(MOST_ROWS))
             .map(|position| position.to_string())
@@ -285,7 +310,7 @@ fn positions(summary: &Summary) -> usize {
 }
 
 /// How often quantities have which values, and how two of them go together.
-fn distributions(summary: &Summary) -> Vec<Panel> {
+fn distributions(summary: &Summary) -> Vec<Plot> {
     let known = |column: &[f32]| {
         let known = column.iter().filter(|value| !value.is_nan());
         known.map(|&value| f64::from(value)).collect::<Vec<_>>()
@@ -300,30 +325,35 @@ fn distributions(summary: &Summary) -> Vec<Panel> {
         .map(|(&step, &paid)| [f64::from(step), f64::from(paid)])
         .collect();
     vec![
-        Panel::Histogram {
+        Plot::Histogram {
             label: "final loss".to_owned(),
             values: known(summary.columns.number(LOSS)),
             mark: None,
         },
-        Panel::Histogram {
+        Plot::Histogram {
             label: format!("{name}, positives"),
             values: known(attention),
             mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
         },
-        Panel::Histogram {
+        Plot::Histogram {
             label: "learned at step".to_owned(),
             values: known(steps),
             mark: None,
         },
-        Panel::Scatter {
+        Plot::Scatter {
             labels: ["learned at step".to_owned(), name],
             points,
         },
     ]
 }
 
+<<<<<<< HEAD:crates/sweep/src/summary/document.rs
 /// One row per group.
 fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
+=======
+/// A line for each group.
+fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
+>>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
     let mut rows = vec![
         [
             "",
@@ -354,19 +384,23 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
             with_margin(group.attention.as_ref(), 3),
         ]);
     }
-    Cells {
-        title: title.to_owned(),
-        how: format!(
-            "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
+    let how = format!(
+        "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
              that learned is Wilson's",
+<<<<<<< HEAD:crates/sweep/src/summary/document.rs
             summary.target.words()
         ),
         rows,
     }
+=======
+        summary.watched.words()
+    );
+    Table::of_text(title, &how, rows)
+>>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
 }
 
 /// How many learn, and how strongly they attend, by a key.
-fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Panel> {
+fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
     let groups = &groups[..groups.len().min(MOST_GROUPS)];
     let learned = groups.iter().map(|group| {
         let [low, high] = wilson(group.learned, group.runs);
@@ -389,7 +423,7 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Panel> {
             groups.iter().map(|group| mean(&group.attention)).collect(),
         ),
     ];
-    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| Panel::Ranges {
+    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| Plot::Ranges {
         labels: [key.to_owned(), format!("{what} (95% interval)")],
         groups: groups.iter().map(|group| group.name.clone()).collect(),
         sets: vec![(String::new(), ranges)],

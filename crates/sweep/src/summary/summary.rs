@@ -3,7 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+<<<<<<< HEAD:crates/sweep/src/summary/summary.rs
 use headlight_trainer::Failure;
+=======
+use headlight_inspector::Document;
+>>>>>>> inspector:crates/trainer/src/sweep/summary/mod.rs
 use serde_json::Value;
 
 use super::columns::{Columns, NEGATIVE, POSITIVE};
@@ -234,4 +238,22 @@ impl Summary {
     pub(super) fn learned(&self) -> usize {
         self.points.iter().map(|point| point.learned).sum()
     }
+<<<<<<< HEAD:crates/sweep/src/summary/summary.rs
+=======
+
+    /// The tables, and histograms, for a terminal of so many columns.
+    pub fn text(&self, columns: usize) -> String {
+        format!("\n{}", self.document("").markdown(columns))
+    }
+
+    /// The pictures.
+    pub fn picture(&self, title: &str) -> String {
+        self.document(title).plots_svg()
+    }
+
+    /// Words, tables and pictures.
+    pub fn document(&self, title: &str) -> Document {
+        sheet::document(self, title)
+    }
+>>>>>>> inspector:crates/trainer/src/sweep/summary/mod.rs
 }

@@ -1,0 +1,139 @@
+//! A table of text, and how wide its columns are.
+
+use crate::words::{shorten, width};
+
+/// The widest name of a row or column in text and SVG, in columns of a terminal.
+const MOST_NAME: usize = 24;
+
+/// A table whose rows and columns have names. [`super::Numbers`] makes one of a matrix.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    pub(super) title: String,
+    /// How its values come about; may be empty.
+    pub(super) how: String,
+    /// The text above the names of rows.
+    pub(super) corner: String,
+    pub(super) columns: Vec<String>,
+    pub(super) rows: Vec<Row>,
+    /// Sentences below the table.
+    pub(super) notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) cells: Vec<Cell>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Cell {
+    pub(super) text: String,
+    /// How strongly the cell is shaded, from 0 to 1.
+    pub(super) share: Option<f32>,
+    pub(super) marks: Vec<Mark>,
+}
+
+/// A number that a document prints, beside the cell's own.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Mark {
+    /// `=0.42` or `≠0.42`.
+    pub(super) text: String,
+    pub(super) differs: bool,
+}
+
+/// The widths of a column's parts, in columns of a terminal.
+pub(super) struct Column {
+    pub(super) index: usize,
+    /// Its name, shortened.
+    pub(super) name: String,
+    /// The cells' texts.
+    pub(super) text: usize,
+    /// The marks, with the blank before them.
+    pub(super) marks: usize,
+}
+
+impl Table {
+    /// A table from rows of equal length: first the header, and first in each row its name.
+    pub fn of_text(title: &str, how: &str, rows: Vec<Vec<String>>) -> Self {
+        let mut rows = rows.into_iter().map(|row| {
+            let mut cells = row.into_iter();
+            (cells.next().unwrap_or_default(), cells)
+        });
+        let (corner, columns) = rows.next().unwrap_or_default();
+        let cell = |text| Cell {
+            text,
+            ..Cell::default()
+        };
+        Self {
+            title: title.to_owned(),
+            how: how.to_owned(),
+            corner,
+            columns: columns.collect(),
+            rows: rows
+                .map(|(name, cells)| Row {
+                    name,
+                    cells: cells.map(cell).collect(),
+                })
+                .collect(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Whether a document's numbers stand beside its own.
+    pub(super) fn is_marked(&self) -> bool {
+        self.rows
+            .iter()
+            .flat_map(|row| &row.cells)
+            .any(|cell| !cell.marks.is_empty())
+    }
+
+    /// The line above it in text.
+    pub(super) fn caption(&self) -> String {
+        let parts = [self.title.as_str(), &self.how];
+        parts
+            .map(str::trim)
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(": ")
+    }
+
+    /// The names of rows, shortened.
+    pub(super) fn names(&self) -> Vec<String> {
+        let names = self.rows.iter().map(|row| &row.name);
+        names.map(|name| shorten(name, MOST_NAME)).collect()
+    }
+
+    pub(super) fn layout(&self) -> impl Iterator<Item = Column> {
+        self.columns.iter().enumerate().map(|(index, name)| {
+            let name = shorten(name, MOST_NAME);
+            let cells = || self.rows.iter().filter_map(|row| row.cells.get(index));
+            let text = cells().map(|cell| width(&cell.text)).max().unwrap_or(0);
+            let marks = cells().map(|cell| width(&cell.marks_text())).max();
+            let marks = marks
+                .filter(|&marks| marks > 0)
+                .map_or(0, |marks| marks + 1);
+            // The name stands over both.
+            let text = text.max(width(&name).saturating_sub(marks));
+            Column {
+                index,
+                name,
+                text,
+                marks,
+            }
+        })
+    }
+}
+
+impl Cell {
+    pub(super) fn marks_text(&self) -> String {
+        let marks: Vec<&str> = self.marks.iter().map(|mark| mark.text.as_str()).collect();
+        marks.join(" ")
+    }
+}
+
+impl Column {
+    pub(super) fn width(&self) -> usize {
+        self.text + self.marks
+    }
+}

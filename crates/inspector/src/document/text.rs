@@ -1,0 +1,116 @@
+//! A document in a terminal.
+
+use std::fmt::Write;
+
+use super::table::Column;
+use super::{Document, Table};
+use crate::ColourMode;
+use crate::terminal::Options;
+use crate::words::{left, right, width, wrap};
+
+/// Text is at most this wide, however wide the terminal is.
+const MOST_TEXT: usize = 100;
+
+impl Document {
+    /// The document as text, with aligned columns.
+    pub fn text(&self, options: Options) -> String {
+        let columns = options.width.min(MOST_TEXT);
+        let underline = |title: &str, line: &str| line.repeat(width(title).min(columns));
+        let mut text = format!("{}\n{}\n", self.title, underline(&self.title, "═"));
+        paragraphs(
+            &mut text,
+            self.paragraphs.iter().map(String::as_str),
+            columns,
+        );
+        paragraphs(&mut text, self.legend().into_iter(), columns);
+        for section in &self.sections {
+            let title = &section.title;
+            if !title.is_empty() {
+                let _ = writeln!(text, "\n{title}\n{}", underline(title, "─"));
+            }
+            paragraphs(
+                &mut text,
+                section.paragraphs.iter().map(String::as_str),
+                columns,
+            );
+            for table in &section.tables {
+                text.push('\n');
+                table.text(&mut text, options);
+            }
+            for plot in section.plots.iter().filter_map(|plot| plot.text(columns)) {
+                let _ = write!(text, "\n{plot}");
+            }
+        }
+        text
+    }
+}
+
+fn paragraphs<'a>(text: &mut String, paragraphs: impl Iterator<Item = &'a str>, columns: usize) {
+    for line in paragraphs.flat_map(|paragraph| wrap(paragraph, columns)) {
+        let _ = writeln!(text, "{line}");
+    }
+}
+
+impl Table {
+    /// Columns that do not fit beside the others stand below them, with the names of rows again.
+    fn text(&self, text: &mut String, options: Options) {
+        let columns: Vec<Column> = self.layout().collect();
+        let names = self.names();
+        let names_and_corner = names.iter().chain([&self.corner]);
+        let side = names_and_corner.map(|name| width(name)).max().unwrap_or(0);
+        let _ = writeln!(text, "{}", self.caption());
+        let mut remaining = columns.as_slice();
+        while !remaining.is_empty() {
+            let mut used = side;
+            let fit = remaining.iter().take_while(|column| {
+                used += 2 + column.width();
+                used <= options.width
+            });
+            let (block, below) = remaining.split_at(fit.count().max(1));
+            self.block(text, &names, side, block, options.colour);
+            remaining = below;
+        }
+        for note in &self.notes {
+            let lines = wrap(note, options.width.min(MOST_TEXT).saturating_sub(4));
+            for (index, line) in lines.iter().enumerate() {
+                let bullet = if index == 0 { "  · " } else { "    " };
+                let _ = writeln!(text, "{bullet}{line}");
+            }
+        }
+    }
+
+    /// All rows of some columns.
+    fn block(
+        &self,
+        text: &mut String,
+        names: &[String],
+        side: usize,
+        columns: &[Column],
+        colour: ColourMode,
+    ) {
+        let mut header = right(&self.corner, side);
+        for column in columns {
+            // Over the numbers, not over the marks after them.
+            let name = right(&column.name, column.text);
+            let _ = write!(header, "  {}", left(&name, column.width()));
+        }
+        let _ = writeln!(text, "{}", header.trim_end());
+        for (row, name) in self.rows.iter().zip(names) {
+            let mut line = right(name, side);
+            for column in columns {
+                let Some(cell) = row.cells.get(column.index) else {
+                    continue;
+                };
+                let number = right(&cell.text, column.text);
+                let number = cell
+                    .share
+                    .map_or(number.clone(), |share| colour.paint(share, &number));
+                let _ = write!(line, "  {number}");
+                if column.marks > 0 {
+                    let _ = write!(line, " {}", left(&cell.marks_text(), column.marks - 1));
+                }
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The facts of a page, as JSON: all but the numbers of the dumps.
+
+use std::collections::BTreeMap;
+
+use headlight_dump::AttentionDump;
+use serde::Serialize;
+
+use super::{Evidence, LossPoint, Page, PageRun, SeedComparison};
+use crate::theme::VIRIDIS;
+
+/// The facts of a page.
+#[derive(Serialize)]
+pub(super) struct Facts<'a> {
+    viridis: [[u8; 3]; 9],
+    runs: Vec<RunFacts<'a>>,
+    /// The reason why the runs have no mean, if they have none.
+    apart: Option<&'static str>,
+    seeds: Option<&'a SeedComparison>,
+}
+
+/// The facts of a run.
+#[derive(Serialize)]
+struct RunFacts<'a> {
+    name: &'a str,
+    seed: Option<u64>,
+    layers: usize,
+    heads: usize,
+    positions: usize,
+    d_head: usize,
+    d_model: usize,
+    has_feed_forward: bool,
+    /// The scale of the products of queries and keys, and its formula.
+    factor: f64,
+    factor_text: String,
+    norm_eps: f64,
+    /// `None` for a dump that no training made.
+    steps: Vec<Option<usize>>,
+    /// Indices of the steps that have vectors.
+    vectors: Vec<usize>,
+    masked: bool,
+    samples: Vec<SampleFacts>,
+    token_strings: BTreeMap<i64, String>,
+    /// The position of `[CLS]`.
+    cls: usize,
+    loss: &'a [LossPoint],
+    evidence: Vec<Evidence>,
+    /// What the page leaves out.
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SampleFacts {
+    /// Its index in the training set, or else its row.
+    number: usize,
+    /// `None` if it is unknown.
+    label: Option<u8>,
+    tokens: Vec<i64>,
+    /// The positions that the label depends on.
+    marked: Vec<usize>,
+}
+
+impl Page {
+    pub(super) fn facts(&self) -> Facts<'_> {
+        Facts {
+            viridis: VIRIDIS,
+            runs: self.runs.iter().filter_map(PageRun::facts).collect(),
+            apart: self.apart(),
+            seeds: self.seeds.as_ref(),
+        }
+    }
+}
+
+impl PageRun {
+    fn facts(&self) -> Option<RunFacts<'_>> {
+        let last = self.dumps.last()?;
+        let dims = last.dims;
+        let attention = &last.meta.config["model"]["attention"];
+        let (factor, factor_text) = factor(attention, dims.d_head);
+        let kept = self.selection.steps.len();
+        Some(RunFacts {
+            name: &self.name,
+            seed: last.meta.seed,
+            layers: dims.layers,
+            heads: dims.heads,
+            positions: dims.positions,
+            d_head: dims.d_head,
+            d_model: dims.d_model,
+            has_feed_forward: dims.d_ff > 0,
+            factor,
+            factor_text,
+            norm_eps: last.meta.config["model"]["layer_norm_eps"]
+                .as_f64()
+                .unwrap_or(1e-6),
+            steps: self.dumps.iter().map(|dump| dump.meta.step).collect(),
+            vectors: (0..kept)
+                .filter(|&step| self.selection.has_vectors(step))
+                .collect(),
+            masked: last.attention_mask.is_some(),
+            samples: samples(last, &self.selection.samples),
+            token_strings: last
+                .tokens
+                .iter()
+                .map(|&token| (token, last.token_string(token)))
+                .collect(),
+            cls: cls(last),
+            loss: &self.loss,
+            evidence: self.evidence(last),
+            notes: self.notes(),
+        })
+    }
+
+    fn evidence(&self, last: &AttentionDump) -> Vec<Evidence> {
+        let mut evidence = self.evidence.clone();
+        let mut add = |name: &str, text: String| {
+            evidence.push(Evidence {
+                name: name.to_owned(),
+                text,
+            });
+        };
+        if let Some(seed) = last.meta.seed {
+            add("Seed", seed.to_string());
+        }
+        add(
+            "Sums of weights",
+            format!(
+                "In the recorded float32 numbers, each query's weights sum to 1 within {:.1e}, or to 0 if the mask allows no key.",
+                self.worst_row_sum
+            ),
+        );
+        let config = serde_json::to_string_pretty(&last.meta.config).unwrap_or_default();
+        add("Config, as resolved", config);
+        evidence
+    }
+
+    /// What the page leaves out of the dumps.
+    fn notes(&self) -> Vec<String> {
+        let [steps, samples] = self.recorded;
+        let (kept_steps, kept) = (self.dumps.len(), self.selection.samples.len());
+        let mut notes = vec![
+            "This page has scores, weights, logits and probabilities to four decimals.".to_owned(),
+        ];
+        let with_vectors: Vec<String> = self
+            .dumps
+            .iter()
+            .enumerate()
+            .filter(|&(index, _)| self.selection.has_vectors(index))
+            .map(|(_, dump)| {
+                dump.meta
+                    .step
+                    .map_or("?".to_owned(), |step| step.to_string())
+            })
+            .collect();
+        if with_vectors.len() < kept_steps {
+            notes.push(format!(
+                "It has query, key, value and context vectors, embeddings and residuals for steps {} only.",
+                with_vectors.join(" and ")
+            ));
+        }
+        if kept_steps < steps {
+            notes.push(format!(
+                "It has {kept_steps} of {steps} recorded steps, evenly spread; with the others it would be too large."
+            ));
+        }
+        if kept < samples {
+            notes.push(format!(
+                "It has {kept} of {samples} recorded samples, the first of each class; with the others it would be too large."
+            ));
+        }
+        notes
+    }
+}
+
+fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
+    rows.iter()
+        .enumerate()
+        .map(|(index, &row)| SampleFacts {
+            number: dump.meta.samples[index].unwrap_or(row),
+            label: Some(dump.labels[index])
+                .filter(|label| !label.is_nan())
+                .map(|label| u8::from(label > 0.5)),
+            tokens: dump.tokens(index).to_vec(),
+            marked: dump.meta.label_positions[index]
+                .iter()
+                .copied()
+                .filter(|&position| position < dump.dims.positions)
+                .collect(),
+        })
+        .collect()
+}
+
+/// The position of `[CLS]`: that of token 0, or 0 without such a token.
+fn cls(dump: &AttentionDump) -> usize {
+    let positions = dump.dims.positions.min(dump.tokens.len());
+    let first = &dump.tokens[..positions];
+    first.iter().position(|&token| token == 0).unwrap_or(0)
+}
+
+/// The scale of the products, from the config (`Scale` in the model's crate).
+fn factor(attention: &serde_json::Value, d_head: usize) -> (f64, String) {
+    let temperature = attention["temperature"].as_f64().unwrap_or(1.0);
+    let (scale, mut text) = match &attention["scale"] {
+        serde_json::Value::Bool(false) => (1.0, "1 (scale off)".to_owned()),
+        serde_json::Value::Number(number) => (number.as_f64().unwrap_or(1.0), number.to_string()),
+        _ => (1.0 / (d_head as f64).sqrt(), format!("1 / √{d_head}")),
+    };
+    if (temperature - 1.0).abs() > 0.0 {
+        text = format!("{text} / temperature {temperature}");
+    }
+    (scale / temperature, text)
+}

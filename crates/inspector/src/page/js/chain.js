@@ -1,0 +1,143 @@
+// The chosen query, stage by stage, to the decision: recorded numbers, and numbers computed from them.
+
+function table(name, title, text, columns, rows) {
+  const body = rows.map(([rowName, ...cells]) => make("tr", {}, make("th", { scope: "row" }, isolate(rowName)), ...cells.map((cell) => make("td", {}, typeof cell === "number" ? fixed(cell) : isolate(cell)))));
+  const lines = [columns, ...rows.map((row) => row.map((cell) => typeof cell === "number" ? fixed(cell) : cell))];
+  const tsv = lines.map((line) => line.map((cell) => cell.replace(/[\t\r\n]/g, " ")).join("\t")).join("\n");
+  return make("figure", { id: `stage-${name}`, class: "stage" },
+    make("figcaption", {}, make("h3", {}, title), make("p", {}, text), make("button", { type: "button", onclick: () => copy(tsv, title), "aria-label": `Copy the table: ${title}` }, "Copy")),
+    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title },
+      make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column)))), make("tbody", {}, ...body))));
+}
+
+async function copy(text, title) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = make("textarea", { class: "unseen", "aria-label": "text to copy" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  say(`Copied: ${title}`);
+}
+
+function showChain() {
+  const stages = [bars()];
+  if (isStatistic(view.run)) stages.push(make("p", { class: "hint" }, `The ${runName(view.run)} has no vectors of its own: choose a run to follow its numbers to the decision.`));
+  else stages.push(...stagesOfSample());
+  setText(byId("chain-title"), `From query ${view.query} to the decision`);
+  byId("stages").replaceChildren(...stages);
+}
+
+function stagesOfSample() {
+  const stages = [];
+  if (isWhatIf()) stages.push(make("p", { class: "failed" }, "The numbers below are recorded; the what-if does not change them."));
+  if (typeof view.sample === "number") {
+    const vectors = data.vectors.get(view.step);
+    if (vectors) stages.push(productsStage(vectors));
+    else stages.push(missing());
+    stages.push(softmaxStage(vectors));
+    if (vectors) stages.push(contextStage(vectors), residualStage(vectors));
+    stages.push(decisionStage());
+  } else {
+    stages.push(make("p", { class: "hint" }, "A mean has no vectors of its own: choose a sample to follow its numbers to the decision."));
+  }
+  return stages;
+}
+
+const rowName = (position) => `${marked(position) ? "◆ " : ""}${position}: ${tokenAt(position)}`;
+const range = (count) => Array.from({ length: count }, (_, index) => index);
+
+function bars() {
+  const cells = ofRun(view.run, () => matrix(view.sample, view.step, "weights")).slice(view.query * P, view.query * P + P);
+  const rows = range(P).map((key) => {
+    const bar = make("span", { class: "bar", "aria-hidden": "true" });
+    bar.style.width = `${100 * cells[key]}%`;
+    return make("li", { class: marked(key) ? "marked" : null }, make("span", { class: "name" }, isolate(rowName(key))), make("span", { class: "track" }, bar), make("span", { class: "value" }, fixed(cells[key])));
+  });
+  return make("figure", { id: "row", class: "stage" }, make("figcaption", {}, make("h3", {}, "Attention of the query"), make("p", {}, `Weights of query ${view.query}: ${tokenAt(view.query)} on each key${isStatistic(view.run) ? `, ${runName(view.run)}` : ""}${isWhatIf() ? " (what if)" : ""}.`)),
+    make("ul", { class: "bars" }, ...rows));
+}
+
+function missing() {
+  const names = facts.vectors.map(stepName);
+  const buttons = facts.vectors.map((step) => make("button", { type: "button", onclick: () => change({ step }, true) }, `Go to step ${stepName(step)}`));
+  return make("div", { class: "stage note" }, make("p", {}, `Query, key, value and context vectors, embeddings and residuals of this page are for steps ${names.join(" and ")} only.`), ...buttons);
+}
+
+// The vector of a position, of one head.
+function vector(values, position) {
+  const start = (((view.sample * facts.layers + view.layer) * facts.heads + view.head) * P + position) * facts.d_head;
+  return Array.from(values.subarray(start, start + facts.d_head));
+}
+
+const product = (one, other) => one.reduce((sum, value, index) => sum + value * other[index], 0);
+
+function productsStage(vectors) {
+  const rows = [[`query ${view.query}: ${tokenAt(view.query)}`, ...vector(vectors.query, view.query)]];
+  for (const key of range(P)) rows.push([`key ${rowName(key)}`, ...vector(vectors.key, key)]);
+  return table("vectors", "Query and keys", `Recorded vectors of the query and of each key, head ${view.head}.`, ["", ...range(facts.d_head).map(String)], rows);
+}
+
+function softmaxStage(vectors) {
+  const where = [view.step, view.sample, view.layer, view.head, view.query];
+  const [scores, weights] = [scoreRow(...where), weightRow(...where)];
+  const again = softmax(scores, (key) => allows(view.sample, view.query, key), 1);
+  const query = vectors && vector(vectors.query, view.query);
+  const rows = range(P).map((key) => {
+    const dot = vectors && product(query, vector(vectors.key, key));
+    return [rowName(key), ...(vectors ? [dot, dot * facts.factor] : []), scores[key], allows(view.sample, view.query, key) ? "yes" : "no", again[key], weights[key]];
+  });
+  const sum = (values) => values.reduce((total, value) => total + value, 0);
+  rows.push(["sum", ...(vectors ? ["", ""] : []), "", "", sum(again), sum(weights)]);
+  const columns = ["key", ...(vectors ? ["query · key", `× ${facts.factor_text}`] : []), "score, recorded", "allowed", "softmax of the score", "weight, recorded"];
+  const mask = facts.masked ? "Keys that the mask forbids have weight 0." : "This model has no mask.";
+  return table("softmax", "Scores and softmax", `${vectors ? `Products of the query with each key, times ${facts.factor_text}, are the scores. ` : ""}${mask}`, columns, rows);
+}
+
+function contextStage(vectors) {
+  const weights = weightRow(view.step, view.sample, view.layer, view.head, view.query);
+  const shares = range(P).map((key) => vector(vectors.value, key).map((value) => value * weights[key]));
+  const rows = shares.map((share, key) => [rowName(key), weights[key], ...share]);
+  rows.push(["sum", "", ...range(facts.d_head).map((at) => shares.reduce((sum, share) => sum + share[at], 0))]);
+  rows.push(["context, recorded", "", ...vector(vectors.context, view.query)]);
+  return table("context", "Weights times values", "Each key's value vector times its weight; their sum is the context. The sum uses weights of four decimals, so its last digit may differ from that of the recorded context.", ["key", "weight", ...range(facts.d_head).map(String)], rows);
+}
+
+function residualStage(vectors) {
+  const width = facts.d_model;
+  const at = ((view.sample * facts.layers + view.layer) * P + view.query) * width;
+  const residual = Array.from(vectors.residual.subarray(at, at + width));
+  const rows = [];
+  if (view.layer === 0) {
+    const start = (view.sample * P + view.query) * width;
+    const input = Array.from(vectors.embeddings.subarray(start, start + width));
+    rows.push(["input (embedding), recorded", ...input]);
+    rows.push(["output of attention: residual minus input", ...residual.map((value, index) => value - input[index])]);
+  }
+  rows.push(["residual, recorded", ...residual]);
+  const mean = residual.reduce((sum, value) => sum + value, 0) / width;
+  const variance = residual.reduce((sum, value) => sum + (value - mean) ** 2, 0) / width;
+  rows.push(["scaled to mean 0 and variance 1", ...residual.map((value) => (value - mean) / Math.sqrt(variance + facts.norm_eps))]);
+  const input = view.layer === 0 ? "" : " The input of this block is not recorded either, so the output of its attention is unknown.";
+  return table("residual", "Output, residual and norm", `The contexts of all heads, projected by W_o, are added to the input. W_o, and the norm's scale and shift, are not recorded in dumps: the last row is the norm without scale and shift.${input}`, ["", ...range(width).map(String)], rows);
+}
+
+function decisionStage() {
+  const { label } = facts.samples[view.sample];
+  const value = logit(view.sample, view.step);
+  const after = [];
+  if (view.layer < facts.layers - 1) after.push("later blocks");
+  if (facts.has_feed_forward) after.push("the feed-forward layer");
+  after.push("the classifier's weights");
+  const rows = [
+    ["logit, recorded", value], ["sigmoid of the logit", 1 / (1 + Math.exp(-value))], ["probability, recorded", probability(view.sample, view.step)],
+    ["decision: positive if the logit is above 0", value > 0 ? "positive" : "negative"],
+    ["label", label === null ? "unknown" : label ? "positive" : "negative"],
+    ["outcome", OUTCOMES[outcome(view.sample, view.step)] || "unknown"],
+  ];
+  return table("decision", "Decision", `The classifier reads [CLS] (position ${facts.cls}) after the last block. Not in this page: ${after.join(", ")}.`, ["", "value"], rows);
+}

@@ -1,0 +1,45 @@
+// The colours of values. The theme (`theme.rs`) gives the stops of viridis and has the same rule for black or white text.
+
+// Blue below zero, white at zero, orange above.
+const DIVERGING = [[20, 75, 140], [80, 140, 195], [247, 247, 247], [224, 150, 60], [150, 70, 0]];
+
+function between(stops, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const below = Math.min(Math.floor(place), stops.length - 2);
+  return stops[below].map((from, channel) => Math.round(from + (stops[below + 1][channel] - from) * (place - below)));
+}
+
+// The colour of a value, and black or white for text on it, whichever contrasts more.
+function colours(value, scale) {
+  const share = (value - scale.from) / (scale.to - scale.from || 1);
+  const rgb = between(scale.diverging ? DIVERGING : page.viridis, share);
+  const [r, g, b] = rgb.map((channel) => {
+    const part = channel / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return { fill: `rgb(${rgb.join(",")})`, ink: luminance > 0.179 ? "#000000" : "#ffffff" };
+}
+
+const mostScore = new Map();
+
+// The first and last value of the colours: fixed, so that pictures can be compared.
+function scaleOf(show, run) {
+  if (run === "deviation" && show !== "scores") return { from: 0, to: 0.2, diverging: false, more: true };
+  if (show === "weights") return { from: 0, to: 1, diverging: false };
+  if (show === "uniform" || show === "difference") return { from: -1, to: 1, diverging: true };
+  const key = `${view.layer},${view.head}`;
+  if (!mostScore.has(key)) {
+    let most = 0;
+    for (const { facts, data } of runs) {
+      const steps = facts.steps.length;
+      for (let sample = 0; sample < facts.samples.length; sample++) {
+        const start = matrixAt(sample, view.layer, view.head) * steps;
+        for (let index = start; index < start + P * P * steps; index++) most = Math.max(most, Math.abs(data.scores[index]));
+      }
+    }
+    mostScore.set(key, most / UNITS || 1);
+  }
+  const most = mostScore.get(key);
+  return { from: -most, to: most, diverging: true };
+}

@@ -1,0 +1,118 @@
+// Controls change the view, and each change shows the view again.
+
+function show() {
+  showRun();
+  byId("step-list").value = view.step;
+  byId("layer").value = view.layer;
+  byId("head-list").value = view.head;
+  byId("show").value = view.show;
+  byId("temperature").value = Math.log2(view.temperature);
+  setText(byId("temperature-value"), fixed(view.temperature, 2));
+  byId("causal").checked = view.causal;
+  if (isWhatIf()) byId("what-if").open = true;
+  byId("pin").setAttribute("aria-pressed", String(Boolean(view.pin)));
+  setText(byId("pin"), view.pin ? "Unpin" : "Pin for comparison");
+  setText(byId("what"), describe());
+  byId("what").classList.toggle("what-if", isWhatIf());
+  showMatrices();
+  showTime();
+  showSamples();
+  showChain();
+}
+
+function describe() {
+  if (typeof view.sample !== "number") return `${sampleName(view.sample)[0].toUpperCase()}${sampleName(view.sample).slice(1)} in this page, at step ${stepName(view.step)}. A dot stands for tokens that differ.`;
+  const { label } = facts.samples[view.sample];
+  const kind = label === null ? "label unknown" : label ? "positive" : "negative";
+  const result = outcomeText(view.sample);
+  const [chance] = ofRun(view.run, () => [probability(view.sample, view.step)]);
+  const which = isStatistic(view.run) ? `${runName(view.run)} of the probability` : "probability";
+  return `Sample ${facts.samples[view.sample].number} (${kind}), ${which} ${fixed(chance)}${result ? `: ${result}` : ""}.`;
+}
+
+// Changes the view. If `keep`, the back button returns to the view before.
+function change(parts, keep) {
+  Object.assign(view, parts);
+  history[keep ? "pushState" : "replaceState"](null, "", address());
+  show();
+}
+
+// Changes the view at most once per frame, while something is dragged; the address changes at the end.
+let waiting = 0;
+function changeSoon(parts) {
+  Object.assign(view, parts);
+  waiting ||= requestAnimationFrame(() => { waiting = 0; show(); });
+}
+
+// The steps to choose from depend on the run.
+let shownRun;
+function showRun() {
+  byId("run").value = view.run;
+  if (shownRun === current) return;
+  shownRun = current;
+  fillOptions("step-list", range(STEPS).map(stepName));
+  byId("slider").max = STEPS - 1;
+}
+
+const fillOptions = (select, names) => byId(select).replaceChildren(...names.map((name, index) => make("option", { value: index }, name)));
+
+function options(select, names) {
+  fillOptions(select, names);
+  byId(select).addEventListener("change", () => change({ [{ "step-list": "step", "head-list": "head" }[select] ?? select]: Number(byId(select).value) }, true));
+}
+
+function listen() {
+  listenRuns();
+  options("step-list", []);
+  options("layer", range(facts.layers).map(String));
+  options("head-list", range(facts.heads).map(String));
+  byId("show").addEventListener("change", () => change({ show: byId("show").value }, true));
+  byId("pin").addEventListener("click", () => change({ pin: view.pin ? null : { run: view.run, sample: view.sample, step: view.step } }, true));
+  byId("slider").addEventListener("input", () => changeSoon({ step: Number(byId("slider").value) }));
+  byId("slider").addEventListener("change", () => change({ step: Number(byId("slider").value) }, true));
+  byId("play").addEventListener("click", () => play(!timer));
+  const temperature = () => 2 ** Number(byId("temperature").value);
+  byId("temperature").addEventListener("input", () => changeSoon({ temperature: temperature() }));
+  byId("temperature").addEventListener("change", () => change({ temperature: temperature() }, true));
+  byId("causal").addEventListener("change", () => change({ causal: byId("causal").checked }, true));
+  byId("reset").addEventListener("click", () => change({ temperature: 1, causal: false }, true));
+  byId("search").addEventListener("input", showSamples);
+  for (const filter of ["class", "outcome"]) byId(filter).addEventListener("change", showSamples);
+  byId("save-csv").addEventListener("click", () => save("csv", new Blob([exportCsv()], { type: "text/csv" })));
+  byId("save-json").addEventListener("click", () => save("json", new Blob([exportJson()], { type: "application/json" })));
+  byId("save-svg").addEventListener("click", () => save("svg", new Blob([exportSvg()], { type: "image/svg+xml" })));
+  byId("save-png").addEventListener("click", exportPng);
+  for (const event of ["popstate", "hashchange"]) {
+    addEventListener(event, () => { if (location.hash !== address()) { readAddress(); show(); } });
+  }
+}
+
+function showEvidence() {
+  for (const [run, { facts }] of runs.entries()) {
+    const entries = facts.evidence.flatMap(({ name, text }) => {
+      const long = text.includes("\n");
+      const content = long ? make("details", {}, make("summary", {}, "show"), make("pre", { tabindex: 0 }, text)) : text;
+      return [make("dt", {}, name), make("dd", {}, content)];
+    });
+    const title = runs.length > 1 ? make("h3", {}, isolate(runName(run))) : null;
+    const notes = make("ul", {}, ...facts.notes.map((note) => make("li", {}, note)));
+    byId("evidence-list").append(make("div", {}, ...[title, notes, make("dl", {}, ...entries)].filter(Boolean)));
+  }
+}
+
+async function start() {
+  await unpack();
+  readAddress();
+  listen();
+  showEvidence();
+  showSeeds();
+  byId("app").hidden = false;
+  show();
+  document.documentElement.dataset.ready = performance.now().toFixed(1);
+}
+
+start().catch((error) => {
+  byId("said").className = "failed";
+  say(`The page cannot start: ${error.message}. It needs a browser of 2023 or later.`);
+  throw error;
+});

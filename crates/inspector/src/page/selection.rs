@@ -1,0 +1,89 @@
+//! The samples and steps that a page keeps of a run.
+
+use headlight_dump::{AttentionDump, Dims};
+
+/// The approximate size of the numbers of all runs of a page, in bytes before encoding.
+const BUDGET: usize = 17_000_000;
+
+/// Steps are left out only if fewer samples than this would fit.
+const SAMPLES_FIRST: usize = 32;
+
+/// Up to this number of steps, the page keeps the vectors of each.
+const ALL_STEPS: usize = 8;
+
+/// The samples and steps that a page keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Selection {
+    /// Rows of the dumps.
+    pub(super) samples: Vec<usize>,
+    /// Indices of the dumps, by step.
+    pub(super) steps: Vec<usize>,
+}
+
+impl Selection {
+    /// The largest selection that fits, for `steps` dumps like this one in each of `runs` runs: samples of
+    /// both classes, and steps spread evenly from the first to the last.
+    pub(super) fn of(dump: &AttentionDump, steps: usize, runs: usize) -> Self {
+        let budget = BUDGET / runs;
+        let wanted = dump.dims.samples.min(SAMPLES_FIRST);
+        let all = steps;
+        let mut steps = steps;
+        while steps > 2 && cost(dump.dims, steps) * wanted > budget {
+            steps = (steps * 3 / 4).max(2);
+        }
+        let fit = (budget / cost(dump.dims, steps)).max(1);
+        let spread = |index: usize| index * (all - 1) / (steps - 1).max(1);
+        Self {
+            samples: of_both_classes(&dump.labels, fit),
+            steps: if steps == 1 {
+                vec![all - 1]
+            } else {
+                (0..steps).map(spread).collect()
+            },
+        }
+    }
+
+    /// Whether the page keeps the vectors of the kept step with this index.
+    pub(super) fn has_vectors(&self, step: usize) -> bool {
+        self.steps.len() <= ALL_STEPS || step == 0 || step + 1 == self.steps.len()
+    }
+}
+
+/// The approximate size of one sample in all steps, in bytes.
+fn cost(dims: Dims, steps: usize) -> usize {
+    let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
+    let vectors = dims.layers * dims.heads * dims.positions * dims.d_head * 4
+        + dims.positions * dims.d_model * (1 + dims.layers);
+    let with_vectors = if steps <= ALL_STEPS { steps } else { 2 };
+    (steps * matrices * 2 + with_vectors * vectors * 4).max(1)
+}
+
+/// The first rows of each class, in order: half of each class, or more of one if the other is too small.
+fn of_both_classes(labels: &[f32], count: usize) -> Vec<usize> {
+    let rows = |positive: bool| {
+        let is = move |row: &usize| (labels[*row] > 0.5) == positive;
+        (0..labels.len()).filter(is).collect::<Vec<usize>>()
+    };
+    let (positives, negatives) = (rows(true), rows(false));
+    let few = positives.len().min(count.div_ceil(2));
+    let few = few.max(count.saturating_sub(negatives.len()).min(positives.len()));
+    let mut kept = positives[..few].to_vec();
+    kept.extend(negatives.iter().take(count - few));
+    kept.sort_unstable();
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_share_the_room() {
+        let labels = [0.0, 0.0, 1.0, 0.0, 1.0, 1.0, f32::NAN];
+        assert_eq!(of_both_classes(&labels, 4), [0, 1, 2, 4]);
+        assert_eq!(of_both_classes(&labels, 9), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(of_both_classes(&[0.0, 0.0, 0.0], 2), [0, 1]);
+        assert_eq!(of_both_classes(&[1.0, 1.0, 1.0], 2), [0, 1]);
+        assert_eq!(of_both_classes(&labels, 1), [2]);
+    }
+}

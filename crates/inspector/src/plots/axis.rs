@@ -1,0 +1,165 @@
+//! Axes: the places of values, and the numbers beside them.
+
+use super::histogram::{decimals, round_up};
+use super::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
+use crate::svg::Svg;
+use crate::words::shorten;
+
+/// Maps values to places along an axis.
+pub(super) struct Axis {
+    from: f64,
+    to: f64,
+    pub(super) start: f64,
+    pub(super) end: f64,
+    scale: Scale,
+}
+
+enum Scale {
+    Linear,
+    /// Linear, with ticks at whole numbers only.
+    Whole,
+    Logarithmic,
+    /// The n-th name stands at n, counted from 0.
+    Names(Vec<String>),
+}
+
+/// The most names along an axis; of more names, every n-th is shown.
+const MOST_NAMES: usize = 8;
+
+/// The longest name, in columns of a terminal.
+const MOST_NAME: usize = 14;
+
+impl Axis {
+    pub(super) fn across(from: f64, to: f64) -> Self {
+        Self {
+            from,
+            to,
+            start: LEFT,
+            end: WIDTH - RIGHT,
+            scale: Scale::Linear,
+        }
+    }
+
+    pub(super) fn up(from: f64, to: f64) -> Self {
+        Self {
+            from,
+            to,
+            start: HEIGHT - BOTTOM,
+            end: TOP,
+            scale: Scale::Linear,
+        }
+    }
+
+    pub(super) fn whole(self) -> Self {
+        Self {
+            scale: Scale::Whole,
+            ..self
+        }
+    }
+
+    /// Both ends of the axis must be above 0.
+    pub(super) fn logarithmic(self) -> Self {
+        Self {
+            scale: Scale::Logarithmic,
+            ..self
+        }
+    }
+
+    pub(super) fn names(names: &[String]) -> Self {
+        Self {
+            scale: Scale::Names(names.to_vec()),
+            ..Self::across(-0.5, names.len() as f64 - 0.5)
+        }
+    }
+
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let share = match self.scale {
+            Scale::Logarithmic => (value / self.from).ln() / (self.to / self.from).ln(),
+            _ => (value - self.from) / (self.to - self.from),
+        };
+        self.start + share * (self.end - self.start)
+    }
+
+    /// The values at which the axis has ticks, a few round numbers or its names, with their labels.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        match &self.scale {
+            Scale::Linear => self.multiples(0.0),
+            Scale::Whole => self.multiples(1.0),
+            Scale::Logarithmic => self.powers(),
+            Scale::Names(names) => {
+                let every = names.len().div_ceil(MOST_NAMES).max(1);
+                let shown = names.iter().enumerate().step_by(every);
+                shown
+                    .map(|(index, name)| (index as f64, shorten(name, MOST_NAME)))
+                    .collect()
+            }
+        }
+    }
+
+    /// Multiples of a round step of at least `least`.
+    fn multiples(&self, least: f64) -> Vec<(f64, String)> {
+        let step = round_up((self.to - self.from) / 5.0, self.to.abs()).max(least);
+        let decimals = decimals(step);
+        let first = (self.from / step - 1e-9).ceil() as i64;
+        let last = (self.to / step + 1e-9).floor() as i64;
+        let written = |value: f64| {
+            // More digits would overlap the next number.
+            if self.to >= 1e5 && step >= 1000.0 {
+                format!("{:.0}k", value / 1000.0)
+            } else {
+                format!("{value:.decimals$}")
+            }
+        };
+        (first..=last)
+            .map(|multiple| multiple as f64 * step)
+            .map(|value| (value, written(value)))
+            .collect()
+    }
+
+    /// Powers of ten; if they are few, also 2 and 5 times them.
+    fn powers(&self) -> Vec<(f64, String)> {
+        let (first, last) = (
+            self.from.log10().floor() as i32,
+            self.to.log10().ceil() as i32,
+        );
+        let every = usize::try_from((last - first) / 5).unwrap_or(0).max(1);
+        let multiples: &[f64] = if last - first <= 3 {
+            &[1.0, 2.0, 5.0]
+        } else {
+            &[1.0]
+        };
+        let within = self.from * (1.0 - 1e-9)..=self.to * (1.0 + 1e-9);
+        (first..=last)
+            .step_by(every)
+            .flat_map(|power| multiples.iter().map(move |multiple| (power, multiple)))
+            .map(|(power, multiple)| (multiple * 10_f64.powi(power), power))
+            .filter(|(value, _)| within.contains(value))
+            .map(|(value, power)| {
+                let written = match power {
+                    -4..=3 => format!("{value:.*}", usize::try_from(-power).unwrap_or(0)),
+                    _ => format!("{value:.0e}"),
+                };
+                (value, written)
+            })
+            .collect()
+    }
+}
+
+/// Draws the axes' lines, ticks and labels.
+pub(super) fn frame(svg: &mut Svg, (x, across): (&Axis, &str), (y, up): (&Axis, &str)) {
+    let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+    svg.path("axis", &[[LEFT, TOP], [LEFT, bottom], [right, bottom]], "");
+    for (value, label) in x.ticks() {
+        let place = x.place(value);
+        svg.path("axis", &[[place, bottom], [place, bottom + 4.0]], "");
+        svg.text("middle", [place, bottom + 16.0], &label);
+    }
+    for (value, label) in y.ticks() {
+        let place = y.place(value);
+        svg.path("axis", &[[LEFT, place], [LEFT - 4.0, place]], "");
+        svg.text("end", [LEFT - 6.0, place + 4.0], &label);
+    }
+    let middle = f64::midpoint(LEFT, right);
+    svg.text("middle", [middle, HEIGHT - 10.0], across);
+    svg.text("", [14.0, TOP - 12.0], up);
+}

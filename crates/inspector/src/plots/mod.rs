@@ -1,0 +1,121 @@
+//! Plots: distributions over many runs, and heatmaps of attention.
+
+mod axis;
+mod heatmap;
+mod heatmap_svg;
+mod heatmap_text;
+mod histogram;
+mod panels;
+
+use crate::svg::Svg;
+
+pub use heatmap::{Heatmap, Quantity};
+pub use histogram::Histogram;
+
+/// The size of a panel, and the room around its axes.
+const WIDTH: f64 = 320.0;
+const HEIGHT: f64 = 250.0;
+const LEFT: f64 = 54.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 44.0;
+
+/// Panels per row.
+const ACROSS: usize = 3;
+
+/// A distribution over many runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plot {
+    /// How often a quantity has which values.
+    Histogram {
+        /// The quantity.
+        label: String,
+        /// Its values, one per run.
+        values: Vec<f64>,
+        /// A value to compare with, and its name.
+        mark: Option<(f64, String)>,
+    },
+    /// Two quantities of each run.
+    Scatter {
+        /// The quantity along the horizontal axis, and along the vertical one.
+        labels: [String; 2],
+        /// Their values, one pair per run.
+        points: Vec<[f64; 2]>,
+    },
+    /// A quantity over time: its median, and bands around it.
+    Bands {
+        /// The unit of time, and the quantity.
+        labels: [String; 2],
+        /// Times, ascending.
+        times: Vec<f64>,
+        /// For each time, five quantiles of the quantity, ascending, the median in the middle.
+        quantiles: Vec<[f64; 5]>,
+        /// The names of the outer band, of the inner band and of the line.
+        names: [String; 3],
+    },
+    /// A quantity with its range in each of several groups, side by side.
+    Ranges {
+        /// What distinguishes the groups, and the quantity.
+        labels: [String; 2],
+        /// The groups' names.
+        groups: Vec<String>,
+        /// Sets of ranges with their names; the name of a single set may be empty.
+        sets: Vec<(String, Ranges)>,
+        /// A value to compare with, and its name.
+        mark: Option<(f64, String)>,
+    },
+}
+
+/// The lower end, the centre and the upper end for each group; `None` for a group without values.
+pub(crate) type Ranges = Vec<Option<[f64; 3]>>;
+
+impl Plot {
+    /// The plot as text with its label above it; `None` for all but histograms.
+    pub(crate) fn text(&self, columns: usize) -> Option<String> {
+        let Self::Histogram { label, values, .. } = self else {
+            return None;
+        };
+        let histogram = Histogram::of(values)?;
+        Some(format!("{label}\n{}", histogram.text(columns)))
+    }
+
+    fn draw(&self) -> Option<Svg> {
+        match self {
+            Self::Histogram {
+                label,
+                values,
+                mark,
+            } => panels::histogram(label, values, mark.as_ref()),
+            Self::Scatter { labels, points } => panels::scatter(labels, points),
+            Self::Bands {
+                labels,
+                times,
+                quantiles,
+                names,
+            } => panels::bands(labels, times, quantiles, names),
+            Self::Ranges {
+                labels,
+                groups,
+                sets,
+                mark,
+            } => panels::ranges(labels, groups, sets, mark.as_ref()),
+        }
+    }
+}
+
+/// Draws plots in rows of three; skips those without values.
+pub(crate) fn svg<'a>(title: &str, plots: impl IntoIterator<Item = &'a Plot>) -> String {
+    let panels: Vec<Svg> = plots.into_iter().filter_map(Plot::draw).collect();
+    let columns = panels.len().clamp(1, ACROSS);
+    let rows = panels.len().div_ceil(ACROSS).max(1);
+    let mut svg = Svg::default();
+    svg.text("title", [14.0, 20.0], title);
+    for (index, panel) in panels.into_iter().enumerate() {
+        let corner = [index % ACROSS, index / ACROSS].map(|place| place as f64);
+        let (x, y) = (corner[0] * WIDTH, 26.0 + corner[1] * HEIGHT);
+        svg.group(&format!("transform=\"translate({x} {y})\""), |svg| {
+            svg.append(&panel);
+        });
+    }
+    svg.finish(title, [WIDTH * columns as f64, HEIGHT * rows as f64 + 30.0])
+}

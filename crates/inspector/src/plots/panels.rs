@@ -1,0 +1,156 @@
+//! The plots, each in a panel of its own: `None` for a plot without values.
+
+use super::axis::{Axis, frame};
+use super::{LEFT, RIGHT, Ranges, TOP, WIDTH};
+use crate::Histogram;
+use crate::svg::Svg;
+
+/// The most points that a scatter plot shows.
+const MOST_POINTS: usize = 2000;
+
+pub(super) fn histogram(label: &str, values: &[f64], mark: Option<&(f64, String)>) -> Option<Svg> {
+    let bins = Histogram::of(values)?;
+    let count = bins.counts.len();
+    let (mut from, mut to) = (bins.edge(0), bins.edge(count));
+    if let Some((value, _)) = mark {
+        (from, to) = (from.min(*value), to.max(*value));
+    }
+    let x = Axis::across(from, to);
+    let y = Axis::up(0.0, *bins.counts.iter().max()? as f64);
+    let mut svg = Svg::default();
+    for (bin, &runs) in bins.counts.iter().enumerate() {
+        let [left, right] = [bin, bin + 1].map(|edge| x.place(bins.edge(edge)));
+        let top = y.place(runs as f64);
+        let size = [(right - left - 1.0).max(0.5), y.start - top];
+        svg.rect("class=\"bar\"", [left, top], size);
+    }
+    if let Some((value, name)) = mark {
+        let place = x.place(*value);
+        svg.path("mark", &[[place, TOP], [place, y.start]], "");
+        svg.text("mark-name", [place + 4.0, TOP + 10.0], name);
+    }
+    frame(&mut svg, (&x, label), (&y, "runs"));
+    Some(svg)
+}
+
+pub(super) fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<Svg> {
+    let bins = |axis: usize| {
+        let values: Vec<f64> = points.iter().map(|point| point[axis]).collect();
+        let bins = Histogram::of(&values)?;
+        Some((bins.edge(0), bins.edge(bins.counts.len())))
+    };
+    let ((left, right), (low, high)) = (bins(0)?, bins(1)?);
+    let (x, y) = (Axis::across(left, right), Axis::up(low, high));
+    let every = points.len().div_ceil(MOST_POINTS);
+    let mut svg = Svg::default();
+    for (number, chunk) in points.chunks(every).enumerate() {
+        // One point per chunk, at a varying place: a grid's points take turns.
+        let place = (number as u32).wrapping_mul(0x9e37_79b9) >> 8;
+        let [a, b] = chunk[place as usize % chunk.len()];
+        svg.disc("dot", [x.place(a), y.place(b)], 2.2);
+    }
+    let thinned = match every {
+        1 => labels[1].clone(),
+        _ => format!("{} (one run in {every} shown)", labels[1]),
+    };
+    frame(&mut svg, (&x, &labels[0]), (&y, &thinned));
+    Some(svg)
+}
+
+pub(super) fn bands(
+    labels: &[String; 2],
+    times: &[f64],
+    quantiles: &[[f64; 5]],
+    names: &[String; 3],
+) -> Option<Svg> {
+    let (first, last) = (*times.first()?, *times.last()?);
+    let lowest = quantiles.iter().map(|row| row[0]).reduce(f64::min)?;
+    let highest = quantiles.iter().map(|row| row[4]).reduce(f64::max)?;
+    let above = |value: f64, low: f64, otherwise: f64| if value > low { value } else { otherwise };
+    let x = Axis::across(first, above(last, first, first + 1.0)).whole();
+    // Losses fall by powers of ten.
+    let y = if lowest > 0.0 {
+        Axis::up(lowest, above(highest, lowest, lowest * 2.0)).logarithmic()
+    } else {
+        Axis::up(lowest, above(highest, lowest, lowest + 1.0))
+    };
+    let curve = |quantile: usize| -> Vec<[f64; 2]> {
+        let rows = times.iter().zip(quantiles);
+        rows.map(|(&time, row)| [x.place(time), y.place(row[quantile])])
+            .collect()
+    };
+    let mut svg = Svg::default();
+    for (class, low, high) in [("outer", 0, 4), ("inner", 1, 3)] {
+        let back = curve(low).into_iter().rev();
+        let corners: Vec<[f64; 2]> = curve(high).into_iter().chain(back).collect();
+        svg.path(class, &corners, "Z");
+    }
+    svg.path("line", &curve(2), "");
+    for (row, (class, name)) in ["outer", "inner", "set0"].iter().zip(names).enumerate() {
+        // The lower left corner is free: losses start high.
+        let top = y.start - 52.0 + row as f64 * 16.0;
+        let height = if *class == "set0" { 2.0 } else { 8.0 };
+        let paint = format!("class=\"{class}\"");
+        svg.rect(
+            &paint,
+            [LEFT + 6.0, top + 4.0 - height / 2.0],
+            [14.0, height],
+        );
+        svg.text("", [LEFT + 26.0, top + 8.0], name);
+    }
+    frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    Some(svg)
+}
+
+pub(super) fn ranges(
+    labels: &[String; 2],
+    groups: &[String],
+    sets: &[(String, Ranges)],
+    mark: Option<&(f64, String)>,
+) -> Option<Svg> {
+    let all = || sets.iter().flat_map(|(_, ranges)| ranges.iter().flatten());
+    let lowest = all().map(|range| range[0]).reduce(f64::min)?;
+    let highest = all().map(|range| range[2]).reduce(f64::max)?;
+    let marked = mark.map_or(lowest, |(value, _)| *value);
+    let (lowest, highest) = (lowest.min(marked), highest.max(marked));
+    let room = match (highest - lowest) * 0.08 {
+        room if room > 0.0 => room,
+        _ => highest.abs().max(1e-9) * 0.1,
+    };
+    // The axis starts at 0 where that leaves at least half of it to the values.
+    let from = if lowest >= 0.0 && lowest < highest / 2.0 {
+        0.0
+    } else {
+        lowest - room
+    };
+    let (x, y) = (Axis::names(groups), Axis::up(from, highest + room));
+    let right = WIDTH - RIGHT;
+    let mut svg = Svg::default();
+    // Drawn first, so that its name hides no range.
+    if let Some((value, name)) = mark {
+        let place = y.place(*value);
+        svg.path("mark", &[[LEFT, place], [right, place]], "");
+        svg.text("mark-name end", [right, place - 4.0], name);
+    }
+    for (set, (name, ranges)) in sets.iter().enumerate() {
+        let [line, dot] = ["range", "set"].map(|kind| format!("{kind}{}", set % 2));
+        // Sets stand beside one another.
+        let aside = (set as f64 - (sets.len() - 1) as f64 / 2.0) * 8.0;
+        for (group, range) in ranges.iter().enumerate() {
+            let Some(range) = range else {
+                continue;
+            };
+            let across = x.place(group as f64) + aside;
+            let [low, centre, high] = range.map(|value| [across, y.place(value)]);
+            svg.path(&line, &[low, high], "");
+            svg.disc(&dot, centre, 3.0);
+        }
+        if !name.is_empty() {
+            let top = TOP + 6.0 + set as f64 * 16.0;
+            svg.disc(&dot, [right - 6.0, top + 4.0], 3.0);
+            svg.text("end", [right - 14.0, top + 8.0], name);
+        }
+    }
+    frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    Some(svg)
+}

@@ -1,0 +1,56 @@
+//! Text measured in columns of a terminal, where wide characters take two and combining ones none.
+
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+use unicode_width::UnicodeWidthStr;
+
+/// The number of columns that a text takes.
+pub(crate) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// Pads a text on the left up to a width.
+pub(crate) fn right(text: &str, columns: usize) -> String {
+    format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// Pads a text on the right up to a width.
+pub(crate) fn left(text: &str, columns: usize) -> String {
+    format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
+}
+
+/// Pads a text on both sides up to a width.
+pub(crate) fn centred(text: &str, columns: usize) -> String {
+    let blanks = columns.saturating_sub(width(text));
+    left(&right(text, width(text) + blanks / 2), columns)
+}
+
+/// Shortens a text to at most `columns`; a shortened text ends with `…`.
+pub(crate) fn shorten(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for character in text.chars() {
+        short.push(character);
+        if width(&short) >= columns {
+            short.pop();
+            break;
+        }
+    }
+    short + "…"
+}
+
+/// Lines of at most `columns`, broken at spaces; a longer word has a line of its own.
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let text = text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let options = Options::new(columns)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    let lines = textwrap::wrap(&text, options);
+    lines.into_iter().map(Into::into).collect()
+}
