@@ -103,7 +103,13 @@ pub const METRICS: [MetricInfo; 11] = {
     }
     let (less, more) = (Some(Better::Less), Some(Better::More));
     [
-        ratio(Loss, ["loss", "loss"], ["final_loss", "final loss"], 5, less),
+        ratio(
+            Loss,
+            ["loss", "loss"],
+            ["final_loss", "final loss"],
+            5,
+            less,
+        ),
         ratio(Accuracy, ["accuracy"; 2], ["accuracy"; 2], 5, more),
         ratio(Precision, ["precision"; 2], ["precision"; 2], 4, None),
         ratio(Recall, ["recall"; 2], ["recall"; 2], 4, None),

@@ -146,7 +146,13 @@ fn describe(line: &StepMetrics) -> String {
         number(train[Metric::Recall], 3),
         number(train[Metric::F1], 3),
         number(held_out, 3),
-        attention(train[Metric::AttentionPositive], train[Metric::UniformPositive]),
-        attention(train[Metric::AttentionNegative], train[Metric::UniformNegative]),
+        attention(
+            train[Metric::AttentionPositive],
+            train[Metric::UniformPositive]
+        ),
+        attention(
+            train[Metric::AttentionNegative],
+            train[Metric::UniformNegative]
+        ),
     )
 }

@@ -107,16 +107,14 @@ mod tests {
         assert_eq!(line_and_column(text, 0), (1, 1));
         assert_eq!(line_and_column(text, 9), (2, 3));
         assert_eq!(line_and_column(text, 1000), (3, 1));
-        assert_eq!(
-            excerpt(text, &(6..8), 100),
-            "\n  2 | µ = \"x\"\n    | ^"
-        );
+        assert_eq!(excerpt(text, &(6..8), 100), "\n  2 | µ = \"x\"\n    | ^");
         assert_eq!(excerpt(text, &(6..8), 5), "");
     }
 
     #[test]
     fn unknown_names_come_with_the_nearest() {
-        let unknown = Unknown::parse("unknown field `epoch`, expected one of `epochs`, `batch_size`");
+        let unknown =
+            Unknown::parse("unknown field `epoch`, expected one of `epochs`, `batch_size`");
         assert_eq!(
             unknown.map(|unknown| unknown.suggestion("it can hold")),
             Some("; did you mean `epochs`?".to_owned())

@@ -80,9 +80,7 @@ fn parameters_are_named_after_their_place() {
         // What is drawn and what the module tree holds are the same list.
         let drawn = config.initial_parameters(inputs(5), &mut ChaCha8Rng::seed_from_u64(0));
         let shapes = |parameters: &[Parameter]| -> Vec<(String, Vec<usize>)> {
-            let pair = |parameter: &Parameter| {
-                (parameter.name.clone(), parameter.shape.clone())
-            };
+            let pair = |parameter: &Parameter| (parameter.name.clone(), parameter.shape.clone());
             parameters.iter().map(pair).collect()
         };
         assert_eq!(shapes(&drawn), shapes(&listed));

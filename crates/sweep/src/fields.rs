@@ -41,7 +41,9 @@ pub(crate) enum Quantity {
 pub(crate) enum Kind {
     Number,
     /// A list, and the number that its first element has in a table.
-    List { first: usize },
+    List {
+        first: usize,
+    },
     Text,
 }
 
@@ -71,7 +73,10 @@ fn all() -> Vec<Field> {
         chosen.filter_map(move |info| {
             let [name, label] = info.row?;
             let (name, label) = if held_out {
-                (format!("held_out_{name}"), format!("held-out {}", info.label))
+                (
+                    format!("held_out_{name}"),
+                    format!("held-out {}", info.label),
+                )
             } else {
                 (name.to_owned(), label.to_owned())
             };
@@ -87,7 +92,12 @@ fn all() -> Vec<Field> {
     fields.extend(metrics(false, false));
     fields.push(attention("attention_positive", true));
     fields.push(attention("attention_negative", false));
-    fields.push(field("learned_at_step", "learned at step", 0, Quantity::LearnedAtStep));
+    fields.push(field(
+        "learned_at_step",
+        "learned at step",
+        0,
+        Quantity::LearnedAtStep,
+    ));
     fields.push(field("weights_sha256", "", 0, Quantity::WeightsSha256));
     fields
 }
@@ -108,7 +118,10 @@ impl Field {
         match self.quantity {
             Quantity::EpochLoss => FieldValue::List(Some(&outcome.epoch_loss)),
             Quantity::Metric { metric, held_out } => FieldValue::Number(if held_out {
-                outcome.held_out.as_ref().and_then(|metrics| metrics[metric])
+                outcome
+                    .held_out
+                    .as_ref()
+                    .and_then(|metrics| metrics[metric])
             } else {
                 outcome.train[metric]
             }),

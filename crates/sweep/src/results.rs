@@ -223,7 +223,10 @@ impl<'a> Rows<'a> {
     }
 
     /// The next row with its place and the fields that `keep` names.
-    pub(crate) fn next(&mut self, keep: impl Fn(&str) -> bool) -> Result<Option<StoredRow>, Failure> {
+    pub(crate) fn next(
+        &mut self,
+        keep: impl Fn(&str) -> bool,
+    ) -> Result<Option<StoredRow>, Failure> {
         let start = self.lines.read();
         let Some(text) = self
             .lines
@@ -240,8 +243,8 @@ impl<'a> Rows<'a> {
         };
         self.count += 1;
         self.span = (start, text.len() + 1);
-        let line =
-            StoredRow::parse_only(&text, keep).map_err(|reason| self.foreign(self.refuse(&reason)))?;
+        let line = StoredRow::parse_only(&text, keep)
+            .map_err(|reason| self.foreign(self.refuse(&reason)))?;
         let config = self
             .config
             .get_or_insert_with(|| line.config_sha256.clone());

@@ -20,7 +20,8 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a shard; write I/N with I from 1 to N, such as 1/7");
+        let wrong =
+            || format!("`{text}` is not a shard; write I/N with I from 1 to N, such as 1/7");
         let (index, count) = text.split_once('/').ok_or_else(wrong)?;
         let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
         let (index, count) = (number(index)?, number(count)?);
@@ -92,7 +93,10 @@ impl Assignment {
     ///
     /// # Errors
     /// When a variable makes no sense, contradicts what is asked for, or there are several.
-    pub fn new(request: ShardRequest, variable: impl Fn(&str) -> Option<String>) -> Result<Self, Failure> {
+    pub fn new(
+        request: ShardRequest,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Failure> {
         let mut named: Option<(&Scheduler, Shard)> = None;
         for scheduler in [&SLURM, &HYPERQUEUE, &KUBERNETES] {
             let Some(shard) = scheduler.shard(request, &variable)? else {

@@ -98,8 +98,8 @@ impl OpenDevice {
     /// When the name is unknown, the build lacks the device (names the feature), or the machine does
     /// (lists its adapters).
     pub fn open(name: &str) -> Result<Self, Failure> {
-        let device = find(name)
-            .map_err(|message| Failure::Input(format!("`compute.device`: {message}")))?;
+        let device =
+            find(name).map_err(|message| Failure::Input(format!("`compute.device`: {message}")))?;
         if !device.is_built {
             return Err(Failure::Input(format!(
                 "device `{name}` is not in this build; build it in with \

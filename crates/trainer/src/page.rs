@@ -5,11 +5,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
 use headlight_input::FILE_LIMIT;
-<<<<<<< HEAD:crates/trainer/src/page.rs
-use headlight_inspector::{LossPoint, Recording, Viewer};
-=======
-use headlight_inspector::{LossPoint, Page, PageRun, SeedComparison};
->>>>>>> inspector:crates/trainer/src/run_page/mod.rs
+use headlight_inspector::{LossPoint, Page, PageRun};
 
 use crate::Failure;
 use crate::evidence::evidence;
@@ -75,23 +71,12 @@ pub fn no_dumps(source: &Path) -> Failure {
 /// The page of some runs or dumps; `visit` sees each one's name and last dump.
 ///
 /// # Errors
-<<<<<<< HEAD:crates/trainer/src/page.rs
 /// When a file cannot be read, the sources do not belong together, or `visit` fails.
 pub fn page(
     sources: &[Source],
     mut visit: impl FnMut(&Source, &str, &AttentionDump) -> Result<(), Failure>,
-) -> Result<Viewer, Failure> {
-    let mut viewer = Viewer::default();
-=======
-/// When a file cannot be read, or what is given does not belong together.
-pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Page, Failure> {
+) -> Result<Page, Failure> {
     let mut page = Page::default();
-    let rows = match sweep {
-        Some(path) => Some(seeds(sources, path)?),
-        None => None,
-    };
-    let mut own = Vec::new();
->>>>>>> inspector:crates/trainer/src/run_page/mod.rs
     for (index, source) in sources.iter().enumerate() {
         let real = |source: &Source| std::fs::canonicalize(&source.path).ok();
         let mut earlier = sources[..index].iter();
@@ -103,30 +88,11 @@ pub fn page(sources: &[Source], sweep: Option<&Path>) -> Result<Page, Failure> {
         };
         let last = read_dump(path)?;
         let name = source.name(sources);
-<<<<<<< HEAD:crates/trainer/src/page.rs
         visit(source, &name, &last)?;
-        let recording = recording(name, source, &last, sources.len())?;
-        let added = viewer.add(recording);
-        added.map_err(|reason| Failure::reading(&source.path, reason))?;
-    }
-    Ok(viewer)
-=======
-        if let Some((rows, _)) = &rows {
-            own.push(own::row(&name, &last, source.run.as_ref(), rows)?);
-        }
         let added = page.add(page_run(name, source, &last, sources.len())?);
         added.map_err(|reason| Failure::reading(&source.path, reason))?;
     }
-    if let (Some((rows, failed)), Some(path)) = (rows, sweep) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let rows: Vec<_> = rows.into_iter().map(|row| row.attention).collect();
-        page.seeds = SeedComparison::of(name.into_owned(), &rows, failed);
-        if let Some(seeds) = &mut page.seeds {
-            seeds.own = own;
-        }
-    }
     Ok(page)
->>>>>>> inspector:crates/trainer/src/run_page/mod.rs
 }
 
 /// A run with its loss and its evidence, or a dump with neither.
@@ -148,13 +114,8 @@ fn page_run(
         added.map_err(|reason| Failure::reading(path, reason))?;
     }
     if let Some(run) = &source.run {
-<<<<<<< HEAD:crates/trainer/src/page.rs
-        recording.loss = loss(run)?;
-        recording.evidence = evidence(run.path())?;
-=======
         page_run.loss = loss(run)?;
-        page_run.evidence = evidence::evidence(run.path())?;
->>>>>>> inspector:crates/trainer/src/run_page/mod.rs
+        page_run.evidence = evidence(run.path())?;
     }
     Ok(page_run)
 }

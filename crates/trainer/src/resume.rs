@@ -120,11 +120,7 @@ pub fn newest(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Fai
 }
 
 /// Whether a run has nothing left to train or to write.
-pub fn is_over(
-    run: &RunDir,
-    session: &Session,
-    checkpoint: Option<&Checkpoint>,
-) -> bool {
+pub fn is_over(run: &RunDir, session: &Session, checkpoint: Option<&Checkpoint>) -> bool {
     let experiment = &session.experiment;
     let Some(checkpoint) = checkpoint else {
         return false;
@@ -139,7 +135,11 @@ pub fn is_over(
 /// The most bytes that a checkpoint may have: the model four times (its weights, Adam's two moments, and the
 /// best model), or the limit for small models with all else.
 fn limit(session: &Session) -> u64 {
-    let counts = session.experiment.start.iter().map(|own| own.values.len() as u64);
+    let counts = session
+        .experiment
+        .start
+        .iter()
+        .map(|own| own.values.len() as u64);
     FREE_LIMIT.max(counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT)
 }
 
@@ -150,7 +150,11 @@ fn usable(run: &RunDir, session: &Session, checkpoint: &Checkpoint) -> Result<()
         progress, state, ..
     } = checkpoint;
     let of_epoch = experiment.steps_per_epoch();
-    let losses = if experiment.is_replay() { progress.step } else { 0 };
+    let losses = if experiment.is_replay() {
+        progress.step
+    } else {
+        0
+    };
     let right = progress.step > 0
         && state.steps as usize == progress.step
         && progress.epoch == progress.step / of_epoch

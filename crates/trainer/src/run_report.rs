@@ -135,10 +135,16 @@ impl RunReport<'_> {
              all training samples after that step.\n"
         )?;
         let labels: Vec<&str> = table.clone().map(|info| info.label).collect();
-        writeln!(text, "| epoch | step | batch loss | {} |", labels.join(" | "))?;
+        writeln!(
+            text,
+            "| epoch | step | batch loss | {} |",
+            labels.join(" | ")
+        )?;
         writeln!(text, "|---:|---:|---:|{}", "---:|".repeat(labels.len()))?;
         for line in self.metrics {
-            let values = table.clone().map(|info| number(line.train[info.metric], info.decimals));
+            let values = table
+                .clone()
+                .map(|info| number(line.train[info.metric], info.decimals));
             writeln!(
                 text,
                 "| {} | {} | {} | {} |",

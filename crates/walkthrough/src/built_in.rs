@@ -1,6 +1,7 @@
 //! The walkthroughs that come with Headlight.
 
 use headlight_input::toml_message::nearest;
+
 use crate::{Mistake, Walkthrough};
 
 /// A walkthrough of `configs/walkthroughs`, there in any folder.

@@ -53,7 +53,11 @@ impl At {
 pub(crate) fn unreadable(error: &toml::de::Error, text: &str) -> Mistake {
     let plain = plain(error.message());
     let message = Unknown::parse(&plain).map(|unknown| {
-        let what = if unknown.what == "field" { "key" } else { "stage" };
+        let what = if unknown.what == "field" {
+            "key"
+        } else {
+            "stage"
+        };
         let suggestion = unknown.suggestion("it can be");
         format!("unknown {what} `{}`{suggestion}", unknown.name)
     });

@@ -40,14 +40,14 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
                 .map_or("–".to_owned(), |(_, value)| value.clone())
         });
     }
-    let train = METRICS.iter().map(|info| (info.name.to_owned(), info.decimals));
+    let train = METRICS
+        .iter()
+        .map(|info| (info.name.to_owned(), info.decimals));
     let ratios = METRICS.iter().filter(|info| info.is_ratio);
     let held_out = ratios.map(|info| (format!("held_out_{}", info.name), info.decimals));
     let first = [("step".to_owned(), 0), ("train_loss".to_owned(), 5)];
     for (name, decimals) in first.into_iter().chain(train).chain(held_out) {
-        row(&name, &|run| {
-            number(run.metrics[&name].as_f64(), decimals)
-        });
+        row(&name, &|run| number(run.metrics[&name].as_f64(), decimals));
     }
     print(&aligned(&rows))
 }

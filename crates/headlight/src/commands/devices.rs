@@ -22,7 +22,10 @@ pub(crate) fn run() -> Result<(), Failure> {
         let _ = writeln!(text, "{name:8} {:40} {state}", device.description);
     }
     text.push('\n');
-    if !DEVICES.iter().any(|device| device.is_built && !device.is_cpu) {
+    if !DEVICES
+        .iter()
+        .any(|device| device.is_built && !device.is_cpu)
+    {
         text.push_str("GPU adapters: this build has no GPU device; build with --features wgpu\n");
         return print(&text);
     }

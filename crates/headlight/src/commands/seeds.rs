@@ -3,31 +3,31 @@
 use std::path::Path;
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::{OwnRow, Seeds, Viewer};
+use headlight_inspector::{OwnRow, Page, SeedComparison};
 use headlight_sweep::{SeedAttention, attention};
 use headlight_trainer::Failure;
 use headlight_trainer::hash::of_file;
-use headlight_trainer::page::{self, Source};
+use headlight_trainer::page::{Source, page as build_page};
 use headlight_trainer::run_dir::RunDir;
 
 /// The page of some runs, with the rows of a results file beside them.
 ///
 /// # Errors
 /// When a file cannot be read, or the runs and the sweep do not belong together.
-pub(super) fn page(sources: &[Source], results: &Path) -> Result<Viewer, Failure> {
+pub(super) fn page(sources: &[Source], results: &Path) -> Result<Page, Failure> {
     let (rows, failed) = rows(sources, results)?;
     let mut own = Vec::new();
-    let mut viewer = page::page(sources, |source, name, last| {
+    let mut page = build_page(sources, |source, name, last| {
         own.push(row(name, last, source.run.as_ref(), &rows)?);
         Ok(())
     })?;
     let name = results.file_name().unwrap_or_default().to_string_lossy();
     let rows: Vec<_> = rows.into_iter().map(|row| row.attention).collect();
-    viewer.seeds = Seeds::of(name.into_owned(), &rows, failed);
-    if let Some(seeds) = &mut viewer.seeds {
+    page.seeds = SeedComparison::of(name.into_owned(), &rows, failed);
+    if let Some(seeds) = &mut page.seeds {
         seeds.own = own;
     }
-    Ok(viewer)
+    Ok(page)
 }
 
 /// The rows of a sweep whose config is that of all the runs, and how many of its runs failed.

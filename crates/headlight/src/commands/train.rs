@@ -20,9 +20,9 @@ use headlight_trainer::session::{Session, beyond_fused_here, engine_for};
 use headlight_trainer::signals::Signals;
 use headlight_trainer::{Failure, config, page, resume};
 
+use crate::browser;
 use crate::cli::TrainArguments;
 use crate::terminal::{self, TrainingDisplay};
-use crate::browser;
 
 /// Trains, and prints the notebook's report.
 ///
@@ -210,7 +210,9 @@ fn resolved_config(
     if config.compute.engine == EngineName::Auto
         && let Some(reason) = beyond_fused_here(&config)
     {
-        note(&format!("using engine `burn`: `fused` does not support {reason}"));
+        note(&format!(
+            "using engine `burn`: `fused` does not support {reason}"
+        ));
     }
     config.compute.engine = engine_for(&config)?;
     // Dumps and the report show the same paths, whether the config comes from the command line or from a

@@ -107,7 +107,9 @@ impl Columns {
             }
             for (index, column) in columns.iter_mut().enumerate() {
                 let value = number(list.get(index));
-                column.push(value.ok_or_else(|| format!("its `{}` holds other values than numbers", field.name))?);
+                column.push(value.ok_or_else(|| {
+                    format!("its `{}` holds other values than numbers", field.name)
+                })?);
             }
         }
         self.points.push(point as u32);

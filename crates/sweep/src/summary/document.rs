@@ -1,12 +1,7 @@
 //! The tables and pictures of a summary.
 
-<<<<<<< HEAD:crates/sweep/src/summary/document.rs
-use headlight_inspector::distribution::Panel;
-use headlight_inspector::{Cells, Sheet};
-use headlight_trainer::run_report::number;
-=======
 use headlight_inspector::{Document, Plot, Section, Table};
->>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
+use headlight_trainer::run_report::number;
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
 use super::groups::Group;
@@ -40,28 +35,24 @@ const MOST_GROUPS: usize = 24;
 /// The most moments of a curve.
 const MOST_MOMENTS: usize = 200;
 
-<<<<<<< HEAD:crates/sweep/src/summary/document.rs
 impl Summary {
     /// The tables and histograms, for a terminal of `columns` columns.
     pub fn text(&self, columns: usize) -> String {
-        format!("\n{}", self.sheet("").text(columns))
+        format!("\n{}", self.document("").markdown(columns))
     }
 
     /// The plots, as SVG.
     pub fn picture(&self, title: &str) -> String {
-        self.sheet(title).svg()
+        self.document(title).plots_svg()
     }
 
     /// Words, tables and plots.
-    pub fn sheet(&self, title: &str) -> Sheet {
-        sheet(self, title)
+    pub fn document(&self, title: &str) -> Document {
+        document(self, title)
     }
 }
 
-fn sheet(summary: &Summary, title: &str) -> Sheet {
-=======
-pub(super) fn document(summary: &Summary, title: &str) -> Document {
->>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
+fn document(summary: &Summary, title: &str) -> Document {
     let epochs = curve(summary);
     let mut tables = vec![all_runs(summary)];
     tables.extend(failures(summary));
@@ -160,24 +151,12 @@ fn all_runs(summary: &Summary) -> Table {
         let name = format!("attention on {}, {class}", summary.target.words());
         add(&name, 3, column);
     }
-<<<<<<< HEAD:crates/sweep/src/summary/document.rs
     add("learned at step", 0, summary.columns.number(LEARNED));
-    Cells {
-        rows,
-        ..Cells::default()
-    }
-}
-
-/// Why runs failed, the most common reason first.
-fn failures(summary: &Summary) -> Option<Cells> {
-=======
-    add("learned at step", 0, &numbers[LEARNED]);
     Table::of_text("All runs", "", rows)
 }
 
-/// Why runs failed, the commonest reason first.
+/// Why runs failed, the most common reason first.
 fn failures(summary: &Summary) -> Option<Table> {
->>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
     let mut reasons: Vec<_> = summary.reasons.values().collect();
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.runs));
     let mut rows = vec![["reason", "runs", "first seed"].map(str::to_owned).to_vec()];
@@ -188,17 +167,8 @@ fn failures(summary: &Summary) -> Option<Table> {
             reason.seed.to_string(),
         ]);
     }
-<<<<<<< HEAD:crates/sweep/src/summary/document.rs
-    (rows.len() > 1).then(|| Cells {
-        title: "Failed runs".to_owned(),
-        how: "messages that differ only in numbers are counted together, under the first one"
-            .to_owned(),
-        rows,
-    })
-=======
-    let how = "messages that begin alike but for numbers are counted together, under the first";
+    let how = "messages that differ only in numbers are counted together, under the first one";
     (rows.len() > 1).then(|| Table::of_text("Failed runs", how, rows))
->>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
 }
 
 /// The losses of an epoch over all runs that have it; of many epochs, a selection.
@@ -286,14 +256,8 @@ fn positions_panel(summary: &Summary) -> Option<Plot> {
         let ranges = by_position(summary, class).into_iter().map(range).collect();
         (name.to_owned(), ranges)
     });
-<<<<<<< HEAD:crates/sweep/src/summary/document.rs
     let positions = positions(summary);
-    (positions > 0).then(|| Panel::Ranges {
-=======
-    let lists = &summary.columns.lists;
-    let positions = lists[POSITIVE].len().max(lists[NEGATIVE].len());
     (positions > 0).then(|| Plot::Ranges {
->>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
         labels: ["position", "attention of [CLS] (median, 5% to 95%)"].map(str::to_owned),
         groups: (0..positions.min(MOST_ROWS))
             .map(|position| position.to_string())
@@ -347,13 +311,8 @@ fn distributions(summary: &Summary) -> Vec<Plot> {
     ]
 }
 
-<<<<<<< HEAD:crates/sweep/src/summary/document.rs
-/// One row per group.
-fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Cells {
-=======
 /// A line for each group.
 fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
->>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
     let mut rows = vec![
         [
             "",
@@ -387,16 +346,9 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
     let how = format!(
         "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
              that learned is Wilson's",
-<<<<<<< HEAD:crates/sweep/src/summary/document.rs
-            summary.target.words()
-        ),
-        rows,
-    }
-=======
-        summary.watched.words()
+        summary.target.words()
     );
     Table::of_text(title, &how, rows)
->>>>>>> inspector:crates/trainer/src/sweep/summary/sheet.rs
 }
 
 /// How many learn, and how strongly they attend, by a key.

@@ -3,11 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-<<<<<<< HEAD:crates/sweep/src/summary/summary.rs
 use headlight_trainer::Failure;
-=======
-use headlight_inspector::Document;
->>>>>>> inspector:crates/trainer/src/sweep/summary/mod.rs
 use serde_json::Value;
 
 use super::columns::{Columns, NEGATIVE, POSITIVE};
@@ -85,9 +81,7 @@ impl Summary {
         };
         let mut rows = Rows::open(path)?;
         let mut last = None;
-        let wanted = |key: &str| {
-            key == "error" || key.contains('.') || Columns::holds(key)
-        };
+        let wanted = |key: &str| key == "error" || key.contains('.') || Columns::holds(key);
         while let Some(line) = rows.next(wanted)? {
             let place = Some((line.seed, line.point));
             if place <= last {
@@ -189,8 +183,7 @@ impl Summary {
             )));
         }
         let runs = self.columns.points.len();
-        self.attention =
-            [positive, negative].map(|lists| self.target.attention(lists, runs));
+        self.attention = [positive, negative].map(|lists| self.target.attention(lists, runs));
         Ok(())
     }
 
@@ -238,22 +231,4 @@ impl Summary {
     pub(super) fn learned(&self) -> usize {
         self.points.iter().map(|point| point.learned).sum()
     }
-<<<<<<< HEAD:crates/sweep/src/summary/summary.rs
-=======
-
-    /// The tables, and histograms, for a terminal of so many columns.
-    pub fn text(&self, columns: usize) -> String {
-        format!("\n{}", self.document("").markdown(columns))
-    }
-
-    /// The pictures.
-    pub fn picture(&self, title: &str) -> String {
-        self.document(title).plots_svg()
-    }
-
-    /// Words, tables and pictures.
-    pub fn document(&self, title: &str) -> Document {
-        sheet::document(self, title)
-    }
->>>>>>> inspector:crates/trainer/src/sweep/summary/mod.rs
 }

@@ -36,9 +36,7 @@ impl AttentionTarget {
     /// The attention on the target if it were uniform over `positions` positions.
     pub(super) fn uniform(&self, positions: usize) -> Option<f64> {
         match self {
-            Self::Positions(named) if positions > 0 => {
-                Some(named.len() as f64 / positions as f64)
-            }
+            Self::Positions(named) if positions > 0 => Some(named.len() as f64 / positions as f64),
             _ => None,
         }
     }

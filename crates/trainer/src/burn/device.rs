@@ -23,7 +23,9 @@ pub fn open(name: &str) -> Result<OpenDevice, Failure> {
         #[cfg(feature = "flex")]
         _ => Ok(cpu(Device::flex())),
         #[cfg(not(feature = "flex"))]
-        _ => Err(Failure::Input(format!("device `{name}` is not in this build"))),
+        _ => Err(Failure::Input(format!(
+            "device `{name}` is not in this build"
+        ))),
     }
 }
 
@@ -78,6 +80,9 @@ mod gpu {
             "" => String::new(),
             driver => format!(", driver {driver}"),
         };
-        format!("{} ({:?}, {:?}{driver})", info.name, info.device_type, info.backend)
+        format!(
+            "{} ({:?}, {:?}{driver})",
+            info.name, info.device_type, info.backend
+        )
     }
 }

@@ -79,7 +79,9 @@ impl Engine for BurnEngine<'_> {
             let weights = last.attention.weights.clone();
             let cls = self.model.inputs.cls_position;
             let cls_rows = weights.slice(s![.., .., cls..cls + 1, ..]).mean_dim(1); // [batch, 1, 1, position]
-            predictions.attention.extend(cls_rows.into_data().iter::<f64>());
+            predictions
+                .attention
+                .extend(cls_rows.into_data().iter::<f64>());
         }
     }
 

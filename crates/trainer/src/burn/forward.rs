@@ -56,7 +56,10 @@ pub fn fill(
         if let Some(values) = &mut dump.feed_forward {
             let over = |field: fn(&FeedForwardOutput) -> &Tensor<3>| {
                 let layers = layers.iter().flat_map(|layer| &layer.feed_forward);
-                host(Tensor::stack::<4>(layers.map(|layer| field(layer).clone()).collect(), 1))
+                host(Tensor::stack::<4>(
+                    layers.map(|layer| field(layer).clone()).collect(),
+                    1,
+                ))
             };
             values.hidden.extend(over(|layer| &layer.hidden));
             values.residual.extend(over(|layer| &layer.residual));

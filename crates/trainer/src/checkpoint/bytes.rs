@@ -118,7 +118,9 @@ impl Checkpoint {
             return Err("it was cut short, or it is not a checkpoint".to_owned());
         };
         let Some(checksum) = head.strip_prefix(MAGIC.as_bytes()) else {
-            return Err("it is not a checkpoint, or one of another version of headlight".to_owned());
+            return Err(
+                "it is not a checkpoint, or one of another version of headlight".to_owned(),
+            );
         };
         let body = &bytes[end + 1..];
         if format!("{:x}", Sha256::digest(body)).as_bytes() != checksum {

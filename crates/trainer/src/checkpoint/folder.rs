@@ -106,7 +106,10 @@ impl Checkpoints {
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == EXTENSION))
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|extension| extension == EXTENSION)
+            })
             .collect();
         paths.sort();
         paths.reverse();

@@ -18,10 +18,7 @@ pub fn compare_at_start(
     session: &Session,
     engine: &mut dyn Engine,
 ) -> Result<Vec<Comparison>, Failure> {
-    let (config, train) = (
-        &session.experiment.config,
-        &session.experiment.splits.train,
-    );
+    let (config, train) = (&session.experiment.config, &session.experiment.splits.train);
     let indices = reference.samples.iter().map(|&sample| sample as usize);
     let samples = session.training_samples(indices.collect());
     let mut comparisons = Vec::new();
@@ -56,7 +53,13 @@ pub fn compare_at_start(
     let gradient = engine.gradient(train, first);
     for (ours, theirs) in gradient.iter().zip(&reference.gradient) {
         let (what, bound) = (theirs.name.clone(), Bound::GRADIENT);
-        comparisons.push(compare("gradient", what, &ours.values, &theirs.values, bound));
+        comparisons.push(compare(
+            "gradient",
+            what,
+            &ours.values,
+            &theirs.values,
+            bound,
+        ));
     }
     Ok(comparisons)
 }

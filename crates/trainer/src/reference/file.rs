@@ -76,11 +76,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn reference(
-        &mut self,
-        config: &ExperimentConfig,
-        train: &Dataset,
-    ) -> Reference {
+    fn reference(&mut self, config: &ExperimentConfig, train: &Dataset) -> Reference {
         let own = &config.model.layout(config.inputs());
         let epochs = self.epochs(config, train);
         // A tensor without data can claim any extent.
