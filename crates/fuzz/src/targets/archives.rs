@@ -3,11 +3,10 @@
 use std::io::{Cursor, Read, Write};
 use std::sync::OnceLock;
 
-use headlight_data::Dataset;
+use headlight_data::{Dataset, Stream};
 use headlight_dump::AttentionDump;
-use headlight_trainer::devices::DeviceName;
-use headlight_trainer::experiment::{init_model, inputs};
-use headlight_trainer::record::{Moment, Samples, record};
+use headlight_trainer::devices::OpenDevice;
+use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -47,9 +46,10 @@ pub(crate) fn small_dump() -> &'static [u8] {
         config.data.rule = None;
         config.model.d_model = 2;
         config.model.d_ff = 2;
-        config.model.validate_for(inputs(&config)).unwrap();
-        let device = DeviceName::Flex.open().unwrap().device;
-        let model = init_model(&config, &device).unwrap();
+        let inputs = config.inputs();
+        config.model.validate_for(inputs).unwrap();
+        let rng = &mut Stream::Weights.rng(config.seed);
+        let parameters = config.model.initial_parameters(inputs, rng);
         let mut dataset = Dataset::empty(2);
         dataset.push(&[0, 1, 3], true);
         let samples = Samples {
@@ -58,7 +58,12 @@ pub(crate) fn small_dump() -> &'static [u8] {
             from_training: true,
             labelled: true,
         };
-        let dump = record(&model, &samples, Moment::default(), &config, &device).unwrap();
+        let model = Model {
+            config: &config,
+            parameters: &parameters,
+        };
+        let device = OpenDevice::open("flex").unwrap();
+        let dump = dump(model, &samples, Origin::default(), &device).unwrap();
         let mut bytes = Vec::new();
         dump.write_npz(&mut bytes).unwrap();
         bytes

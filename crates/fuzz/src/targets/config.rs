@@ -23,7 +23,7 @@ pub(crate) mod file {
     }
 }
 
-/// Values of `--set`, a line each.
+/// Values of `--set`, one per line.
 pub(crate) mod set {
     use std::path::Path;
     use std::sync::OnceLock;
@@ -58,7 +58,7 @@ pub(crate) mod set {
 
 /// Values of `--grid`, `--seeds` and `--shard`.
 pub(crate) mod grid {
-    use headlight_trainer::sweep::{Grid, Seeds, Shard};
+    use headlight_sweep::{Grid, Seeds, Shard};
 
     pub(crate) fn read(bytes: &[u8]) {
         if let Ok(text) = str::from_utf8(bytes) {

@@ -1,6 +1,6 @@
 //! The readers, by what they read. Each is a module with `read` and `seeds`.
 //!
-//! What a reader needs besides its bytes (a config, a model) is made once.
+//! Whatever a reader needs besides its bytes (a config, a model) is made once.
 #![allow(clippy::unwrap_used)] // Of inputs that are not the fuzzer's.
 
 pub(crate) mod archives;
@@ -12,7 +12,7 @@ pub(crate) mod weights;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use headlight_trainer::config::ExperimentConfig;
+use headlight_experiment::config::ExperimentConfig;
 
 /// A file of the repository.
 fn repository(path: &str) -> PathBuf {
@@ -30,11 +30,11 @@ fn quick() -> &'static ExperimentConfig {
     })
 }
 
-/// Files of the repository with an ending, as seeds.
-fn files(folder: &str, ending: &str) -> Vec<Vec<u8>> {
+/// Files of the repository with a file extension, as seeds.
+fn files(folder: &str, extension: &str) -> Vec<Vec<u8>> {
     let entries = std::fs::read_dir(repository(folder)).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|found| found == ending));
+    paths.retain(|path| path.extension().is_some_and(|found| found == extension));
     paths.sort();
     paths
         .iter()

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use headlight_trainer::page::{Source, page};
 use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::run_page::{Source, page};
 use tempfile::TempDir;
 
 use super::archives::small_dump;
@@ -42,7 +42,7 @@ fn read_run(name: &str, bytes: &[u8]) {
     fs::write(folder.join(name), bytes).unwrap();
     let run = RunDir::open(&folder).unwrap();
     let _ = run.metrics(Some);
-    let _ = page(&[Source::open(&folder).unwrap()], None);
+    let _ = page(&[Source::open(&folder).unwrap()], |_, _, _| Ok(()));
 }
 
 /// `metrics.jsonl`.
@@ -86,8 +86,8 @@ pub(crate) mod reference {
 }
 
 /// Hash of the sweep that the rows are of.
-fn plan() -> &'static headlight_trainer::sweep::Plan {
-    use headlight_trainer::sweep::{Plan, Seeds};
+fn plan() -> &'static headlight_sweep::Plan {
+    use headlight_sweep::{Plan, Seeds};
     static PLAN: OnceLock<Plan> = OnceLock::new();
     PLAN.get_or_init(|| {
         let overrides = ["data.samples=20".to_owned(), "data.held_out=0".to_owned()];
@@ -111,9 +111,9 @@ fn rows(hash: &str) -> Vec<u8> {
     [row(0, 0), row(0, 1), row(1, 0)].concat().into_bytes()
 }
 
-/// A results file that a sweep goes on with.
+/// A results file that a sweep resumes.
 pub(crate) mod results {
-    use headlight_trainer::sweep::{Busy, Results, Summary};
+    use headlight_sweep::{Busy, Results, Summary};
 
     use super::{file, fs, plan, rows};
 
@@ -122,11 +122,11 @@ pub(crate) mod results {
         fs::write(&path, bytes).unwrap();
         let opened = Results::open(&path, plan(), 0..plan().len(), Busy::Refuse);
         match opened.map(drop) {
-            // A summary looks at fields that going on with a sweep does not need.
+            // A summary reads fields that resuming a sweep does not need.
             Ok(()) => {
                 let _ = Summary::read(&path, plan()).map(|summary| summary.text(80));
             }
-            // What is refused is left as it was.
+            // A refused file stays as it was.
             Err(_) => assert_eq!(fs::read(&path).unwrap(), bytes),
         }
     }
@@ -138,7 +138,7 @@ pub(crate) mod results {
 
 /// Two results files that are merged: the byte 0 divides them.
 pub(crate) mod merge {
-    use headlight_trainer::sweep::merge;
+    use headlight_sweep::merge;
 
     use super::{file, fs, rows};
 
@@ -167,14 +167,14 @@ pub(crate) mod merge {
 
 /// A results file that is reported on.
 pub(crate) mod report {
-    use headlight_trainer::sweep::{Summary, Watched};
+    use headlight_sweep::{AttentionTarget, Summary};
 
     use super::{file, fs, rows};
 
     pub(crate) fn read(bytes: &[u8]) {
         let path = file("report.jsonl");
         fs::write(&path, bytes).unwrap();
-        if let Ok(summary) = Summary::of(&path, Watched::Main, &[]) {
+        if let Ok(summary) = Summary::of(&path, AttentionTarget::Main, &[]) {
             let document = summary.document("fuzzed");
             let _ = (document.markdown(80), document.plots_svg(), document.html());
         }

@@ -2,15 +2,15 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{Format, read_from, write};
+use headlight_data::files::{Format, read, write};
 use headlight_data::{Dataset, LabelRule, Splits};
 
 fn read_as(bytes: &[u8], format: Format) {
-    if let Ok(splits) = read_from(Cursor::new(bytes), format) {
+    if let Ok(splits) = read(Cursor::new(bytes), format, "") {
         // What is read can be written, and read again.
         let mut again = Vec::new();
         write(&splits, format, &mut again).unwrap();
-        assert_eq!(read_from(Cursor::new(again), format), Ok(splits));
+        assert_eq!(read(Cursor::new(again), format, ""), Ok(splits));
     }
 }
 
@@ -75,15 +75,14 @@ pub(crate) mod jsonl {
 pub(crate) mod tokens {
     use std::io::Cursor;
 
-    use headlight_trainer::commands::dump::parse_samples;
-    use headlight_trainer::commands::predict::parse;
+    use headlight_trainer::samples::{parse_lines, parse_tokens};
 
     use crate::targets::quick;
 
     pub(crate) fn read(bytes: &[u8]) {
-        let _ = parse_samples(Cursor::new(bytes), quick());
+        let _ = parse_lines(Cursor::new(bytes), quick());
         if let Ok(text) = str::from_utf8(bytes) {
-            let _ = parse(text, quick());
+            let _ = parse_tokens(text, quick());
         }
     }
 

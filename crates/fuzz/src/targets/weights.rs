@@ -1,17 +1,17 @@
-//! safetensors: weights, recorded runs, and checkpoints.
+//! safetensors: weights, reference runs, and checkpoints.
 
 use std::sync::OnceLock;
 
-use headlight_trainer::experiment::Experiment;
+use headlight_trainer::session::Session;
 
 use super::quick;
 
-fn experiment() -> &'static Experiment {
-    static EXPERIMENT: OnceLock<Experiment> = OnceLock::new();
-    EXPERIMENT.get_or_init(|| {
+fn session() -> &'static Session {
+    static SESSION: OnceLock<Session> = OnceLock::new();
+    SESSION.get_or_init(|| {
         let mut config = quick().clone();
         config.data.vocab_size = 43;
-        Experiment::new(config).unwrap()
+        Session::open(config).unwrap()
     })
 }
 
@@ -25,22 +25,22 @@ fn file(header: &str, data: usize) -> Vec<u8> {
 
 /// A model's weights.
 pub(crate) mod model {
+    use headlight_architecture::Parameter;
     use headlight_trainer::weights::{decode, encode};
 
-    use super::experiment;
+    use super::session;
 
     pub(crate) fn read(bytes: &[u8]) {
         let Ok(parameters) = decode(bytes) else {
             return;
         };
-        let experiment = experiment();
-        let model = experiment.start_on(&experiment.device.device).unwrap();
-        let _ = model.with_parameters(parameters);
+        let config = &session().experiment.config;
+        let _ = Parameter::arrange(parameters, &config.model.layout(config.inputs()));
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {
         vec![
-            encode(experiment().start.clone()).unwrap(),
+            encode(session().experiment.start.clone()).unwrap(),
             super::file(
                 r#"{"__metadata__":{"a":"b"},"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}"#,
                 8,
@@ -53,16 +53,16 @@ pub(crate) mod model {
     }
 }
 
-/// A recorded run.
+/// A reference run.
 pub(crate) mod reference {
     use headlight_trainer::reference::Reference;
 
-    use super::experiment;
+    use super::session;
 
     pub(crate) fn read(bytes: &[u8]) {
-        let experiment = experiment();
+        let experiment = &session().experiment;
         let (config, train) = (&experiment.config, &experiment.splits.train);
-        let _ = Reference::decode(bytes, &experiment.start, config, train);
+        let _ = Reference::decode(bytes, config, train);
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {
@@ -79,22 +79,22 @@ pub(crate) mod reference {
     }
 }
 
-/// A checkpoint; what is read is what stands behind the checksum, which no fuzzer would guess.
+/// A checkpoint; the fuzzer writes the bytes after the checksum, which it would never guess.
 pub(crate) mod checkpoint {
+    use headlight_experiment::train::Progress;
     use headlight_trainer::checkpoint::{Checkpoint, seal};
     use headlight_trainer::files::LinesMark;
-    use headlight_trainer::train::Progress;
 
-    use super::experiment;
+    use super::session;
 
     pub(crate) fn read(bytes: &[u8]) {
         let _ = Checkpoint::decode(bytes);
         let Ok(checkpoint) = Checkpoint::decode(&seal(bytes)) else {
             return;
         };
-        // Going on from many steps takes its time, by design.
+        // Restoring many steps takes long, by design.
         if checkpoint.state.steps < 1000 {
-            let _ = experiment().engine().unwrap().restore(&checkpoint.state);
+            let _ = session().engine().unwrap().restore(&checkpoint.state);
         }
     }
 
@@ -105,7 +105,7 @@ pub(crate) mod checkpoint {
                 loss: Some(0.25),
                 ..Progress::default()
             },
-            state: experiment().engine().unwrap().state(),
+            state: session().engine().unwrap().state(),
             metrics: LinesMark {
                 bytes: 100,
                 sha256: "0".repeat(64),
