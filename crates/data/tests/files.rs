@@ -171,7 +171,7 @@ fn bad_rows_are_named_with_their_place() {
         (
             "negative.csv",
             format!("{header}train,0,0,-3\n"),
-            "line 2: -3 is no token id",
+            "line 2: -3 ",
         ),
         ("empty.csv", header.to_owned(), "no training samples"),
         (

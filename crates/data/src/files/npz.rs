@@ -1,12 +1,12 @@
-//! Datasets as npz: `tokens` int64 `[sample, position]`, `labels` float32 `[sample]`, and the same
-//! with `held_out_`.
+//! Datasets as npz: `tokens` int64 `[sample, position]` and `labels` float32 `[sample]` for training,
+//! `held_out_tokens` and `held_out_labels` for the held-out set.
 
 use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
-use super::{HELD_OUT, Place, Samples, TRAIN, named};
-use crate::Splits;
+use super::samples::{HELD_OUT, Place, Samples, TRAIN, named};
+use crate::dataset::Splits;
 
 fn array_names(split: &str) -> (String, String) {
     let prefix = if split == TRAIN {
@@ -48,7 +48,7 @@ pub(super) fn read(reader: impl Read + Seek, samples: &mut Samples) -> Result<()
         let tokens = npz
             .integers(&tokens_name)
             .map_err(|error| error.to_string())?;
-        // Labels are float32 as in the notebook; whole numbers do as well.
+        // Labels are float32, as in the notebook, or integers.
         let labels = match npz.floats(&labels_name) {
             Err(NpzError::Unreadable { .. }) => {
                 let labels = npz
