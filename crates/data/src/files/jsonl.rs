@@ -55,7 +55,7 @@ pub(super) fn read(reader: impl BufRead, samples: &mut Samples) -> Result<(), St
         let row: Row =
             serde_json::from_str(&line.text).map_err(|error| format!("{place}: {error}"))?;
         let held_out = held_out(&row.split, place)?;
-        samples.push(place, held_out, row.label, &row.tokens)?;
+        samples.push(place, held_out, row.label as f64, &row.tokens)?;
     }
     Ok(())
 }

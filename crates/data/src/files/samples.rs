@@ -47,7 +47,7 @@ impl Samples {
         &mut self,
         place: Place<'_>,
         held_out: bool,
-        label: i64,
+        label: f64,
         tokens: &[i64],
     ) -> Result<(), String> {
         let splits = if let Some(splits) = &mut self.splits {
@@ -86,15 +86,17 @@ impl Samples {
                 "{place}: a sample starts with [CLS] = 0, or all samples end with it; no other token is 0"
             ));
         }
-        if !matches!(label, 0 | 1) {
-            return Err(format!("{place}: label {label} is neither 0 nor 1"));
-        }
+        let label = match label {
+            0.0 => false,
+            1.0 => true,
+            _ => return Err(format!("{place}: label {label} is neither 0 nor 1")),
+        };
         let split = if held_out {
             &mut splits.held_out
         } else {
             &mut splits.train
         };
-        split.push(&self.tokens, label == 1);
+        split.push(&self.tokens, label);
         Ok(())
     }
 

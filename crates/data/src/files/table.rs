@@ -56,6 +56,6 @@ pub(super) fn read(reader: impl Read, samples: &mut Samples) -> Result<(), Strin
             tokens.push(number(field)?);
         }
         let held_out = held_out(&record[0], place)?;
-        samples.push(place, held_out, number(&record[1])?, &tokens)?;
+        samples.push(place, held_out, number(&record[1])? as f64, &tokens)?;
     }
 }
