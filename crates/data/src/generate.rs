@@ -29,8 +29,11 @@ impl DatasetConfig {
                 positive_rate,
             } => (*generator, *samples, *positive_rate),
             Source::File(path) => {
-                let path = path.display();
-                let message = format!("the samples are in the file {path}, which nothing read");
+                let message = format!(
+                    "the samples come from the file {}, but only generated samples are supported here; \
+                     remove `file` and set `samples`",
+                    path.display()
+                );
                 return Err(InvalidValue::new("file", message));
             }
         };

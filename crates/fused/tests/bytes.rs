@@ -244,4 +244,14 @@ const SIZES: [(usize, usize, usize, bool); 9] = [
     (24, 4, 3, true),
     (1, 1, 1, true),
 ];
-const PINNED: [u64; 9] = [0; 9];
+const PINNED: [u64; 9] = [
+    0xcc07_fa23_1d2b_07b5,
+    0xf814_bc4a_e314_1fbf,
+    0x0a9a_a0ed_4be6_caaa,
+    0xebac_c8ac_9e56_2cfe,
+    0xbf44_9cd1_a7ac_54f1,
+    0x7074_df64_0915_e660,
+    0x43d5_a05a_185a_48da,
+    0x894e_ba3c_2492_5d55,
+    0x156e_add1_aad6_7ce2,
+];

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufWriter, Write};
 use headlight_input::{LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
 
-use super::samples::{Place, Samples, TRAIN, held_out, named};
+use super::builder::{Place, SplitsBuilder, TRAIN, held_out, named};
 use crate::dataset::Splits;
 
 #[derive(Serialize, Deserialize)]
@@ -41,7 +41,7 @@ pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
     writer.flush()
 }
 
-pub(super) fn read(reader: impl BufRead, samples: &mut Samples) -> Result<(), String> {
+pub(super) fn read(reader: impl BufRead, builder: &mut SplitsBuilder) -> Result<(), String> {
     let mut lines = Lines::new(reader, LINE_LIMIT);
     for number in 1.. {
         let place = Place::Line(number);
@@ -55,7 +55,7 @@ pub(super) fn read(reader: impl BufRead, samples: &mut Samples) -> Result<(), St
         let row: Row =
             serde_json::from_str(&line.text).map_err(|error| format!("{place}: {error}"))?;
         let held_out = held_out(&row.split, place)?;
-        samples.push(place, held_out, row.label as f64, &row.tokens)?;
+        builder.push(place, held_out, row.label as f64, &row.tokens)?;
     }
     Ok(())
 }

@@ -3,16 +3,16 @@
 //! Each format holds both splits. A sample has token ids including `[CLS]` = 0, a label of 0 or 1,
 //! and a split.
 
+mod builder;
 mod jsonl;
 mod npz;
-mod samples;
 mod table;
 
 use std::fmt;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::Path;
 
-use samples::Samples;
+use builder::SplitsBuilder;
 
 use crate::cls::{CLS, ClsPlace};
 use crate::config::DatasetConfig;
@@ -103,13 +103,13 @@ pub fn read(
     name: impl fmt::Display,
 ) -> Result<Splits, FileError> {
     let reader = BufReader::new(reader);
-    let mut samples = Samples::default();
+    let mut builder = SplitsBuilder::default();
     match format {
-        Format::Npz => npz::read(reader, &mut samples),
-        Format::Csv => table::read(reader, &mut samples),
-        Format::Jsonl => jsonl::read(reader, &mut samples),
+        Format::Npz => npz::read(reader, &mut builder),
+        Format::Csv => table::read(reader, &mut builder),
+        Format::Jsonl => jsonl::read(reader, &mut builder),
     }
-    .and_then(|()| samples.splits())
+    .and_then(|()| builder.splits())
     .map_err(|message| FileError::new(name, message))
 }
 

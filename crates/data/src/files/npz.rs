@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
-use super::samples::{HELD_OUT, Place, Samples, TRAIN, named};
+use super::builder::{HELD_OUT, Place, SplitsBuilder, TRAIN, named};
 use crate::dataset::Splits;
 
 fn array_names(split: &str) -> (String, String) {
@@ -38,7 +38,7 @@ pub(super) fn write(splits: &Splits, mut writer: impl Write) -> io::Result<()> {
     writer.flush()
 }
 
-pub(super) fn read(reader: impl Read + Seek, samples: &mut Samples) -> Result<(), String> {
+pub(super) fn read(reader: impl Read + Seek, builder: &mut SplitsBuilder) -> Result<(), String> {
     let message = |error: NpzError| error.to_string();
     let mut npz = NpzReader::new(reader).map_err(message)?;
     for split in [TRAIN, HELD_OUT] {
@@ -73,7 +73,7 @@ pub(super) fn read(reader: impl Read + Seek, samples: &mut Samples) -> Result<()
         for (sample, label) in labels.into_iter().enumerate() {
             let place = Place::Row(&tokens_name, sample);
             let tokens = &tokens.values[sample * positions..][..positions];
-            samples.push(place, split == HELD_OUT, label, tokens)?;
+            builder.push(place, split == HELD_OUT, label, tokens)?;
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use csv::StringRecord;
 use headlight_input::{LINE_LIMIT, Metered};
 
-use super::samples::{Place, Samples, held_out, named};
+use super::builder::{Place, SplitsBuilder, held_out, named};
 use crate::dataset::Splits;
 
 pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
@@ -26,7 +26,7 @@ pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
     csv.flush()
 }
 
-pub(super) fn read(reader: impl Read, samples: &mut Samples) -> Result<(), String> {
+pub(super) fn read(reader: impl Read, builder: &mut SplitsBuilder) -> Result<(), String> {
     // A quoted record can span any number of lines, so each record gets a budget of bytes.
     let (reader, allowance) = Metered::new(reader, LINE_LIMIT, "a record");
     let mut csv = csv::Reader::from_reader(reader);
@@ -56,6 +56,6 @@ pub(super) fn read(reader: impl Read, samples: &mut Samples) -> Result<(), Strin
             tokens.push(number(field)?);
         }
         let held_out = held_out(&record[0], place)?;
-        samples.push(place, held_out, number(&record[1])? as f64, &tokens)?;
+        builder.push(place, held_out, number(&record[1])? as f64, &tokens)?;
     }
 }

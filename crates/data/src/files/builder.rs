@@ -1,4 +1,4 @@
-//! Samples as they are read from a file: checked, and sorted into splits.
+//! Checks samples as they are read from a file, and sorts them into splits.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl fmt::Display for Place<'_> {
 
 /// The samples read so far.
 #[derive(Default)]
-pub(super) struct Samples {
+pub(super) struct SplitsBuilder {
     /// `None` before the first sample, which sets the length of all.
     splits: Option<Splits>,
     cls_position: usize,
@@ -41,7 +41,7 @@ pub(super) struct Samples {
     tokens: Vec<u32>,
 }
 
-impl Samples {
+impl SplitsBuilder {
     /// Checks a sample and appends it to its split.
     pub(super) fn push(
         &mut self,
