@@ -67,7 +67,9 @@ impl LabelRule {
         match *self {
             Self::TokenAnywhere { token } => holding(&[token]),
             Self::TokenBeforeToken { first, second } => holding(&[first, second]),
-            _ => self.fixed_positions().unwrap_or_default(),
+            Self::TokenAtPosition { .. } | Self::EqualPositions { .. } => {
+                self.fixed_positions().unwrap_or_default()
+            }
         }
     }
 
