@@ -1,18 +1,19 @@
-//! Batches in an order that only depends on the seed and the epoch.
+//! Batches, in an order that depends on the seed and the epoch alone.
 
-use crate::{Dataset, Stream, random};
+use crate::dataset::Dataset;
+use crate::random::{Stream, shuffle};
 
-/// Words of the shuffle stream that belong to one epoch; a shuffle takes a few a sample.
+/// Words of the shuffle stream that belong to one epoch. A shuffle uses a few per sample.
 const WORDS_PER_EPOCH: u128 = 1 << 40;
 
-/// Some samples of a dataset, as a model takes them.
+/// Some samples of a dataset, in the form that a model takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Row-major token ids. `[batch, position]`
     pub tokens: Vec<i32>,
     /// 0 or 1. `[batch]`
     pub labels: Vec<f32>,
-    /// Positions of a sample, `[CLS]` among them.
+    /// Positions per sample, including `[CLS]`.
     pub positions: usize,
 }
 
@@ -63,7 +64,7 @@ impl Batches {
     /// # Panics
     /// When `batch_size` is 0.
     pub fn in_order(dataset: &Dataset, batch_size: usize) -> Self {
-        assert!(batch_size > 0, "a batch needs a sample");
+        assert!(batch_size > 0, "batch_size is 0; a batch needs a sample");
         Self {
             order: (0..dataset.len() as u32).collect(),
             batch_size,
@@ -72,8 +73,8 @@ impl Batches {
 
     /// The samples of `dataset`, reshuffled for `epoch`.
     ///
-    /// Each epoch starts at a place of its own in the [`Shuffle`](Stream::Shuffle) stream, from
-    /// the samples in order: an order follows from the seed and the epoch alone.
+    /// Each epoch starts at its own place in the [`Shuffle`](Stream::Shuffle) stream, and shuffles
+    /// the samples from their original order: the result depends on the seed and the epoch alone.
     ///
     /// # Panics
     /// When `batch_size` is 0.
@@ -81,16 +82,16 @@ impl Batches {
         let mut batches = Self::in_order(dataset, batch_size);
         let mut rng = Stream::Shuffle.rng(seed);
         rng.set_word_pos(epoch as u128 * WORDS_PER_EPOCH);
-        random::shuffle(&mut batches.order, &mut rng);
+        shuffle(&mut batches.order, &mut rng);
         batches
     }
 
-    /// Samples in an order given from elsewhere.
+    /// Samples in an order that the caller gives, such as a recorded one.
     ///
     /// # Panics
     /// When `batch_size` is 0.
     pub fn given(order: Vec<u32>, batch_size: usize) -> Self {
-        assert!(batch_size > 0, "a batch needs a sample");
+        assert!(batch_size > 0, "batch_size is 0; a batch needs a sample");
         Self { order, batch_size }
     }
 

@@ -1,4 +1,4 @@
-//! What a dataset is made from.
+//! The settings that a dataset is made from.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::cls::ClsPlace;
 use crate::invalid::InvalidValue;
 use crate::rule::LabelRule;
 
-/// The largest number of tokens that a dataset may hold, in all (4 bytes each).
+/// The largest number of tokens in a generated dataset (4 bytes each).
 const TOKEN_LIMIT: u64 = 1 << 30;
 
 /// The `[data]` section of an experiment.
@@ -17,28 +17,28 @@ const TOKEN_LIMIT: u64 = 1 << 30;
 pub struct DatasetConfig {
     /// Seed of the generator and of the held-out split.
     pub seed: u64,
-    /// Where samples come from.
+    /// The origin of the samples.
     pub source: Source,
-    /// Number of tokens, `[CLS]` = 0 among them; samples hold 1 to `vocab_size - 1`.
+    /// Number of different tokens, including `[CLS]` = 0. Samples hold 1 to `vocab_size - 1`.
     pub vocab_size: u32,
-    /// Tokens a sample, without `[CLS]`.
+    /// Tokens per sample, without `[CLS]`.
     pub seq_len: usize,
-    /// Where `[CLS]` stands in each sample.
+    /// The place of `[CLS]` in each sample.
     pub cls: ClsPlace,
-    /// Samples that are kept from training, to measure generalisation.
+    /// Number of samples that training never sees, to measure generalisation.
     pub held_out: usize,
-    /// What makes a sample positive. Only a dataset from a file may be without.
+    /// The rule that labels samples. Only a dataset from a file may omit it.
     pub rule: Option<LabelRule>,
 }
 
-/// Where samples come from.
+/// The origin of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// Drawn from a seed.
     Generated {
-        /// How tokens are drawn.
+        /// The generator that draws tokens.
         generator: Generator,
-        /// Training samples.
+        /// Number of training samples.
         samples: usize,
         /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
         positive_rate: Option<f64>,
@@ -47,7 +47,7 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// How tokens are drawn.
+/// A generator of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Generator {
@@ -61,25 +61,25 @@ impl DatasetConfig {
     /// Checks every value.
     ///
     /// # Errors
-    /// Names the first value that cannot be used.
+    /// Names the first invalid value.
     pub fn validate(&self) -> Result<(), InvalidValue> {
-        if self.vocab_size < 2 {
-            return Err(InvalidValue::new(
-                "vocab_size",
-                format!(
-                    "vocab_size is {}; it counts [CLS], so 2 is the least",
-                    self.vocab_size
-                ),
-            ));
+        fn invalid(key: &str, message: impl Into<String>) -> Result<(), InvalidValue> {
+            Err(InvalidValue::new(key, message))
         }
-        if self.seq_len == 0 {
-            return Err(InvalidValue::new(
-                "seq_len",
-                "seq_len is 0; a sample needs a token besides [CLS]",
-            ));
+        let (vocab_size, seq_len) = (self.vocab_size, self.seq_len);
+        if vocab_size < 2 {
+            let message = "it counts [CLS], so it must be at least 2";
+            return invalid(
+                "vocab_size",
+                format!("vocab_size is {vocab_size}; {message}"),
+            );
+        }
+        if seq_len == 0 {
+            let message = "seq_len is 0; a sample needs a token besides [CLS]";
+            return invalid("seq_len", message);
         }
         if let Some(rule) = &self.rule {
-            rule.validate(self.vocab_size, self.seq_len, self.cls)?;
+            rule.validate(vocab_size, seq_len, self.cls)?;
         }
         let Source::Generated {
             generator,
@@ -90,54 +90,51 @@ impl DatasetConfig {
             return Ok(());
         };
         if samples == 0 {
-            return Err(InvalidValue::new(
-                "samples",
-                "samples is 0; training needs at least one",
-            ));
+            return invalid("samples", "samples is 0; training needs at least one");
         }
         let tokens = (samples as u64)
-            .checked_add(self.held_out as u64)
-            .and_then(|samples| samples.checked_mul(self.seq_len as u64 + 1));
-        if tokens.is_none_or(|tokens| tokens > TOKEN_LIMIT) {
-            return Err(InvalidValue::new(
-                "samples",
-                format!(
-                    "(samples + held_out) * (seq_len + 1) is over {TOKEN_LIMIT} tokens; ask for fewer or shorter samples"
-                ),
-            ));
+            .saturating_add(self.held_out as u64)
+            .saturating_mul((seq_len as u64).saturating_add(1));
+        if tokens > TOKEN_LIMIT {
+            let message = format!(
+                "(samples + held_out) * (seq_len + 1) is over {TOKEN_LIMIT} tokens; ask for fewer or shorter samples"
+            );
+            return invalid("samples", message);
         }
         if generator == Generator::Numpy && u32::try_from(self.seed).is_err() {
-            return Err(InvalidValue::new(
-                "seed",
-                format!(
-                    "np.random.seed takes 0 to 4294967295, not {}; use a smaller seed or generator = \"chacha\"",
-                    self.seed
-                ),
-            ));
+            let message = format!(
+                "np.random.seed takes 0 to 4294967295, not {}; use a smaller seed or generator = \"chacha\"",
+                self.seed
+            );
+            return invalid("seed", message);
         }
         match (positive_rate, generator) {
-            (Some(_), Generator::Numpy) => Err(InvalidValue::new(
+            (Some(_), Generator::Numpy) => invalid(
                 "positive_rate",
                 "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or drop positive_rate",
-            )),
-            (Some(rate), Generator::Chacha) if !(0.0..=1.0).contains(&rate) => {
-                Err(InvalidValue::new(
-                    "positive_rate",
-                    if rate > 1.0 {
-                        format!(
-                            "{rate} asks for more positives than there are samples ({samples}); the rate is a share from 0 to 1"
-                        )
-                    } else {
-                        format!("{rate} is not a share from 0 to 1")
-                    },
-                ))
-            }
+            ),
+            (Some(rate), Generator::Chacha) if rate > 1.0 => invalid(
+                "positive_rate",
+                format!(
+                    "{rate} asks for more positives than there are samples ({samples}); the rate is a share from 0 to 1"
+                ),
+            ),
+            // NaN is refused here too.
+            (Some(rate), Generator::Chacha) if !(0.0..=1.0).contains(&rate) => invalid(
+                "positive_rate",
+                format!("{rate} is not a share from 0 to 1"),
+            ),
+            // Every rule holds for a sample of one repeated token.
+            (Some(rate), Generator::Chacha) if rate < 1.0 && vocab_size == 2 => invalid(
+                "positive_rate",
+                "with vocab_size = 2 there is only one sample, and it is positive; raise vocab_size",
+            ),
             _ => Ok(()),
         }
     }
 }
 
-/// [`DatasetConfig`] as it stands in TOML, where the keys of both sources share one table.
+/// [`DatasetConfig`] in TOML, where the keys of both sources share one table.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Keys {
@@ -171,15 +168,16 @@ impl TryFrom<Keys> for DatasetConfig {
             }
             (Some(_), _) => {
                 return Err(
-                    "`file` and `generator`, `samples` or `positive_rate` exclude each other: \
-                     a dataset is read or generated"
+                    "`file` excludes `generator`, `samples` and `positive_rate`: \
+                     samples are read from a file or generated; remove one or the other"
                         .to_owned(),
                 );
             }
             (None, None) => return Err("missing field `samples`".to_owned()),
             (None, Some(_)) if keys.rule.is_none() => {
                 return Err(
-                    "missing field `rule`: generated samples need one for labels".to_owned(),
+                    "missing field `rule`: generated samples need a rule for their labels"
+                        .to_owned(),
                 );
             }
             (None, Some(samples)) => Source::Generated {

@@ -1,6 +1,7 @@
 //! Samples with their labels.
 
-use crate::{CLS, LabelRule};
+use crate::cls::CLS;
+use crate::rule::LabelRule;
 
 /// Samples of one length with their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Splits {
 }
 
 impl Dataset {
-    /// No samples, each of which would have `seq_len` tokens beside `[CLS]`.
+    /// A dataset without samples, to be filled with samples of `seq_len` tokens and `[CLS]`.
     pub fn empty(seq_len: usize) -> Self {
         Self {
             tokens: Vec::new(),
@@ -32,8 +33,8 @@ impl Dataset {
     /// Appends a sample.
     ///
     /// # Panics
-    /// When `tokens` does not have [`positions`](Self::positions) tokens, the first or the last being
-    /// `[CLS]`.
+    /// When `tokens` does not have [`positions`](Self::positions) tokens, or neither the first nor the
+    /// last of them is `[CLS]`.
     pub fn push(&mut self, tokens: &[u32], label: bool) {
         assert!(
             tokens.len() == self.positions && (tokens[0] == CLS || tokens.ends_with(&[CLS])),
@@ -44,7 +45,7 @@ impl Dataset {
         self.labels.push(label);
     }
 
-    /// Appends a sample that is labelled by `rule`.
+    /// Appends a sample with the label that `rule` gives it.
     ///
     /// # Panics
     /// As [`push`](Self::push).
@@ -62,15 +63,15 @@ impl Dataset {
         self.labels.is_empty()
     }
 
-    /// Positions of a sample, `[CLS]` among them: `seq_len + 1`.
+    /// Positions per sample, including `[CLS]`: `seq_len + 1`.
     pub fn positions(&self) -> usize {
         self.positions
     }
 
-    /// The tokens of a sample, `[CLS]` among them.
+    /// The tokens of a sample, including `[CLS]`.
     ///
     /// # Panics
-    /// When there is no such sample.
+    /// When the index is out of range.
     pub fn tokens(&self, sample: usize) -> &[u32] {
         &self.tokens[sample * self.positions..(sample + 1) * self.positions]
     }
@@ -78,7 +79,7 @@ impl Dataset {
     /// The label of a sample.
     ///
     /// # Panics
-    /// When there is no such sample.
+    /// When the index is out of range.
     pub fn label(&self, sample: usize) -> bool {
         self.labels[sample]
     }

@@ -39,6 +39,7 @@ mod generate;
 mod invalid;
 mod random;
 mod rule;
+mod sampler;
 
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};

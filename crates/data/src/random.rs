@@ -1,10 +1,14 @@
 //! All randomness of Headlight: `ChaCha8(seed, stream)`, on the host.
+//!
+//! The traits and the seeding are `rand`'s. Ranges, fractions and shuffles are written out below:
+//! `rand` may change in any minor version which values these give for a seed, and Headlight promises
+//! the same ones for ever.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What random numbers are drawn for. Each purpose has a stream of its own, so that drawing more
-/// for one never shifts another.
+/// The purpose of random numbers. Each purpose has a stream of its own, so that drawing more for
+/// one never shifts another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Initial weights.
@@ -30,7 +34,8 @@ impl Stream {
 }
 
 /// A uniform integer in `0..n` by masked rejection: 32-bit words, masked to the smallest
-/// `2^k - 1` that covers `n - 1`, redrawn while they are above it. For `n = 1` nothing is drawn.
+/// `2^k - 1` that is at least `n - 1`, redrawn while they are above `n - 1`. For `n = 1` nothing is
+/// drawn.
 ///
 /// This is what NumPy's legacy `randint` does for ranges below 2^32 - 1
 /// (`buffered_bounded_masked_uint32` in `numpy/random/src/distributions/distributions.c`).
@@ -38,7 +43,7 @@ impl Stream {
 /// # Panics
 /// When `n` is 0.
 pub fn uniform_below(n: u32, mut next_word: impl FnMut() -> u32) -> u32 {
-    assert!(n > 0, "a range must hold a value");
+    assert!(n > 0, "an empty range has no number to draw");
     let max = n - 1;
     if max == 0 {
         return 0;

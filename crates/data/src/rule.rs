@@ -1,35 +1,37 @@
-//! Label rules: what makes a sample positive.
+//! Label rules: what makes a sample positive. All that Headlight knows of a rule is in this file.
 
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::cls::ClsPlace;
 use crate::invalid::InvalidValue;
+use crate::sampler::Sampler;
 
-/// A rule that decides a sample's label from its tokens. Positions count `[CLS]`,
-/// which stands at 0 or at the end.
+/// A rule that decides a sample's label from its tokens. Positions count `[CLS]`, which is
+/// at position 0 or at the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LabelRule {
-    /// `token` stands at `position`: the notebook's rule, with token 42 and position 3.
+    /// `token` is at `position`: the notebook's rule, with token 42 and position 3.
     TokenAtPosition {
-        /// The token looked for.
+        /// The token that the rule looks for.
         token: u32,
-        /// Where it must stand.
+        /// Where it must be.
         position: usize,
     },
-    /// `token` stands anywhere.
+    /// `token` is anywhere.
     TokenAnywhere {
-        /// The token looked for.
+        /// The token that the rule looks for.
         token: u32,
     },
-    /// `first` stands somewhere before `second`.
+    /// `first` is somewhere before `second`.
     TokenBeforeToken {
         /// The token that must come earlier.
         first: u32,
         /// The token that must come later.
         second: u32,
     },
-    /// The same token stands at both positions.
+    /// The same token is at both positions.
     EqualPositions {
         /// One position.
         first: usize,
@@ -54,8 +56,8 @@ impl LabelRule {
 
     /// The positions that decide a sample's label, for measuring how much attention they get.
     ///
-    /// Rules about positions name the same ones in every sample; rules about tokens name those
-    /// where the tokens stand, which may be none.
+    /// For a rule about positions they are the same in every sample. For a rule about tokens they are
+    /// where its tokens are, and a sample may have none.
     pub fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
         let holding = |wanted: &[u32]| {
             (0..tokens.len())
@@ -65,7 +67,9 @@ impl LabelRule {
         match *self {
             Self::TokenAnywhere { token } => holding(&[token]),
             Self::TokenBeforeToken { first, second } => holding(&[first, second]),
-            _ => self.fixed_positions().unwrap_or_default(),
+            Self::TokenAtPosition { .. } | Self::EqualPositions { .. } => {
+                self.fixed_positions().unwrap_or_default()
+            }
         }
     }
 
@@ -76,6 +80,34 @@ impl LabelRule {
             Self::TokenAtPosition { position, .. } => Some(vec![position]),
             Self::EqualPositions { first, second } => Some(vec![first, second]),
             Self::TokenAnywhere { .. } | Self::TokenBeforeToken { .. } => None,
+        }
+    }
+
+    /// A sample drawn uniformly from all samples that have this label.
+    pub(crate) fn draw(&self, label: bool, sampler: Sampler, rng: &mut impl Rng) -> Vec<u32> {
+        match *self {
+            Self::TokenAtPosition { token, position } => {
+                let mut row = sampler.any(|| rng.next_u32());
+                row[position] = if label {
+                    token
+                } else {
+                    sampler.other_than(token, rng)
+                };
+                row
+            }
+            Self::EqualPositions { first, second } => {
+                let mut row = sampler.any(|| rng.next_u32());
+                row[second] = if label {
+                    row[first]
+                } else {
+                    sampler.other_than(row[first], rng)
+                };
+                row
+            }
+            Self::TokenAnywhere { token } => sampler.with_subsequence(&[token], label, rng),
+            Self::TokenBeforeToken { first, second } => {
+                sampler.with_subsequence(&[first, second], label, rng)
+            }
         }
     }
 
@@ -93,11 +125,11 @@ impl LabelRule {
             if (1..vocab_size).contains(&token) {
                 return Ok(());
             }
+            let last = vocab_size - 1;
             Err(InvalidValue::new(
                 key,
                 format!(
-                    "token {token} is outside the vocabulary; samples hold tokens 1 to {} (0 is [CLS])",
-                    vocab_size - 1
+                    "token {token} is outside the vocabulary; samples hold tokens 1 to {last} (0 is [CLS])"
                 ),
             ))
         };
@@ -121,19 +153,15 @@ impl LabelRule {
             Self::TokenAtPosition {
                 token: wanted,
                 position: place,
-            } => {
-                token("rule.token", wanted)?;
-                position("rule.position", place)
-            }
+            } => token("rule.token", wanted).and_then(|()| position("rule.position", place)),
             Self::TokenAnywhere { token: wanted } => token("rule.token", wanted),
             Self::TokenBeforeToken { first, second } => {
                 token("rule.first", first)?;
                 token("rule.second", second)?;
                 if seq_len < 2 {
-                    return Err(InvalidValue::new(
-                        "rule",
-                        "an order of two tokens needs seq_len of 2 or more".to_owned(),
-                    ));
+                    let message =
+                        "a rule about the order of two tokens needs a seq_len of 2 or more";
+                    return Err(InvalidValue::new("rule", message));
                 }
                 Ok(())
             }
@@ -141,17 +169,16 @@ impl LabelRule {
                 position("rule.first", first)?;
                 position("rule.second", second)?;
                 if first == second {
-                    return Err(InvalidValue::new(
-                        "rule.second",
-                        format!("position {second} is compared with itself; name two positions"),
-                    ));
+                    let message =
+                        format!("position {second} is compared with itself; name two positions");
+                    return Err(InvalidValue::new("rule.second", message));
                 }
                 Ok(())
             }
         }
     }
 
-    /// The rule in words, as reports say it.
+    /// The rule in words, as reports print it.
     pub fn describe(&self) -> String {
         match self {
             Self::TokenAtPosition { token, position } => {
@@ -167,8 +194,7 @@ impl LabelRule {
         }
     }
 
-    /// In words, what a model that learned the rule attends to: the
-    /// [`label_positions`](Self::label_positions).
+    /// The [`label_positions`](Self::label_positions) in words.
     pub fn deciding_place(&self) -> String {
         match self {
             Self::TokenAtPosition { position, .. } => format!("position {position}"),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use headlight_data::files::{FileError, FitError, Format, fit, read, write};
 use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source, Splits};
+use headlight_npz::{NpzReader, NpzWriter};
 
 fn rule() -> LabelRule {
     LabelRule::TokenAtPosition {
@@ -125,6 +126,9 @@ fn held_out_samples_are_split_off_a_file_that_names_none() {
     let file = read_as("unsplit.jsonl", lines.join("\n")).unwrap();
     let splits = fit(&of_file(3), file.clone(), "unsplit.jsonl").unwrap();
     assert_eq!((splits.train.len(), splits.held_out.len()), (5, 3));
+    // Which samples are held out follows from the seed. Recorded from this code.
+    let held_out: Vec<u32> = (0..3).map(|i| splits.held_out.tokens(i)[1]).collect();
+    assert_eq!(held_out, [7, 3, 4]);
     let mut all: Vec<u32> = [&splits.train, &splits.held_out]
         .iter()
         .flat_map(|part| (0..part.len()).map(|sample| part.tokens(sample)[1]))
@@ -171,7 +175,7 @@ fn bad_rows_are_named_with_their_place() {
         (
             "negative.csv",
             format!("{header}train,0,0,-3\n"),
-            "line 2: -3 is no token id",
+            "line 2: -3 ",
         ),
         ("empty.csv", header.to_owned(), "no training samples"),
         (
@@ -192,6 +196,112 @@ fn bad_rows_are_named_with_their_place() {
         assert!(error.starts_with(&format!("{name}: ")), "{error}");
         assert!(error.contains(part), "{name}: {error}");
     }
+}
+
+/// An archive with these arrays, by name: `tokens` as `[rows, positions]`, and its labels.
+fn archive(tokens: (&[usize], &[i64]), labels: (&[usize], &[f32])) -> Vec<u8> {
+    let mut npz = NpzWriter::new();
+    npz.array("tokens", tokens.0, tokens.1).unwrap();
+    npz.array("labels", labels.0, labels.1).unwrap();
+    npz.finish().unwrap()
+}
+
+#[test]
+fn bad_arrays_are_named() {
+    let cases = [
+        (
+            archive((&[2], &[0, 1]), (&[1], &[1.0])),
+            &["`tokens`", "[2]"][..],
+        ),
+        (
+            archive((&[2, 2], &[0, 1, 0, 2]), (&[1], &[1.0])),
+            &["`tokens`", "2 samples", "`labels` has 1"],
+        ),
+        (
+            archive((&[1, 2], &[0, 1]), (&[1], &[0.5])),
+            &["`tokens`, sample 0", "label 0.5 "],
+        ),
+        (
+            archive((&[1, 0], &[]), (&[1], &[1.0])),
+            &["`tokens`, sample 0"],
+        ),
+        (
+            archive((&[2, 2], &[0, 1, 2, 0]), (&[2], &[1.0, 0.0])),
+            &["`tokens`, sample 1", "[CLS] = 0"],
+        ),
+    ];
+    for (bytes, parts) in cases {
+        let error = read_as("bad.npz", bytes).unwrap_err().to_string();
+        for part in parts {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+    let empty = read_as("empty.npz", archive((&[0, 0], &[]), (&[0], &[]))).unwrap_err();
+    assert!(!empty.message.contains("`tokens`"), "{empty}");
+}
+
+#[test]
+fn archives_need_no_held_out_arrays_and_take_whole_labels() {
+    let bytes = archive((&[2, 3], &[0, 1, 2, 0, 3, 4]), (&[2], &[1.0, 0.0]));
+    let floats = read_as("floats.npz", bytes).unwrap();
+    assert_eq!((floats.train.len(), floats.held_out.len()), (2, 0));
+    assert_eq!(floats.train.labels(), [true, false]);
+    let mut npz = NpzWriter::new();
+    npz.array("tokens", &[2, 3], &[0_i64, 1, 2, 0, 3, 4])
+        .unwrap();
+    npz.array("labels", &[2], &[1_i64, 0]).unwrap();
+    let whole = read_as("whole.npz", npz.finish().unwrap());
+    assert_eq!(whole, Ok(floats));
+}
+
+#[test]
+fn archives_have_the_arrays_of_the_documentation() {
+    let mut npz = NpzReader::new(Cursor::new(written(Format::Npz))).unwrap();
+    let expected = splits();
+    for (name, part) in [("", &expected.train), ("held_out_", &expected.held_out)] {
+        let tokens = npz.integers(&format!("{name}tokens")).unwrap();
+        assert_eq!(tokens.shape, [part.len(), 6]);
+        assert_eq!(tokens.values[1], i64::from(part.tokens(0)[1]));
+        let labels = npz.floats(&format!("{name}labels")).unwrap();
+        assert_eq!(labels.shape, [part.len()]);
+    }
+}
+
+#[test]
+fn cls_comes_first_or_last() {
+    let mut config = of_file(0);
+    config.cls = ClsPlace::Last;
+    config.rule = None;
+    let rows = "split,label,a,b,c,d,e,f\ntrain,1,4,4,1,1,1,0\nheld_out,0,1,2,3,4,5,0\n";
+    let file = read_as("last.csv", rows).unwrap();
+    assert_eq!(file.train.tokens(0), [4, 4, 1, 1, 1, 0]);
+    assert_eq!((file.train.len(), file.held_out.len()), (1, 1));
+    assert_eq!(fit(&config, file.clone(), ""), Ok(file.clone()));
+    // The rule reads a wrong label off the tokens.
+    config.rule = Some(LabelRule::TokenAnywhere { token: 5 });
+    let error = fit(&config, file.clone(), "last.csv").unwrap_err();
+    assert!(error.to_string().contains("last.csv: sample 0"), "{error}");
+    config.cls = ClsPlace::First;
+    assert!(fit(&config, file, "").is_err());
+}
+
+#[test]
+fn samples_of_other_shapes_are_refused() {
+    for (name, rows) in [
+        ("middle.jsonl", r#"{"label":0,"tokens":[0,1,0,2]}"#),
+        ("no_cls.jsonl", r#"{"label":0,"tokens":[1,2,3]}"#),
+        ("alone.jsonl", r#"{"label":0,"tokens":[0]}"#),
+        ("none.jsonl", r#"{"label":0,"tokens":[]}"#),
+        ("huge.jsonl", r#"{"label":0,"tokens":[0,4294967296]}"#),
+    ] {
+        let error = read_as(name, rows).unwrap_err();
+        assert!(error.message.starts_with("line 1: "), "{error}");
+    }
+    let held_out = r#"{"split":"held_out","label":0,"tokens":[0,1]}"#;
+    assert!(read_as("held_out.jsonl", held_out).is_err());
+    assert!(read_as("header.csv", "split,token_0\ntrain,0\n").is_err());
+    let blank = format!("\n{}\n\n", held_out.replace("held_out", "train"));
+    assert_eq!(read_as("blank.jsonl", blank).unwrap().train.len(), 1);
 }
 
 #[test]

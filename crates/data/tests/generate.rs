@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use headlight_data::{Batches, ClsPlace, DatasetConfig, Generator, LabelRule, Source};
+use headlight_data::{Batches, ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source};
 use proptest::prelude::*;
 
 fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> DatasetConfig {
@@ -187,6 +187,60 @@ fn chacha_rows_and_order_are_pinned() {
 /// Origin: `scripts/checks/chacha_expectations.py`, ChaCha8 from its definition.
 const PINNED_ROWS: [u32; 15] = [0, 4, 10, 1, 8, 0, 3, 7, 7, 10, 0, 3, 10, 10, 8];
 const PINNED_ORDER: [u32; 8] = [0, 7, 5, 1, 6, 2, 4, 3];
+
+/// What each rule draws for each class, in training and held out, with `[CLS]` at either end.
+/// Recorded from this code: a seed must go on meaning the same samples.
+#[test]
+fn samples_of_every_rule_are_pinned() {
+    let rules = [
+        LabelRule::TokenAtPosition {
+            token: 3,
+            position: 2,
+        },
+        LabelRule::TokenAnywhere { token: 3 },
+        LabelRule::TokenBeforeToken {
+            first: 3,
+            second: 5,
+        },
+        LabelRule::EqualPositions {
+            first: 1,
+            second: 3,
+        },
+    ];
+    let mut hashes = Vec::new();
+    for rule in rules {
+        for cls in [ClsPlace::First, ClsPlace::Last] {
+            let mut config = config(rule.clone(), 100, Some(0.3));
+            (config.cls, config.held_out) = (cls, 20);
+            let splits = config.generate().unwrap();
+            hashes.push(fnv1a(&[splits.train, splits.held_out]));
+        }
+    }
+    assert_eq!(hashes, PINNED_HASHES, "{hashes:x?}");
+}
+
+const PINNED_HASHES: [u64; 8] = [
+    0x877a_5088_d8da_0d26,
+    0x8b15_0ac5_7c06_9890,
+    0xf344_c003_2e46_9f54,
+    0x3dc1_58c7_414d_62c4,
+    0xa18e_b591_c261_261d,
+    0x3570_a692_7a04_6c9d,
+    0x5d0d_7852_2cc7_15c4,
+    0x72e7_c889_d23a_00d4,
+];
+
+fn fnv1a(parts: &[Dataset]) -> u64 {
+    let words = parts.iter().flat_map(|part| {
+        let labels = part.labels().iter().map(|&label| u32::from(label));
+        part.all_tokens().iter().copied().chain(labels)
+    });
+    words
+        .flat_map(u32::to_le_bytes)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        })
+}
 
 #[test]
 fn a_space_that_is_used_up_is_said() {

@@ -177,3 +177,74 @@ fn parameters_that_do_not_fit_are_named() {
         assert!(error.message.contains(part), "{}", error.message);
     }
 }
+
+#[test]
+fn positions_next_to_a_last_cls() {
+    let rule = |position| TokenAtPosition { token: 1, position };
+    let check = |position| rule(position).validate(51, 6, ClsPlace::Last);
+    assert!(check(0).is_ok() && check(5).is_ok());
+    for position in [6, 7] {
+        let error = check(position).unwrap_err();
+        assert_eq!(error.key, "rule.position");
+        assert!(error.message.contains("0 to 5 (6 is [CLS])"), "{error}");
+    }
+}
+
+#[test]
+fn numbers_at_their_limits_are_valid() {
+    let first = |rule: &LabelRule, seq_len| rule.validate(51, seq_len, ClsPlace::First);
+    for (token, position) in [(1, 1), (50, 6)] {
+        assert!(first(&TokenAtPosition { token, position }, 6).is_ok());
+        assert!(first(&TokenAnywhere { token }, 6).is_ok());
+    }
+    let order = TokenBeforeToken {
+        first: 1,
+        second: 50,
+    };
+    assert!(first(&order, 2).is_ok());
+    assert_eq!(first(&order, 1).unwrap_err().key, "rule");
+}
+
+#[test]
+fn each_rule_in_words() {
+    let cases: [(LabelRule, &str, &str, Option<Vec<usize>>); 4] = [
+        (
+            TokenAtPosition {
+                token: 42,
+                position: 3,
+            },
+            "token 42 stands at position 3",
+            "position 3",
+            Some(vec![3]),
+        ),
+        (
+            TokenAnywhere { token: 42 },
+            "token 42 stands anywhere",
+            "token 42, where it stands",
+            None,
+        ),
+        (
+            TokenBeforeToken {
+                first: 4,
+                second: 2,
+            },
+            "token 4 stands before token 2",
+            "tokens 4 and 2, where they stand",
+            None,
+        ),
+        (
+            EqualPositions {
+                first: 4,
+                second: 2,
+            },
+            "positions 4 and 2 hold the same token",
+            "positions 4 and 2 together",
+            Some(vec![4, 2]),
+        ),
+    ];
+    for (rule, description, place, positions) in cases {
+        assert_eq!(rule.describe(), description);
+        assert_eq!(rule.deciding_place(), place);
+        assert_eq!(rule.fixed_positions(), positions, "{rule:?}");
+    }
+}

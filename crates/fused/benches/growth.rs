@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use headlight_fused::{Adam, Answers, Instructions, Model, Samples, Shape};
+use headlight_fused::{Adam, Instructions, Model, Predictions, Samples, Shape};
 
 const NOTEBOOK: Shape = Shape {
     vocab_size: 51,
@@ -78,7 +78,7 @@ fn step(criterion: &mut Criterion) {
         );
     }
     let mut problem = Problem::new(NOTEBOOK);
-    let mut answers = Answers::default();
+    let mut predictions = Predictions::default();
     group.bench_function("evaluation of 8,000 samples", |bencher| {
         let Problem {
             model,
@@ -88,7 +88,7 @@ fn step(criterion: &mut Criterion) {
         } = &mut problem;
         bencher.iter(|| {
             for chosen in order.chunks(512) {
-                model.ask(Samples { tokens, labels }, chosen, &mut answers);
+                model.predict(Samples { tokens, labels }, chosen, &mut predictions);
             }
         });
     });

@@ -1,8 +1,9 @@
 //! Adam (Kingma and Ba 2015), as Keras computes it.
+
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::lanes::{nothing_below, sqrt, square};
+use crate::lanes::{sqrt, square, zero_below};
 
 /// Adam's settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,8 +16,8 @@ pub struct Adam {
     pub beta_2: f64,
     /// Added to the root of the uncorrected mean of squared gradients, as in Keras.
     pub epsilon: f64,
-    /// Whether the gradient of each occurrence of a token is squared by itself, as Keras does on
-    /// TensorFlow, or the sum of them, as published.
+    /// Whether to square the gradient of each occurrence of a token, as Keras does on TensorFlow, or
+    /// the sum of these gradients, as published.
     pub per_occurrence: bool,
 }
 
@@ -40,31 +41,30 @@ impl Moments {
         }
     }
 
-    /// Moments as they were after so many steps.
+    /// The moments after `steps` steps.
     pub(crate) fn after(steps: u32, adam: &Adam, first: Vec<f32>, second: Vec<f32>) -> Self {
         let mut moments = Self {
             first,
             second,
             ..Self::new(0)
         };
-        // By the same multiplications, so that rounding is the same too.
+        // The same multiplications as step by step, so that they round to the same bits.
         for _ in 0..steps {
             moments.count(adam);
         }
         moments
     }
 
-    /// Counts a step.
+    /// Counts one step.
     fn count(&mut self, adam: &Adam) {
         self.steps += 1;
-        // The powers of f32 numbers by multiplication, since no two mathematical libraries agree on
-        // `powf`.
+        // Powers by multiplication: libraries differ in the last bits of `powf`.
         self.powers[0] *= f64::from(adam.beta_1 as f32);
         self.powers[1] *= f64::from(adam.beta_2 as f32);
     }
 
-    /// Moves parameters against their gradient, which is left at zero. `squares` holds those of
-    /// the first parameters that are not simply the gradient's; it is left at zero too.
+    /// Moves the parameters against their gradient and sets the gradient to zero. `squares` replaces
+    /// the squared gradient of the first parameters, and is set to zero too.
     #[inline(always)]
     pub(crate) fn update(
         &mut self,
@@ -74,7 +74,7 @@ impl Moments {
         squares: &mut [f32],
     ) {
         self.count(adam);
-        // In f32, as Keras has them.
+        // In f32, as in Keras.
         let correction_1 = 1.0 - self.powers[0] as f32;
         let correction_2 = 1.0 - self.powers[1] as f32;
         let rate = adam.learning_rate as f32 * sqrt(correction_2) / correction_1;
@@ -120,16 +120,12 @@ impl Settings {
         for i in 0..count {
             let g = gradient[i];
             gradient[i] = 0.0;
-            // A gradient of 1e-15 moves nothing beside an epsilon of 1e-7, and its moments would soon
-            // be subnormal.
+            // A gradient of 1e-15 moves nothing at an epsilon of 1e-7, and its moments would soon be
+            // subnormal.
             let v = second[i] + (squares(i, g) - second[i]) * self.gain_2;
-            let v = nothing_below(1e-30, v);
+            let v = zero_below(1e-30, v);
             let m = first[i] + (g - first[i]) * self.gain_1;
-            let m = if v == 0.0 {
-                0.0
-            } else {
-                nothing_below(1e-30, m)
-            };
+            let m = if v == 0.0 { 0.0 } else { zero_below(1e-30, m) };
             first[i] = m;
             second[i] = v;
             parameters[i] -= m * self.rate / (sqrt(v) + self.epsilon);

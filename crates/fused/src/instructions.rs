@@ -1,22 +1,22 @@
-//! Which vector instructions a pass is compiled for.
+//! The vector instructions that a pass is compiled for.
 //!
-//! Every body below is the same code; only the compiler's means differ, never a result. A default
-//! build holds all of them and takes the widest that the machine has.
+//! The code is the same for all of them, and so are the results. A default build contains every set and
+//! uses the widest that the machine has.
 
-/// Vector instructions that a pass can be computed with.
+/// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// What every machine of the architecture has.
+    /// The instructions that every machine of the architecture has.
     Baseline,
     /// AVX2, on x86-64.
     Avx2,
 }
 
 impl Instructions {
-    /// All of them.
+    /// All sets.
     pub const ALL: [Self; 2] = [Self::Baseline, Self::Avx2];
 
-    /// Whether this machine has them.
+    /// Whether this machine has this set.
     pub fn available(self) -> bool {
         match self {
             Self::Baseline => true,
@@ -27,7 +27,7 @@ impl Instructions {
         }
     }
 
-    /// The widest that this machine has.
+    /// The widest set that this machine has.
     pub fn best() -> Self {
         if Self::Avx2.available() {
             Self::Avx2
@@ -39,7 +39,7 @@ impl Instructions {
     /// Runs `body`, compiled for these instructions.
     ///
     /// # Panics
-    /// When this machine does not have them.
+    /// When this machine does not have this set.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub(crate) fn run<B: Body>(self, body: B) -> B::Output {
@@ -48,8 +48,8 @@ impl Instructions {
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             Self::Avx2 => {
                 assert!(self.available(), "this machine has no AVX2");
-                // SAFETY: the machine has AVX2, as just asserted; that is all that calling a function
-                // compiled for it asks for. The body itself is safe code.
+                // SAFETY: a function compiled for AVX2 may be called on a machine that has AVX2, which
+                // the line above asserts. The body itself is safe code.
                 unsafe { avx2(body) }
             }
             #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
@@ -58,14 +58,14 @@ impl Instructions {
     }
 }
 
-/// Compiles a body, and all that is inlined into it, for AVX2.
+/// Compiles a body, and everything inlined into it, for AVX2.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 #[target_feature(enable = "avx2")]
 fn avx2<B: Body>(body: B) -> B::Output {
     body.run()
 }
 
-/// Something to compute. All that it calls must be inlined into it.
+/// A computation. Everything that it calls must be inlined into it.
 pub(crate) trait Body {
     type Output;
     fn run(self) -> Self::Output;

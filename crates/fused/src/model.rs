@@ -1,15 +1,15 @@
-//! A model that can be trained and asked.
+//! A model, its training and its predictions.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::adam::{Adam, Moments};
 use crate::instructions::{Body, Instructions};
-use crate::kernel::{Any, Block, Constants, Fixed, Kernel, Scratch, Size};
+use crate::kernel::{AnySize, Block, Constants, FixedSize, Kernel, Scratch, Size};
 use crate::lanes::{LANES, sqrt};
 use crate::shape::{InvalidShape, Layout, Parameter, Shape};
 
-/// Samples to learn from, or to be asked about.
+/// Samples to train on or to predict.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {
     /// Row-major tokens, `[CLS]` = 0 first in each sample. `[sample, position]`
@@ -29,9 +29,9 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// What a model says of some samples.
+/// What a model predicts for some samples.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answers {
+pub struct Predictions {
     /// Log-odds of the positive class. `[sample]`
     pub logits: Vec<f32>,
     /// Probability of the positive class. `[sample]`
@@ -42,19 +42,19 @@ pub struct Answers {
     pub attention: Vec<f32>,
 }
 
-/// The gradient of a batch's loss, and what Adam takes for its square.
+/// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
     /// Mean binary cross-entropy of the batch.
     pub loss: f32,
-    /// For each parameter, in their order.
+    /// One number per parameter, in their order.
     pub values: Vec<f32>,
-    /// The squares that enter Adam's second moment, in the same order.
+    /// The squares for Adam's second moment, in the same order.
     pub squares: Vec<f32>,
 }
 
-/// All that a model's next steps depend on, in the order in which the crate's documentation lists
-/// parameters.
+/// Everything that a model's next steps depend on. Parameters have the order of the crate's
+/// documentation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// The parameters.
@@ -63,31 +63,31 @@ pub struct State {
     pub first: Vec<f32>,
     /// Adam's mean of squared gradients, for each parameter.
     pub second: Vec<f32>,
-    /// Steps taken.
+    /// Number of steps taken.
     pub steps: u32,
 }
 
-/// A one-block classifier with the state of its training.
+/// A one-block classifier and the state of its training.
 #[derive(Clone, Debug)]
 pub struct Model {
     layout: Layout,
     constants: Constants,
     instructions: Instructions,
     adam: Adam,
-    /// Padded rows, like all below.
+    /// In padded rows, like the vectors below.
     parameters: Vec<f32>,
     gradient: Vec<f32>,
-    /// Of the token embedding's gradient, occurrence by occurrence; empty if the sums are squared.
+    /// The squared gradients of each occurrence of a token; empty if Adam squares their sums.
     squares: Vec<f32>,
     moments: Moments,
     scratch: Scratch,
 }
 
 impl Model {
-    /// A model with these parameters, in the order in which the crate's documentation lists them.
+    /// A model with these parameters, in the order of the crate's documentation.
     ///
     /// # Errors
-    /// When there is no model of this shape.
+    /// When the shape is invalid.
     ///
     /// # Panics
     /// When there are not [`Shape::parameter_count`] parameters.
@@ -101,7 +101,8 @@ impl Model {
         let count = shape.parameter_count();
         assert!(
             parameters.len() == count,
-            "{shape:?} has {count} parameters"
+            "{shape:?} has {count} parameters, not {}",
+            parameters.len()
         );
         let squares = if adam.per_occurrence {
             layout.range(Parameter::Tokens).len()
@@ -124,7 +125,7 @@ impl Model {
         })
     }
 
-    /// The same model with products of queries and keys multiplied by `scale` instead of
+    /// The same model, but products of queries and keys are multiplied by `scale` instead of
     /// `1 / sqrt(d_head)`.
     #[must_use]
     pub fn with_scale(mut self, scale: f32) -> Self {
@@ -132,7 +133,7 @@ impl Model {
         self
     }
 
-    /// The same model, computed with other instructions. No result depends on them.
+    /// The same model, computed with other instructions. They change no result.
     ///
     /// # Panics
     /// When this machine does not have them.
@@ -146,12 +147,12 @@ impl Model {
         self
     }
 
-    /// The parameters, in the order in which the crate's documentation lists them.
+    /// The parameters, in the order of the crate's documentation.
     pub fn parameters(&self) -> Vec<f32> {
         self.layout.unpack(&self.parameters)
     }
 
-    /// What training has made of the model so far.
+    /// The parameters and the state of training.
     pub fn state(&self) -> State {
         State {
             parameters: self.parameters(),
@@ -161,8 +162,8 @@ impl Model {
         }
     }
 
-    /// Goes on from a state: the steps from here on give the same bytes as those that followed it
-    /// where it was taken.
+    /// Resumes from a state: the next steps give the same bytes as they would have in the model that
+    /// the state was taken from.
     ///
     /// # Panics
     /// When a part of the state does not have [`Shape::parameter_count`] numbers.
@@ -184,14 +185,14 @@ impl Model {
     /// Takes one step of Adam on a batch; returns the batch's mean loss before it.
     ///
     /// # Panics
-    /// When `batch` is empty, names a sample that there is not, or a sample is not of this model's
-    /// vocabulary and length.
+    /// When `batch` is empty or holds an index out of range, or when a sample does not have this
+    /// model's vocabulary and length.
     pub fn step(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
         self.check(samples, batch);
-        self.dispatch(Step { samples, batch })
+        self.dispatch(Step(Differentiate { samples, batch }))
     }
 
-    /// The gradient of a batch's loss; parameters stay as they are.
+    /// The gradient of a batch's loss. Does not change the parameters.
     ///
     /// # Panics
     /// As [`step`](Self::step).
@@ -210,30 +211,30 @@ impl Model {
         }
     }
 
-    /// What the model says of some samples; `answers` is written over.
+    /// Predicts some samples; replaces what `predictions` held.
     ///
     /// # Panics
     /// As [`step`](Self::step).
-    pub fn ask(&mut self, samples: Samples<'_>, chosen: &[u32], answers: &mut Answers) {
+    pub fn predict(&mut self, samples: Samples<'_>, chosen: &[u32], predictions: &mut Predictions) {
         self.check(samples, chosen);
-        answers.logits.clear();
-        answers.probabilities.clear();
-        answers.losses.clear();
-        answers.attention.clear();
-        self.dispatch(Ask {
+        predictions.logits.clear();
+        predictions.probabilities.clear();
+        predictions.losses.clear();
+        predictions.attention.clear();
+        self.dispatch(Predict {
             samples,
             chosen,
-            answers,
+            predictions,
         });
     }
 
-    /// Checks all but the range of tokens, which kernels meet in any case.
+    /// Checks everything but the range of tokens, which the kernels check.
     fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
         let positions = self.layout.shape.positions;
-        assert!(!chosen.is_empty(), "a batch needs a sample");
+        assert!(!chosen.is_empty(), "the batch is empty");
         assert!(
             samples.tokens.len() == samples.labels.len() * positions,
-            "samples have {positions} tokens each"
+            "the model's samples have {positions} tokens each"
         );
         for &sample in chosen {
             let first = samples.tokens[sample as usize * positions];
@@ -245,26 +246,26 @@ impl Model {
         let instructions = self.instructions;
         let shape = self.layout.shape;
         match (shape.d_model, shape.n_heads) {
-            (4, 1) => instructions.run(Sized::<_, _, 4>(self, task, Fixed::<4>)),
-            (8, 1) => instructions.run(Sized::<_, _, 8>(self, task, Fixed::<8>)),
-            (16, 1) => instructions.run(Sized::<_, _, 8>(self, task, Fixed::<16>)),
-            (32, 1) => instructions.run(Sized::<_, _, 8>(self, task, Fixed::<32>)),
-            (4, _) => instructions.run(Sized::<_, _, 4>(self, task, Any(self.layout))),
-            _ => instructions.run(Sized::<_, _, 8>(self, task, Any(self.layout))),
+            (4, 1) => instructions.run(SizedTask::<_, _, 4>(self, task, FixedSize::<4>)),
+            (8, 1) => instructions.run(SizedTask::<_, _, 8>(self, task, FixedSize::<8>)),
+            (16, 1) => instructions.run(SizedTask::<_, _, 8>(self, task, FixedSize::<16>)),
+            (32, 1) => instructions.run(SizedTask::<_, _, 8>(self, task, FixedSize::<32>)),
+            (4, _) => instructions.run(SizedTask::<_, _, 4>(self, task, AnySize(self.layout))),
+            _ => instructions.run(SizedTask::<_, _, 8>(self, task, AnySize(self.layout))),
         }
     }
 }
 
-/// Something to compute with a model.
+/// A computation with a model.
 trait Task {
     type Output;
     fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> Self::Output;
 }
 
-/// A task for a model whose rows have a size that the compiler may know.
-struct Sized<'a, T, S, const TILE: usize>(&'a mut Model, T, S);
+/// A task, and the size of the model's rows, which the compiler may know.
+struct SizedTask<'a, T, S, const TILE: usize>(&'a mut Model, T, S);
 
-impl<T: Task, S: Size, const TILE: usize> Body for Sized<'_, T, S, TILE> {
+impl<T: Task, S: Size, const TILE: usize> Body for SizedTask<'_, T, S, TILE> {
     type Output = T::Output;
 
     #[inline(always)]
@@ -273,21 +274,15 @@ impl<T: Task, S: Size, const TILE: usize> Body for Sized<'_, T, S, TILE> {
     }
 }
 
-struct Step<'a> {
-    samples: Samples<'a>,
-    batch: &'a [u32],
-}
+/// A step of Adam.
+struct Step<'a>(Differentiate<'a>);
 
 impl Task for Step<'_> {
     type Output = f32;
 
     #[inline(always)]
     fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> f32 {
-        let loss = Differentiate {
-            samples: self.samples,
-            batch: self.batch,
-        }
-        .run::<S, TILE>(model, size);
+        let loss = self.0.run::<S, TILE>(model, size);
         model.moments.update(
             &model.adam,
             &mut model.parameters,
@@ -334,13 +329,13 @@ impl Task for Differentiate<'_> {
     }
 }
 
-struct Ask<'a> {
+struct Predict<'a> {
     samples: Samples<'a>,
     chosen: &'a [u32],
-    answers: &'a mut Answers,
+    predictions: &'a mut Predictions,
 }
 
-impl Task for Ask<'_> {
+impl Task for Predict<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -357,19 +352,21 @@ impl Task for Ask<'_> {
             kernel.forward(block);
             let scratch = &*kernel.scratch;
             let lanes = samples.len();
-            self.answers
+            self.predictions
                 .logits
                 .extend_from_slice(&scratch.logits[..lanes]);
-            self.answers
+            self.predictions
                 .probabilities
                 .extend_from_slice(&scratch.probabilities[..lanes]);
-            self.answers
+            self.predictions
                 .losses
                 .extend_from_slice(&scratch.losses[..lanes]);
             let count = scratch.weights.len();
-            let start = self.answers.attention.len();
-            self.answers.attention.resize(start + lanes * count, 0.0);
-            let rows = self.answers.attention[start..].chunks_exact_mut(count);
+            let start = self.predictions.attention.len();
+            self.predictions
+                .attention
+                .resize(start + lanes * count, 0.0);
+            let rows = self.predictions.attention[start..].chunks_exact_mut(count);
             for (lane, row) in rows.enumerate() {
                 for (value, weights) in row.iter_mut().zip(&scratch.weights) {
                     *value = weights[lane];

@@ -1,4 +1,4 @@
-//! Sizes of a model, and where each parameter stands.
+//! The sizes of a model, and the place of each parameter in memory.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,9 +8,9 @@ use core::ops::Range;
 /// The sizes of a one-block classifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Number of tokens; token 0 is `[CLS]`.
+    /// Number of different tokens; token 0 is `[CLS]`.
     pub vocab_size: usize,
-    /// Positions of a sample, `[CLS]` at position 0 among them.
+    /// Positions per sample, including `[CLS]` at position 0.
     pub positions: usize,
     /// Width of embeddings and of the residual stream.
     pub d_model: usize,
@@ -18,7 +18,7 @@ pub struct Shape {
     pub n_heads: usize,
 }
 
-/// A shape that no model can have.
+/// An invalid shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidShape(pub Shape);
 
@@ -26,7 +26,7 @@ impl fmt::Display for InvalidShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no model: all sizes must be at least 1 and n_heads must divide d_model",
+            "invalid shape {:?}: every size must be at least 1, and n_heads must divide d_model",
             self.0
         )
     }
@@ -38,7 +38,7 @@ impl Shape {
     /// Checks the sizes.
     ///
     /// # Errors
-    /// When a size is 0, or heads do not divide `d_model` evenly.
+    /// When a size is 0, or `n_heads` does not divide `d_model`.
     pub fn validate(self) -> Result<Self, InvalidShape> {
         let Self {
             vocab_size,
@@ -53,7 +53,7 @@ impl Shape {
         Ok(self)
     }
 
-    /// Number of trainable numbers.
+    /// Number of trainable parameters.
     pub fn parameter_count(self) -> usize {
         Parameter::ALL
             .iter()
@@ -62,7 +62,7 @@ impl Shape {
     }
 }
 
-/// The parameters, in the order in which they stand side by side.
+/// The parameters, in their order in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parameter {
     Tokens,
@@ -110,7 +110,7 @@ impl Parameter {
         }
     }
 
-    /// The classifier's weight, `[d_model, 1]`, is kept as one row.
+    /// The classifier's weight, `[d_model, 1]`, is stored as one row.
     fn columns(self, shape: Shape) -> usize {
         match self {
             Self::ClassifierBias => 1,
@@ -119,8 +119,8 @@ impl Parameter {
     }
 }
 
-/// Where each parameter stands in memory: rows of `d_model` numbers, each row padded with zeros to
-/// `width`, so that a row is whole vectors.
+/// The place of each parameter in memory. A row of `d_model` numbers is padded with zeros to `width`, so
+/// that it consists of whole vectors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) shape: Shape,
@@ -137,7 +137,7 @@ impl Layout {
         Self { shape, width }
     }
 
-    /// Where a parameter stands. Square matrices have as many rows as columns, padded ones too.
+    /// The numbers of a parameter. A matrix has `width` rows too, the last ones being padding.
     #[inline(always)]
     pub(crate) fn range(self, parameter: Parameter) -> Range<usize> {
         let embeddings = self.shape.vocab_size + self.shape.positions;
@@ -170,7 +170,7 @@ impl Layout {
         self.range(Parameter::ClassifierBias).end
     }
 
-    /// From numbers side by side, as others have them, to padded rows.
+    /// From plain numbers, the form outside this crate, to padded rows.
     pub(crate) fn pack(self, plain: &[f32]) -> Vec<f32> {
         let mut padded = vec![0.0; self.len()];
         self.each_row(|at, columns, plain_at| {
@@ -179,7 +179,7 @@ impl Layout {
         padded
     }
 
-    /// From padded rows to numbers side by side.
+    /// From padded rows to plain numbers.
     pub(crate) fn unpack(self, padded: &[f32]) -> Vec<f32> {
         let mut plain = Vec::with_capacity(self.shape.parameter_count());
         self.each_row(|at, columns, _| plain.extend_from_slice(&padded[at..at + columns]));

@@ -2,7 +2,7 @@
 //! values and the whole attention row, and differentiated numerically.
 #![allow(clippy::unwrap_used)]
 
-use headlight_fused::{Adam, Answers, Model, Samples, Shape};
+use headlight_fused::{Adam, Model, Predictions, Samples, Shape};
 use proptest::prelude::*;
 
 const EPS: f64 = 1e-6;
@@ -139,19 +139,19 @@ proptest! {
         let exact: Vec<f64> = weights.iter().map(|&w| f64::from(w)).collect();
         let mut model = Model::new(shape, EPS as f32, adam(true), &weights).unwrap();
         let chosen: Vec<u32> = (0..labels.len() as u32).collect();
-        let mut answers = Answers::default();
-        model.ask(Samples { tokens: &tokens, labels: &labels }, &chosen, &mut answers);
+        let mut predictions = Predictions::default();
+        model.predict(Samples { tokens: &tokens, labels: &labels }, &chosen, &mut predictions);
         for (sample, tokens) in tokens.chunks(shape.positions).enumerate() {
             let (logit, attention) = forward(shape, &exact, tokens);
             // With two features and fewer, the norm is close to a sign and amplifies rounding.
             let bound = if shape.d_model < 3 { 1e-2 } else { 1e-4 };
-            prop_assert!((f64::from(answers.logits[sample]) - logit).abs() < bound * (1.0 + logit.abs()));
-            let row = &answers.attention[sample * attention.len()..][..attention.len()];
+            prop_assert!((f64::from(predictions.logits[sample]) - logit).abs() < bound * (1.0 + logit.abs()));
+            let row = &predictions.attention[sample * attention.len()..][..attention.len()];
             for (ours, exact) in row.iter().zip(attention) {
                 prop_assert!((f64::from(*ours) - exact).abs() < 1e-6);
             }
-            let probability = 1.0 / (1.0 + (-f64::from(answers.logits[sample])).exp());
-            prop_assert!((f64::from(answers.probabilities[sample]) - probability).abs() < 1e-6);
+            let probability = 1.0 / (1.0 + (-f64::from(predictions.logits[sample])).exp());
+            prop_assert!((f64::from(predictions.probabilities[sample]) - probability).abs() < 1e-6);
         }
     }
 

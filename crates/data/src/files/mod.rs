@@ -1,8 +1,9 @@
 //! Dataset files: npz, CSV and JSONL, written and read back.
 //!
-//! Each holds both splits: token ids with `[CLS]` = 0 first, a label of 0 or 1, and whether the
-//! sample is held out. The file's ending names the format.
+//! Each format holds both splits. A sample has token ids including `[CLS]` = 0, a label of 0 or 1,
+//! and a split.
 
+mod builder;
 mod jsonl;
 mod npz;
 mod table;
@@ -11,7 +12,13 @@ use std::fmt;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::Path;
 
-use crate::{CLS, ClsPlace, Dataset, DatasetConfig, InvalidValue, Splits, Stream, random};
+use builder::SplitsBuilder;
+
+use crate::cls::{CLS, ClsPlace};
+use crate::config::DatasetConfig;
+use crate::dataset::{Dataset, Splits};
+use crate::invalid::InvalidValue;
+use crate::random::{Stream, shuffle};
 
 /// A dataset file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +27,15 @@ pub enum Format {
     Npz,
     /// `split,label,token_0,token_1,...`
     Csv,
-    /// `{"split":"train","label":0,"tokens":[0,45,...]}` a line.
+    /// One `{"split":"train","label":0,"tokens":[0,45,...]}` per line.
     Jsonl,
 }
 
 impl Format {
-    /// The format that a path's ending names.
+    /// The format that the extension of a path names.
     ///
     /// # Errors
-    /// When it names none of the three.
+    /// When the extension is none of the three.
     pub fn of(path: &Path) -> Result<Self, FileError> {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("npz") => Ok(Self::Npz),
@@ -96,13 +103,13 @@ pub fn read(
     name: impl fmt::Display,
 ) -> Result<Splits, FileError> {
     let reader = BufReader::new(reader);
-    let mut samples = Samples::default();
+    let mut builder = SplitsBuilder::default();
     match format {
-        Format::Npz => npz::read(reader, &mut samples),
-        Format::Csv => table::read(reader, &mut samples),
-        Format::Jsonl => jsonl::read(reader, &mut samples),
+        Format::Npz => npz::read(reader, &mut builder),
+        Format::Csv => table::read(reader, &mut builder),
+        Format::Jsonl => jsonl::read(reader, &mut builder),
     }
-    .and_then(|()| samples.splits())
+    .and_then(|()| builder.splits())
     .map_err(|message| FileError::new(name, message))
 }
 
@@ -126,8 +133,8 @@ pub fn fit(
     Ok(split_off(splits, config)?)
 }
 
-/// Checks samples against the length, the place of `[CLS]`, the vocabulary, and the rule that should
-/// have labelled them.
+/// Checks samples against the length, the place of `[CLS]`, the vocabulary, and the rule, if there is
+/// one.
 fn check(dataset: &Dataset, config: &DatasetConfig) -> Result<(), String> {
     let &DatasetConfig {
         vocab_size,
@@ -137,7 +144,7 @@ fn check(dataset: &Dataset, config: &DatasetConfig) -> Result<(), String> {
     } = config;
     if dataset.positions() != seq_len + 1 {
         return Err(format!(
-            "its samples have {} tokens beside [CLS], but data.seq_len is {seq_len}",
+            "its samples have {} tokens besides [CLS], but data.seq_len is {seq_len}",
             dataset.positions() - 1
         ));
     }
@@ -163,7 +170,7 @@ fn check(dataset: &Dataset, config: &DatasetConfig) -> Result<(), String> {
             && rule.label_for(tokens) != dataset.label(sample)
         {
             return Err(format!(
-                "sample {sample} is labelled {}, but data.rule ({}) gives {}; mend one or drop the rule",
+                "sample {sample} is labelled {}, but data.rule ({}) gives {}; fix the label or the rule, or remove the rule",
                 u8::from(dataset.label(sample)),
                 rule.describe(),
                 u8::from(rule.label_for(tokens)),
@@ -180,7 +187,7 @@ fn split_off(splits: Splits, config: &DatasetConfig) -> Result<Splits, InvalidVa
         return Err(InvalidValue::new(
             "held_out",
             format!(
-                "the file names its {} held-out samples itself; drop held_out",
+                "the file has its own {} held-out samples; remove held_out",
                 held_out.len()
             ),
         ));
@@ -189,14 +196,14 @@ fn split_off(splits: Splits, config: &DatasetConfig) -> Result<Splits, InvalidVa
         return Err(InvalidValue::new(
             "held_out",
             format!(
-                "{} held-out samples of {} leave none to train on",
+                "{} held-out samples of {} leave none to train on; lower held_out",
                 config.held_out,
                 train.len()
             ),
         ));
     }
     let mut order: Vec<usize> = (0..train.len()).collect();
-    random::shuffle(&mut order, &mut Stream::Split.rng(config.seed));
+    shuffle(&mut order, &mut Stream::Split.rng(config.seed));
     order[config.held_out..].sort_unstable();
     let gather = |samples: &[usize]| {
         let mut part = Dataset::empty(train.positions() - 1);
@@ -210,114 +217,4 @@ fn split_off(splits: Splits, config: &DatasetConfig) -> Result<Splits, InvalidVa
         train: gather(rest),
         held_out: gather(held_out),
     })
-}
-
-const TRAIN: &str = "train";
-const HELD_OUT: &str = "held_out";
-
-/// The splits with the names they have in files.
-fn named(splits: &Splits) -> [(&'static str, &Dataset); 2] {
-    [(TRAIN, &splits.train), (HELD_OUT, &splits.held_out)]
-}
-
-/// Where a sample stands, for messages.
-#[derive(Clone, Copy)]
-enum Place<'a> {
-    /// In a text file, counted from 1.
-    Line(u64),
-    /// In an array, counted from 0.
-    Row(&'a str, usize),
-}
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(line) => write!(f, "line {line}"),
-            Self::Row(array, sample) => write!(f, "`{array}`, sample {sample}"),
-        }
-    }
-}
-
-/// Checks samples as they are read, and sorts them into splits.
-#[derive(Default)]
-struct Samples {
-    /// From the first sample on, which says how long samples are.
-    splits: Option<Splits>,
-    cls_position: usize,
-    /// The sample being read.
-    tokens: Vec<u32>,
-}
-
-impl Samples {
-    fn push(
-        &mut self,
-        place: Place<'_>,
-        held_out: bool,
-        label: i64,
-        tokens: &[i64],
-    ) -> Result<(), String> {
-        let splits = if let Some(splits) = &mut self.splits {
-            splits
-        } else {
-            let seq_len = tokens.len().saturating_sub(1);
-            if seq_len == 0 {
-                return Err(format!("{place}: a sample is [CLS] and at least one token"));
-            }
-            let cls = match tokens.first() {
-                Some(&token) if token == i64::from(CLS) => ClsPlace::First,
-                _ => ClsPlace::Last,
-            };
-            self.cls_position = cls.position(seq_len);
-            self.splits.insert(Splits {
-                train: Dataset::empty(seq_len),
-                held_out: Dataset::empty(seq_len),
-            })
-        };
-        let positions = splits.train.positions();
-        if tokens.len() != positions {
-            return Err(format!(
-                "{place}: {} tokens, where the first sample has {positions}",
-                tokens.len()
-            ));
-        }
-        self.tokens.clear();
-        for &token in tokens {
-            let id = u32::try_from(token);
-            let id = id.map_err(|_| format!("{place}: {token} is no token id"))?;
-            self.tokens.push(id);
-        }
-        let cls_count = self.tokens.iter().filter(|&&token| token == CLS).count();
-        if self.tokens[self.cls_position] != CLS || cls_count != 1 {
-            return Err(format!(
-                "{place}: a sample starts with [CLS] = 0, or all end with it, and holds no other 0"
-            ));
-        }
-        if !matches!(label, 0 | 1) {
-            return Err(format!("{place}: label {label} is neither 0 nor 1"));
-        }
-        let split = if held_out {
-            &mut splits.held_out
-        } else {
-            &mut splits.train
-        };
-        split.push(&self.tokens, label == 1);
-        Ok(())
-    }
-
-    fn splits(self) -> Result<Splits, String> {
-        self.splits
-            .filter(|splits| !splits.train.is_empty())
-            .ok_or_else(|| "it holds no training samples".to_owned())
-    }
-}
-
-/// Whether a split's name means held out.
-fn held_out(name: &str, place: Place<'_>) -> Result<bool, String> {
-    match name {
-        TRAIN => Ok(false),
-        HELD_OUT => Ok(true),
-        _ => Err(format!(
-            "{place}: split `{name}` is neither `{TRAIN}` nor `{HELD_OUT}`"
-        )),
-    }
 }

@@ -1,12 +1,12 @@
-//! Datasets as npz: `tokens` int64 `[sample, position]`, `labels` float32 `[sample]`, and the same
-//! with `held_out_`.
+//! Datasets as npz: `tokens` int64 `[sample, position]` and `labels` float32 `[sample]` for training,
+//! `held_out_tokens` and `held_out_labels` for the held-out set.
 
 use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
-use super::{HELD_OUT, Place, Samples, TRAIN, named};
-use crate::Splits;
+use super::builder::{HELD_OUT, Place, SplitsBuilder, TRAIN, named};
+use crate::dataset::Splits;
 
 fn array_names(split: &str) -> (String, String) {
     let prefix = if split == TRAIN {
@@ -38,36 +38,25 @@ pub(super) fn write(splits: &Splits, mut writer: impl Write) -> io::Result<()> {
     writer.flush()
 }
 
-pub(super) fn read(reader: impl Read + Seek, samples: &mut Samples) -> Result<(), String> {
-    let mut npz = NpzReader::new(reader).map_err(|error| error.to_string())?;
+pub(super) fn read(reader: impl Read + Seek, builder: &mut SplitsBuilder) -> Result<(), String> {
+    let message = |error: NpzError| error.to_string();
+    let mut npz = NpzReader::new(reader).map_err(message)?;
     for split in [TRAIN, HELD_OUT] {
         let (tokens_name, labels_name) = array_names(split);
         if split == HELD_OUT && !npz.contains(&tokens_name) {
             continue;
         }
-        let tokens = npz
-            .integers(&tokens_name)
-            .map_err(|error| error.to_string())?;
-        // Labels are float32 as in the notebook; whole numbers do as well.
-        let labels = match npz.floats(&labels_name) {
+        let tokens = npz.integers(&tokens_name).map_err(message)?;
+        // Labels are float32, as in the notebook, or integers.
+        let labels: Vec<f64> = match npz.floats(&labels_name) {
             Err(NpzError::Unreadable { .. }) => {
-                let labels = npz
-                    .integers(&labels_name)
-                    .map_err(|error| error.to_string())?;
-                labels.values
+                let labels = npz.integers(&labels_name).map_err(message)?.values;
+                labels.into_iter().map(|label| label as f64).collect()
             }
-            floats => floats
-                .map_err(|error| error.to_string())?
-                .values
-                .into_iter()
-                .map(|label| {
-                    if label.fract() == 0.0 {
-                        label as i64
-                    } else {
-                        -1
-                    }
-                })
-                .collect(),
+            labels => {
+                let labels = labels.map_err(message)?.values;
+                labels.into_iter().map(f64::from).collect()
+            }
         };
         let [count, positions] = tokens.shape[..] else {
             return Err(format!(
@@ -81,13 +70,10 @@ pub(super) fn read(reader: impl Read + Seek, samples: &mut Samples) -> Result<()
                 labels.len()
             ));
         }
-        if count > 0 && positions == 0 {
-            return Err(format!("`{tokens_name}` has samples without tokens"));
-        }
-        let chunks = tokens.values.chunks(positions.max(1));
-        for (sample, (tokens, label)) in chunks.zip(labels).enumerate() {
+        for (sample, label) in labels.into_iter().enumerate() {
             let place = Place::Row(&tokens_name, sample);
-            samples.push(place, split == HELD_OUT, label, tokens)?;
+            let tokens = &tokens.values[sample * positions..][..positions];
+            builder.push(place, split == HELD_OUT, label, tokens)?;
         }
     }
     Ok(())

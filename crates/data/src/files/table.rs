@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 use csv::StringRecord;
 use headlight_input::{LINE_LIMIT, Metered};
 
-use super::{Place, Samples, held_out, named};
-use crate::Splits;
+use super::builder::{Place, SplitsBuilder, held_out, named};
+use crate::dataset::Splits;
 
 pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
@@ -26,9 +26,8 @@ pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
     csv.flush()
 }
 
-pub(super) fn read(reader: impl Read, samples: &mut Samples) -> Result<(), String> {
-    // A record of lines in quotes may go on for ever: each is given so many bytes, and what is read
-    // ahead.
+pub(super) fn read(reader: impl Read, builder: &mut SplitsBuilder) -> Result<(), String> {
+    // A quoted record can span any number of lines, so each record gets a budget of bytes.
     let (reader, allowance) = Metered::new(reader, LINE_LIMIT, "a record");
     let mut csv = csv::Reader::from_reader(reader);
     let header = csv.headers().map_err(|error| error.to_string())?;
@@ -57,6 +56,6 @@ pub(super) fn read(reader: impl Read, samples: &mut Samples) -> Result<(), Strin
             tokens.push(number(field)?);
         }
         let held_out = held_out(&record[0], place)?;
-        samples.push(place, held_out, number(&record[1])?, &tokens)?;
+        builder.push(place, held_out, number(&record[1])? as f64, &tokens)?;
     }
 }

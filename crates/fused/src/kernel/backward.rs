@@ -1,15 +1,15 @@
 //! From losses to the gradient.
 
 use super::products::{add_products, add_rows, average, project, project_back, transpose};
-use super::{Block, Kernel, Size};
-use crate::lanes::{LANES, Lanes, ZERO, map, nothing_below, square, zip};
+use super::{Block, Kernel, Size, head_of};
+use crate::lanes::{LANES, Lanes, ZERO, map, square, zero_below, zip};
 use crate::shape::Parameter;
 
 impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
-    /// Adds the gradient of the block's losses, each times `share`, to `gradient`; and the squares
-    /// of the gradient of each occurrence of a token to `squares`, if asked for.
+    /// Adds the gradient of the block's losses, each times `share`, to `gradient`. Adds the squared
+    /// gradient of each occurrence of a token to `squares`, if given.
     ///
-    /// The forward pass of the same block must have gone before.
+    /// The caller must have run the forward pass of the same block before.
     #[inline(always)]
     pub(crate) fn backward(
         &mut self,
@@ -31,9 +31,9 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let output_weight = &self.parameters[self.layout.range(Parameter::OutputWeight)];
         let scratch = &mut *self.scratch;
         let mut d_logit = zip(scratch.probabilities, block.labels(), |p, y| {
-            nothing_below(1e-18, (p - y) * share)
+            zero_below(1e-18, (p - y) * share)
         });
-        // Lanes without a sample of their own have no part in the loss.
+        // Lanes without a sample of their own add nothing to the loss.
         d_logit[block.samples.len()..].fill(0.0);
         let common = zip(d_logit, scratch.rstd, |d_logit, rstd| d_logit * rstd);
         let along = map(scratch.t, |t| t * per_row);
@@ -72,7 +72,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         );
     }
 
-    /// From the context to scores, inputs' averages, and the query.
+    /// From the context to the scores, the averages of inputs, and the query.
     #[inline(always)]
     fn through_attention(&mut self, gradient: &mut [f32]) {
         let width = self.size.width();
@@ -150,18 +150,11 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
 
         // dq = W_k^T du / sqrt(d_head), and through W_q to the input of [CLS].
         let d_u = &scratch.d_u;
-        let head_of = |e: usize| {
-            if n_heads == 1 {
-                0
-            } else {
-                (e / d_head).min(n_heads - 1)
-            }
-        };
         project::<TILE>(
             key_weight,
             |_| 0.0,
             width,
-            |i, e| d_u[head_of(e) * width + i],
+            |i, e| d_u[head_of(e, d_head, n_heads) * width + i],
             &mut scratch.d_query,
         );
         for d_query in &mut scratch.d_query {
@@ -177,7 +170,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         transpose::<TILE>(&scratch.part, width, &mut scratch.part_rows);
     }
 
-    /// Into the rows of the tokens and positions that occur.
+    /// To the embeddings of the tokens and positions that occur.
     #[inline(always)]
     fn through_embeddings(
         &mut self,
@@ -217,7 +210,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             tiles,
         };
         for t in 0..tiles {
-            // [CLS] is in every sample: its sums stay in registers.
+            // Every sample has [CLS], so its sums stay in registers.
             let (mut sum, mut squared) = (table[t], [0.0; TILE]);
             let mut position_sum = position_table[t];
             for lane in 0..lanes {
@@ -259,7 +252,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         }
     }
 
-    /// Adds, after the last block of a batch, the gradients that follow from sums over samples.
+    /// Adds the gradients that follow from sums over samples. Called after the last block of a batch.
     #[inline(always)]
     pub(crate) fn finish(&mut self, gradient: &mut [f32]) {
         let width = self.size.width();
@@ -273,13 +266,6 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let scratch = &*self.scratch;
         let d_u_sum = &scratch.d_u_sum[..n_heads * width];
         let (query, x0) = (&scratch.query[..width], &scratch.x0[..width]);
-        let head_of = |e: usize| {
-            if n_heads == 1 {
-                0
-            } else {
-                (e / d_head).min(n_heads - 1)
-            }
-        };
 
         let mut d_query = [0.0; TILE];
         for t in 0..width / TILE {
@@ -288,7 +274,9 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             for (i, row) in key_weight.chunks_exact(width).enumerate() {
                 let row = &row[columns.clone()];
                 for e in 0..TILE {
-                    d_query[e] += scale * d_u_sum[head_of(t * TILE + e) * width + i] * row[e];
+                    d_query[e] += scale
+                        * d_u_sum[head_of(t * TILE + e, d_head, n_heads) * width + i]
+                        * row[e];
                 }
             }
             let bias = &mut gradient[self.layout.range(Parameter::QueryBias)][columns.clone()];
@@ -306,7 +294,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let rows = gradient[self.layout.range(Parameter::KeyWeight)].chunks_exact_mut(width);
         for (i, row) in rows.enumerate().take(width) {
             for e in 0..width {
-                row[e] += scale * d_u_sum[head_of(e) * width + i] * query[e];
+                row[e] += scale * d_u_sum[head_of(e, d_head, n_heads) * width + i] * query[e];
             }
         }
 
@@ -333,7 +321,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
     }
 }
 
-/// What an input's gradient is made of, beside what only that of `[CLS]` has.
+/// The parts of an input's gradient that every position has; `[CLS]` has others too.
 struct AsKey<'a, const TILE: usize> {
     weights: &'a [Lanes],
     d_scores: &'a [Lanes],

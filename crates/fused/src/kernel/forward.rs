@@ -1,9 +1,9 @@
 //! From tokens to probabilities.
 
 use super::products::{average, project};
-use super::{Block, Kernel, Scratch, Size};
+use super::{Block, Kernel, Scratch, Size, head_of};
 use crate::lanes::{
-    LANES, ZERO, exp_of_negative, larger, log_1p, map, nothing_below, select_negative, sqrt, zip,
+    LANES, ZERO, exp_of_negative, larger, log_1p, map, select_negative, sqrt, zero_below, zip,
 };
 use crate::shape::Parameter;
 
@@ -16,7 +16,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         self.classify(block);
     }
 
-    /// Embeddings of tokens and positions, samples in the lanes.
+    /// Embeddings of tokens and positions, one sample per lane.
     #[inline(always)]
     fn load(&mut self, block: Block<'_>) {
         let width = self.size.width();
@@ -82,7 +82,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             let mut sum = ZERO;
             for weight in weights.iter_mut() {
                 *weight = zip(*weight, highest, |score, highest| {
-                    nothing_below(1e-18, exp_of_negative(score - highest))
+                    zero_below(1e-18, exp_of_negative(score - highest))
                 });
                 sum = zip(sum, *weight, |sum, weight| sum + weight);
             }
@@ -124,13 +124,6 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             losses,
             ..
         } = &mut *self.scratch;
-        let head_of = |e: usize| {
-            if n_heads == 1 {
-                0
-            } else {
-                (e / d_head).min(n_heads - 1)
-            }
-        };
         let pooled = &pooled[..n_heads * width];
         let context = &mut context[..width];
         let normalized = &mut normalized[..width];
@@ -139,7 +132,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             of(Parameter::ValueWeight),
             |e| value_bias[e],
             width,
-            |i, e| pooled[head_of(e) * width + i],
+            |i, e| pooled[head_of(e, d_head, n_heads) * width + i],
             context,
         );
         let residual = normalized;

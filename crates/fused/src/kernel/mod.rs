@@ -1,9 +1,10 @@
-//! The forward pass and the gradient for eight samples, as derived at the head of the crate.
+//! The forward pass and the gradient for eight samples, as the crate's documentation derives them.
 //!
-//! Two arrangements alternate. What is computed for each sample alone has the samples in the lanes
-//! ([`Lanes`]); what is summed over samples has the columns of a parameter's row in the lanes, one
-//! sample after the other. So no vector is ever summed across its lanes, and each sum has one order
-//! whatever the width of the machine's vectors.
+//! Two arrangements alternate. Values of single samples have one sample per lane ([`Lanes`]). Sums over
+//! samples have one column of a parameter's row per lane, and take one sample after the other. So no
+//! vector is ever summed across its lanes, and each sum has one order whatever the width of the
+//! machine's vectors.
+
 mod backward;
 mod forward;
 mod products;
@@ -14,7 +15,7 @@ use alloc::vec::Vec;
 use crate::lanes::{LANES, Lanes, ZERO};
 use crate::shape::{Layout, Parameter};
 
-/// The sizes of rows, known to the compiler where they are common.
+/// The sizes of rows. The compiler knows the common ones.
 pub(crate) trait Size: Copy {
     /// Numbers in a row.
     fn d_model(self) -> usize;
@@ -26,9 +27,9 @@ pub(crate) trait Size: Copy {
 
 /// One head, and rows that need no padding.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fixed<const D: usize>;
+pub(crate) struct FixedSize<const D: usize>;
 
-impl<const D: usize> Size for Fixed<D> {
+impl<const D: usize> Size for FixedSize<D> {
     #[inline(always)]
     fn d_model(self) -> usize {
         D
@@ -45,9 +46,9 @@ impl<const D: usize> Size for Fixed<D> {
 
 /// Any other sizes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Any(pub(crate) Layout);
+pub(crate) struct AnySize(pub(crate) Layout);
 
-impl Size for Any {
+impl Size for AnySize {
     #[inline(always)]
     fn d_model(self) -> usize {
         self.0.shape.d_model
@@ -62,27 +63,37 @@ impl Size for Any {
     }
 }
 
-/// All that passes keep between their parts. Rows are padded.
+/// The head that a column belongs to; columns of padding count to the last.
+#[inline(always)]
+fn head_of(column: usize, d_head: usize, n_heads: usize) -> usize {
+    if n_heads == 1 {
+        0
+    } else {
+        (column / d_head).min(n_heads - 1)
+    }
+}
+
+/// Intermediate values of a pass. Rows are padded.
 #[derive(Clone, Debug)]
 pub(crate) struct Scratch {
-    /// Whether it holds what depends on the weights alone, for the weights as they are.
+    /// Whether the values that depend on the weights alone are those of the current weights.
     pub(crate) prepared: bool,
 
-    // Of the weights alone, the same for all samples
+    // Values that depend on the weights alone
     /// The input of `[CLS]`. `[width]`
     x0: Vec<f32>,
     /// Its query. `[width]`
     query: Vec<f32>,
-    /// The query taken back through `W_k`, scaled. `[head, width]`
+    /// The query times the transpose of `W_k`, scaled. `[head, width]`
     u: Vec<f32>,
     /// Classifier weight times gamma. `[width]`
     wg: Vec<f32>,
-    /// The same less its mean. `[width]`
+    /// `wg` minus its mean. `[width]`
     centred: Vec<f32>,
     /// The logit of a normalised row of zeros.
     c0: f32,
 
-    // Samples in the lanes
+    // One sample per lane
     /// Inputs. `[position, width]`
     x: Vec<Lanes>,
     /// Attention weights of `[CLS]`. `[head, position]`
@@ -95,7 +106,7 @@ pub(crate) struct Scratch {
     normalized: Vec<Lanes>,
     /// One over the residual's standard deviation.
     rstd: Lanes,
-    /// Log-odds less `c0`.
+    /// Log-odds minus `c0`.
     t: Lanes,
     /// Log-odds.
     pub(crate) logits: Lanes,
@@ -110,10 +121,10 @@ pub(crate) struct Scratch {
     d_pooled: Vec<Lanes>,
     d_u: Vec<Lanes>,
     d_query: Vec<Lanes>,
-    /// The query's part of the gradient of `x0`; also what is to be summed before it. `[width]`
+    /// The query's part of the gradient of `x0`. Before that, terms of sums over samples. `[width]`
     part: Vec<Lanes>,
 
-    // Columns in the lanes, `[sample, width]`
+    // One column per lane, `[sample, width]`
     d_residual_rows: Vec<f32>,
     d_context_rows: Vec<f32>,
     /// `[head, sample, width]`
@@ -171,14 +182,14 @@ impl Scratch {
     }
 }
 
-/// The samples of a dataset that are computed side by side.
+/// The samples of a dataset that a pass computes side by side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'a> {
     /// Row-major tokens of the whole dataset. `[sample, position]`
     pub(crate) tokens: &'a [u32],
     /// 1 or 0 for each sample of the dataset.
     pub(crate) labels: &'a [bool],
-    /// One to eight samples; the last fills the lanes that are left.
+    /// One to eight samples; the last one fills the other lanes too.
     pub(crate) samples: &'a [u32],
 }
 
@@ -205,15 +216,15 @@ impl Block<'_> {
     }
 }
 
-/// The numbers of a model that are not learned.
+/// The fixed numbers of a model.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constants {
     pub(crate) layer_norm_eps: f32,
-    /// What products of queries and keys are multiplied by.
+    /// The factor of products of queries and keys.
     pub(crate) scale: f32,
 }
 
-/// A kernel for one size of rows, on one set of weights.
+/// The passes for one size of rows and one set of weights.
 #[derive(Debug)]
 pub(crate) struct Kernel<'a, S, const TILE: usize> {
     size: S,
@@ -261,7 +272,7 @@ impl<'a, S: Size, const TILE: usize> Kernel<'a, S, TILE> {
         head * d_head..(head + 1) * d_head
     }
 
-    /// Computes what depends on the weights alone.
+    /// Computes the values that depend on the weights alone.
     #[inline(always)]
     fn prepare(&mut self) {
         let (d, width) = (self.size.d_model(), self.size.width());

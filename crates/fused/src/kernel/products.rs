@@ -1,8 +1,8 @@
-//! Products of small matrices, in both arrangements.
+//! Products of small matrices, in both arrangements of the lanes.
 
 use crate::lanes::{LANES, Lanes, ZERO};
 
-/// `output[i] = Σ_position weights[position] x[position, i]`, samples in the lanes.
+/// `output[i] = Σ_position weights[position] x[position, i]`, one sample per lane.
 #[inline(always)]
 pub(super) fn average<const TILE: usize>(
     weights: &[Lanes],
@@ -26,7 +26,7 @@ pub(super) fn average<const TILE: usize>(
     }
 }
 
-/// `output[o] = start[o] + Σ_i weight[i, o] input(i, o)`, samples in the lanes.
+/// `output[o] = start[o] + Σ_i weight[i, o] input(i, o)`, one sample per lane.
 #[inline(always)]
 pub(super) fn project<const TILE: usize>(
     weight: &[f32],
@@ -56,7 +56,7 @@ pub(super) fn project<const TILE: usize>(
     }
 }
 
-/// `output[i] = Σ_o weight[i, o] input[o]` over some columns `o`, samples in the lanes.
+/// `output[i] = Σ_o weight[i, o] input[o]` over some columns `o`, one sample per lane.
 #[inline(always)]
 pub(super) fn project_back<const TILE: usize>(
     weight: &[f32],
@@ -85,7 +85,7 @@ pub(super) fn project_back<const TILE: usize>(
     }
 }
 
-/// Samples from the lanes into rows. `[width]` lanes to `[sample, width]`
+/// Copies the samples from the lanes to rows. `[width]` lanes to `[sample, width]`
 #[inline(always)]
 pub(super) fn transpose<const TILE: usize>(lanes: &[Lanes], width: usize, rows: &mut [f32]) {
     let tiles = width / TILE;
@@ -102,7 +102,7 @@ pub(super) fn transpose<const TILE: usize>(lanes: &[Lanes], width: usize, rows: 
     }
 }
 
-/// Adds the rows of all samples to `sum`, one after the other.
+/// Adds the row of each sample to `sum`, one after the other.
 #[inline(always)]
 pub(super) fn add_rows(rows: &[f32], width: usize, sum: &mut [f32]) {
     let sum = &mut sum[..width];

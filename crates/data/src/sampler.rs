@@ -1,0 +1,93 @@
+//! Samples drawn uniformly, from all there are or from those with a property.
+
+use rand::Rng;
+
+use crate::cls::{CLS, ClsPlace};
+use crate::random::{uniform_below, uniform_unit};
+
+/// Draws samples of one vocabulary and length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampler {
+    pub(crate) vocab_size: u32,
+    pub(crate) seq_len: usize,
+    pub(crate) cls: ClsPlace,
+}
+
+impl Sampler {
+    /// A sample drawn uniformly from all samples. `next_word` gives 32 random bits.
+    pub(crate) fn any(self, mut next_word: impl FnMut() -> u32) -> Vec<u32> {
+        self.sample(|row| {
+            row.extend(
+                (0..self.seq_len).map(|_| 1 + uniform_below(self.vocab_size - 1, &mut next_word)),
+            );
+        })
+    }
+
+    /// The tokens that `fill` appends, with `[CLS]` in its place.
+    fn sample(self, fill: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
+        let mut row = Vec::with_capacity(self.seq_len + 1);
+        if self.cls == ClsPlace::First {
+            row.push(CLS);
+        }
+        fill(&mut row);
+        if self.cls == ClsPlace::Last {
+            row.push(CLS);
+        }
+        row
+    }
+
+    /// A token drawn uniformly from all tokens but this one.
+    pub(crate) fn other_than(self, token: u32, rng: &mut impl Rng) -> u32 {
+        let other = 1 + uniform_below(self.vocab_size - 2, || rng.next_u32());
+        if other < token { other } else { other + 1 }
+    }
+
+    /// A sample drawn uniformly from all that contain `wanted` in this order, gaps allowed (or from
+    /// all that do not).
+    ///
+    /// Goes through the positions once, and draws each token with its exact probability, given which
+    /// tokens are still missing and how many positions are left.
+    pub(crate) fn with_subsequence(
+        self,
+        wanted: &[u32],
+        contained: bool,
+        rng: &mut impl Rng,
+    ) -> Vec<u32> {
+        let hit = 1.0 / f64::from(self.vocab_size - 1);
+        let outcomes = subsequence_probabilities(wanted.len(), self.seq_len, hit, contained);
+        self.sample(|row| {
+            let mut found = 0;
+            for left in (0..self.seq_len).rev() {
+                let outcome = |found: usize| outcomes[wanted.len() - found][left];
+                if found == wanted.len() {
+                    row.push(1 + uniform_below(self.vocab_size - 1, || rng.next_u32()));
+                    continue;
+                }
+                let with_hit = hit * outcome(found + 1);
+                let without = (1.0 - hit) * outcome(found);
+                if uniform_unit(rng) * (with_hit + without) < with_hit {
+                    row.push(wanted[found]);
+                    found += 1;
+                } else {
+                    row.push(self.other_than(wanted[found], rng));
+                }
+            }
+        })
+    }
+}
+
+/// `[missing][left]`: the probability that `missing` tokens are found in their order within `left`
+/// positions, or that they are not. A position holds the next one with probability `hit`. Each case
+/// is computed by itself: one minus the other would lose all digits of a rare case.
+fn subsequence_probabilities(missing: usize, left: usize, hit: f64, found: bool) -> Vec<Vec<f64>> {
+    let (done, not_yet) = if found { (1.0, 0.0) } else { (0.0, 1.0) };
+    let mut table = vec![vec![done; left + 1]];
+    for m in 1..=missing {
+        let mut row = vec![not_yet; left + 1];
+        for l in 1..=left {
+            row[l] = hit * table[m - 1][l - 1] + (1.0 - hit) * row[l - 1];
+        }
+        table.push(row);
+    }
+    table
+}

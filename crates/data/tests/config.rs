@@ -1,0 +1,238 @@
+//! The keys of a config, and the values that are refused.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use headlight_data::{ClsPlace, DatasetConfig, Generator, InvalidValue, LabelRule, Source};
+use serde_json::json;
+
+/// What a config parses to, or the message.
+fn parsed(keys: serde_json::Value) -> Result<DatasetConfig, String> {
+    serde_json::from_value(keys).map_err(|error| error.to_string())
+}
+
+fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig {
+    DatasetConfig {
+        seed: 0,
+        source: Source::Generated {
+            generator,
+            samples: 10,
+            positive_rate,
+        },
+        vocab_size: 5,
+        seq_len: 3,
+        cls: ClsPlace::First,
+        held_out: 0,
+        rule: Some(LabelRule::TokenAnywhere { token: 1 }),
+    }
+}
+
+#[test]
+fn keys_have_defaults() {
+    let rule = json!({ "kind": "token-at-position", "token": 3, "position": 2 });
+    let config = parsed(json!({ "samples": 7, "vocab_size": 5, "seq_len": 3, "rule": rule }));
+    let expected = DatasetConfig {
+        source: Source::Generated {
+            generator: Generator::Numpy,
+            samples: 7,
+            positive_rate: None,
+        },
+        rule: Some(LabelRule::TokenAtPosition {
+            token: 3,
+            position: 2,
+        }),
+        ..generated(Generator::Numpy, None)
+    };
+    assert_eq!(config, Ok(expected));
+}
+
+#[test]
+fn a_config_comes_back_from_its_keys() {
+    let mut of_file = generated(Generator::Numpy, None);
+    (of_file.source, of_file.rule) = (Source::File("a.npz".into()), None);
+    let mut last = generated(Generator::Chacha, Some(0.25));
+    (last.seed, last.cls, last.held_out) = (9, ClsPlace::Last, 4);
+    for config in [of_file, last] {
+        let keys = serde_json::to_value(&config).unwrap();
+        assert_eq!(parsed(keys), Ok(config));
+    }
+}
+
+#[test]
+fn sources_exclude_each_other() {
+    let file = json!({ "file": "a.npz", "vocab_size": 5, "seq_len": 3 });
+    assert!(parsed(file.clone()).is_ok());
+    for (key, value) in [
+        ("generator", json!("chacha")),
+        ("positive_rate", json!(0.5)),
+        ("samples", json!(7)),
+    ] {
+        let mut keys = file.clone();
+        keys[key] = value;
+        let error = parsed(keys).unwrap_err();
+        assert!(error.contains("`file`"), "{key}: {error}");
+        assert!(error.contains(&format!("`{key}`")), "{key}: {error}");
+    }
+}
+
+#[test]
+fn missing_and_unknown_keys_are_named() {
+    let rule = json!({ "kind": "token-anywhere", "token": 1 });
+    for (keys, key) in [
+        (
+            json!({ "vocab_size": 5, "seq_len": 3, "rule": rule }),
+            "`samples`",
+        ),
+        (
+            json!({ "vocab_size": 5, "seq_len": 3, "samples": 7 }),
+            "`rule`",
+        ),
+        (
+            json!({ "vocab_size": 5, "samples": 7, "rule": rule }),
+            "`seq_len`",
+        ),
+        (
+            json!({ "vocab_size": 5, "seq_len": 3, "samples": 7, "rule": rule, "speed": 1 }),
+            "`speed`",
+        ),
+    ] {
+        let error = parsed(keys).unwrap_err();
+        assert!(error.contains(key), "{key}: {error}");
+    }
+}
+
+/// Changes a config; the key that is refused, or none; what its message names.
+type Case = (fn(&mut DatasetConfig), Option<&'static str>, &'static str);
+
+fn check(start: &DatasetConfig, cases: &[Case]) {
+    for (number, (change, key, part)) in cases.iter().enumerate() {
+        let mut config = start.clone();
+        change(&mut config);
+        let error = config.validate().err();
+        let found = error.as_ref().map(|error| error.key.as_str());
+        assert_eq!(found, *key, "case {number}");
+        let message = error.map_or(String::new(), |error| error.to_string());
+        assert!(message.contains(part), "case {number}: {message}");
+    }
+}
+
+fn set_samples(config: &mut DatasetConfig, count: usize) {
+    if let Source::Generated { samples, .. } = &mut config.source {
+        *samples = count;
+    }
+}
+
+#[test]
+fn values_at_their_limits() {
+    check(
+        &generated(Generator::Numpy, None),
+        &[
+            (|_| (), None, ""),
+            (|config| config.vocab_size = 2, None, ""),
+            (|config| config.vocab_size = 1, Some("vocab_size"), "is 1;"),
+            (|config| config.vocab_size = 0, Some("vocab_size"), "is 0;"),
+            (|config| config.seq_len = 1, None, ""),
+            (|config| config.seq_len = 0, Some("seq_len"), "seq_len is 0"),
+            (|config| set_samples(config, 1), None, ""),
+            (
+                |config| set_samples(config, 0),
+                Some("samples"),
+                "samples is 0",
+            ),
+            // 2^30 tokens with [CLS] are the most.
+            (|config| set_samples(config, 1 << 28), None, ""),
+            (
+                |config| set_samples(config, (1 << 28) + 1),
+                Some("samples"),
+                "1073741824",
+            ),
+            (
+                |config| {
+                    set_samples(config, 1 << 28);
+                    config.held_out = 1;
+                },
+                Some("samples"),
+                "held_out",
+            ),
+            (|config| config.seq_len = usize::MAX, Some("samples"), ""),
+            (|config| config.held_out = usize::MAX, Some("samples"), ""),
+            (|config| config.seed = u64::from(u32::MAX), None, ""),
+            (
+                |config| config.seed = u64::from(u32::MAX) + 1,
+                Some("seed"),
+                "4294967296",
+            ),
+            (
+                |config| config.rule = Some(LabelRule::TokenAnywhere { token: 5 }),
+                Some("rule.token"),
+                "token 5 ",
+            ),
+            // A file's samples are not drawn.
+            (
+                |config| {
+                    config.source = Source::File("a.npz".into());
+                    config.seed = u64::MAX;
+                },
+                None,
+                "",
+            ),
+        ],
+    );
+    check(
+        &generated(Generator::Chacha, None),
+        &[
+            (|config| config.seed = u64::MAX, None, ""),
+            (|config| config.vocab_size = 2, None, ""),
+        ],
+    );
+}
+
+#[test]
+fn shares_of_positives() {
+    let refused = |generator, rate, vocab_size| {
+        let mut config = generated(generator, Some(rate));
+        config.vocab_size = vocab_size;
+        config.validate().err().map(|error| {
+            assert_eq!(error.key, "positive_rate");
+            error.message
+        })
+    };
+    assert!(refused(Generator::Numpy, 0.5, 5).unwrap().contains("numpy"));
+    for rate in [0.0, 0.5, 1.0] {
+        assert_eq!(refused(Generator::Chacha, rate, 5), None, "{rate}");
+    }
+    // The number of samples says what the share is of.
+    let above = refused(Generator::Chacha, 1.5, 5).unwrap();
+    assert!(above.contains("1.5") && above.contains("10"), "{above}");
+    for rate in [-0.1, f64::NAN] {
+        let message = refused(Generator::Chacha, rate, 5).unwrap();
+        assert!(message.contains(&rate.to_string()), "{message}");
+        assert!(!message.contains("10"), "{message}");
+    }
+    // Of one token there is one sample, a positive one.
+    assert_eq!(refused(Generator::Chacha, 1.0, 2), None);
+    for rate in [0.0, 0.9] {
+        let message = refused(Generator::Chacha, rate, 2).unwrap();
+        assert!(message.contains("vocab_size = 2"), "{message}");
+    }
+    assert_eq!(refused(Generator::Chacha, 0.0, 3), None);
+}
+
+#[test]
+fn generated_samples_need_a_rule() {
+    let mut config = generated(Generator::Numpy, None);
+    config.rule = None;
+    assert_eq!(config.generate().unwrap_err().key, "rule");
+}
+
+#[test]
+fn an_invalid_value_is_placed_in_a_section() {
+    let invalid = InvalidValue::new("rule.position", "too far").within("data");
+    assert_eq!(invalid, InvalidValue::new("data.rule.position", "too far"));
+    assert_eq!(invalid.to_string(), "too far");
+}
+
+#[test]
+fn the_place_of_cls() {
+    for (cls, position, name) in [(ClsPlace::First, 0, "first"), (ClsPlace::Last, 6, "last")] {
+        assert_eq!((cls.position(6), cls.name()), (position, name));
+    }
+}
