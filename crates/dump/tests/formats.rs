@@ -2,11 +2,13 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::type_complexity)]
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Cursor;
 
 use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
 
-/// Two samples, two layers, two heads, three positions, filled with distinct numbers.
+/// Two samples, two layers, two heads, three positions, filled with distinct numbers. A mask leaves the
+/// last query of the second sample no key.
 fn dump() -> AttentionDump {
     let dims = Dims {
         samples: 2,
@@ -17,8 +19,15 @@ fn dump() -> AttentionDump {
         d_model: 4,
         d_ff: 3,
     };
-    let numbers = |count: usize| (0..count).map(|i| i as f32 / 8.0).collect::<Vec<_>>();
-    let row = [0.5_f32, 0.25, 0.25];
+    let numbers = |array: usize, count| -> Vec<f32> {
+        (0..count)
+            .map(|i| (array * 1000 + i) as f32 / 8.0)
+            .collect()
+    };
+    let row = |row: usize| match row as f32 / 32.0 {
+        _ if row >= 12 && row % 3 == 2 => [0.0; 3],
+        weight => [weight, 1.0 - weight, 0.0],
+    };
     AttentionDump {
         dims,
         meta: Meta {
@@ -34,20 +43,20 @@ fn dump() -> AttentionDump {
         },
         tokens: vec![0, 4, 2, 0, 1, 3],
         labels: vec![1.0, 0.0],
-        logits: numbers(2),
-        probabilities: numbers(2),
-        attention_scores: numbers(72),
-        attention_weights: row.repeat(24),
-        query: numbers(48),
-        key: numbers(48),
-        value: numbers(48),
-        context: numbers(48),
-        embeddings: numbers(24),
-        residual: numbers(48),
-        attention_mask: Some([true, true, true].repeat(6)),
+        logits: numbers(1, 2),
+        probabilities: numbers(2, 2),
+        attention_scores: numbers(0, 72),
+        attention_weights: (0..24).flat_map(row).collect(),
+        query: numbers(3, 48),
+        key: numbers(4, 48),
+        value: numbers(5, 48),
+        context: numbers(6, 48),
+        embeddings: numbers(7, 24),
+        residual: numbers(8, 48),
+        attention_mask: Some((0..18).map(|cell| cell < 15 && cell % 4 != 3).collect()),
         feed_forward: Some(FeedForward {
-            hidden: numbers(36),
-            residual: numbers(48),
+            hidden: numbers(9, 36),
+            residual: numbers(10, 48),
         }),
     }
 }
@@ -64,6 +73,59 @@ fn npz_comes_back() {
         AttentionDump::read_npz(Cursor::new(npz(&dump()))).unwrap(),
         dump()
     );
+}
+
+/// Name, size and checksum of each member of an archive, from its list of members.
+fn members(archive: &[u8]) -> String {
+    let number = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .rev()
+            .fold(0, |n, &byte| n << 8 | u32::from(byte))
+    };
+    let mut list = String::new();
+    let entries = archive.windows(4).enumerate();
+    for (at, _) in entries.filter(|(_, bytes)| bytes == b"PK\x01\x02") {
+        let entry = &archive[at..];
+        let name = String::from_utf8_lossy(&entry[46..46 + number(&entry[28..30]) as usize]);
+        let (crc, size) = (number(&entry[16..20]), number(&entry[24..28]));
+        writeln!(list, "{name} {size} {crc:08x}").unwrap();
+    }
+    list
+}
+
+/// The files of `tests/golden` were written before the arrays of a dump stood in one table. The
+/// archive is compared by what it inflates to, because deflate may differ between machines.
+#[test]
+fn files_have_the_bytes_that_they_always_had() {
+    let mut plain = dump();
+    plain.attention_mask = None;
+    let sums_of_one = plain.attention_weights[..36].repeat(2);
+    plain.attention_weights = sums_of_one;
+    plain.feed_forward = None;
+    plain.dims.d_ff = 0;
+    plain.meta.axes = axes(plain.dims, false);
+    plain.labels[0] = f32::NAN;
+    for (name, dump) in [("full", dump()), ("plain", plain)] {
+        let (mut json, mut csv) = (Vec::new(), Vec::new());
+        dump.write_json(&mut json).unwrap();
+        dump.write_csv(&mut csv).unwrap();
+        let npz = npz(&dump);
+        if let Ok(folder) = std::env::var("KEEP") {
+            std::fs::write(format!("{folder}/{name}.npz"), &npz).unwrap();
+        }
+        for (ending, bytes) in [
+            ("json", json),
+            ("csv", csv),
+            ("txt", members(&npz).into_bytes()),
+        ] {
+            let path = format!(
+                "{}/tests/golden/{name}.{ending}",
+                env!("CARGO_MANIFEST_DIR")
+            );
+            assert!(bytes == std::fs::read(&path).unwrap(), "{path}");
+        }
+    }
 }
 
 #[test]
@@ -92,7 +154,7 @@ fn csv_has_a_line_for_each_pair() {
         lines[0],
         "sample,layer,head,query,key,query_token,key_token,score,weight"
     );
-    assert_eq!(lines[2], "10,0,0,0,1,[CLS],4,0.125,0.25");
+    assert_eq!(lines[2], "10,0,0,0,1,[CLS],4,0.125,1");
 }
 
 #[test]
@@ -109,7 +171,7 @@ fn impossible_dumps_are_refused() {
         (|dump| dump.meta.version = 2, "it is of version 2"),
         (
             |dump| dump.meta.samples.truncate(1),
-            "its meta.json speaks of 1",
+            "its meta.json has 1 `samples` and 2",
         ),
     ];
     for (change, part) in cases {
