@@ -103,18 +103,13 @@ impl AttentionDump {
 
     /// The text shown for a token id: from the meta data, else the number.
     pub fn token_string(&self, token: i64) -> String {
-        u32::try_from(token)
-            .ok()
-            .and_then(|id| self.meta.token_strings.get(&id))
-            .map_or_else(
-                || token.to_string(),
-                // A dump is untrusted input: its text must not control a terminal.
-                |text| {
-                    text.chars()
-                        .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
-                        .collect()
-                },
-            )
+        let id = u32::try_from(token).ok();
+        let Some(text) = id.and_then(|id| self.meta.token_strings.get(&id)) else {
+            return token.to_string();
+        };
+        // A dump is untrusted input: its text must not control a terminal.
+        let visible = |c: char| if c.is_control() { '\u{FFFD}' } else { c };
+        text.chars().map(visible).collect()
     }
 
     fn matrix(&self, sample: usize, layer: usize, head: usize) -> std::ops::Range<usize> {
