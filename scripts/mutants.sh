@@ -4,9 +4,10 @@
 #     scripts/mutants.sh input npz dump
 #
 # For each crate, cargo-mutants (27.1) changes COUNT places of the source, one at a time, and runs the crate's
-# own tests. A crate fails where they catch fewer than 95% of the changes that compile. The sample is the COUNT
-# mutants with the lowest SHA-256 of SEED and their name, without those of scripts/mutants-equivalent.txt.
-# COUNT (default 60; 0 takes all) and SEED (default 14) are environment variables. The logs are in target/mutants.
+# own tests. A crate fails if they catch fewer than 95% of the changes that compile. The sample is the COUNT
+# mutants with the lowest SHA-256 of SEED, file, change and source line, without those that are listed in
+# scripts/mutants-equivalent.txt. So it stays the same when code moves. COUNT (default 60; 0 takes all) and SEED
+# (default 14) are environment variables. The logs are in target/mutants.
 #
 # The changes are made in a copy of the working tree, which keeps its build from one run to the next.
 set -euo pipefail
@@ -14,7 +15,6 @@ cd "$(git rev-parse --show-toplevel)"
 [ $# -gt 0 ] || { sed -n '2,4s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 root=$PWD
 work=$root/target/mutants
-export PATH=$PATH:/tmp/tools/bin
 command -v cargo-mutants > /dev/null || {
     echo "cargo-mutants is missing; install it with: cargo install --locked --version 27.1.0 cargo-mutants" >&2
     exit 2
@@ -39,7 +39,7 @@ for crate; do
     cargo mutants --list --json -p "headlight-$crate" > "$out/all.json"
     python3 - "$out/all.json" "$root/scripts/mutants-equivalent.txt" "${COUNT:-60}" "${SEED:-14}" \
         > "$out/sample" <<'PYTHON'
-import hashlib, json, pathlib, re, sys
+import collections, hashlib, json, pathlib, re, sys
 
 listed, equivalent, count, seed = sys.argv[1:]
 mutants = {}
@@ -58,9 +58,13 @@ files = {mutant.split(": ")[0].split("/src/")[0] for mutant in mutants.values()}
 for line in sorted(same - set(mutants.values())):
     if line.split("/src/")[0] in files:
         sys.exit(f"{equivalent}: this mutant is gone, remove its line: {line}")
-chosen = [name for name, mutant in mutants.items() if mutant not in same]
-chosen.sort(key=lambda name: hashlib.sha256(f"{seed} {name}".encode()).digest())
-for name in chosen[: int(count) or None]:
+chosen, seen = [], collections.Counter()
+for name, mutant in mutants.items():
+    seen[mutant] += 1
+    if mutant not in same:
+        text = f"{seed} {mutant} {seen[mutant]}"
+        chosen.append((hashlib.sha256(text.encode()).digest(), name))
+for _, name in sorted(chosen)[: int(count) or None]:
     print("^" + re.sub(r"([^\w\s:/<>&,'\"!=-])", r"\\\1", name) + "$")
 PYTHON
     mapfile -t sample < "$out/sample"
