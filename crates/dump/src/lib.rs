@@ -1,8 +1,8 @@
 //! An attention dump: what a model computed for some samples at one moment of its training.
 //!
-//! `numpy.load` reads the npz format with nothing else installed. JSON holds the same values. CSV has one
-//! row per score and weight. Axes are always `[sample, layer, head, query, key]`. This crate does not
-//! depend on Burn.
+//! `numpy.load` reads the npz format with nothing else installed. JSON has the same arrays. CSV has the
+//! scores and weights, one row per pair of positions. The axes of attention are always
+//! `[sample, layer, head, query, key]`. This crate does not depend on Burn.
 
 mod arrays;
 mod check;
