@@ -70,15 +70,16 @@ PYTHON
     mapfile -t sample < "$out/sample"
     chosen=()
     for regex in "${sample[@]}"; do chosen+=(--re "$regex"); done
-    # Its exit code is 2 or 3 where mutants are missed or time out: the lists below say which.
+    # Its exit code is 2 or 3 if mutants are missed or time out: the lists below say which.
+    status=0
     nice -n 10 cargo mutants -p "headlight-$crate" --in-place --output "$out" --no-times --colors never \
-        --cap-lints true "${chosen[@]}" -- --tests > "$out/log" 2>&1 || [ $? -le 3 ]
+        --cap-lints true "${chosen[@]}" -- --tests > "$out/log" 2>&1 || status=$?
     lists=$out/mutants.out
-    [ -s "$lists/outcomes.json" ] || { tail -n 20 "$out/log" >&2; exit 1; }
+    [ "$status" -le 3 ] || { tail -n 20 "$out/log" >&2; exit 1; }
     lines() { wc -l < "$lists/$1.txt"; }
     caught=$(($(lines caught) + $(lines timeout)))
     missed=$(lines missed)
-    [ $((caught + missed)) -gt 0 ] || { tail -n 20 "$out/log" >&2; exit 1; }
+    [ $((caught + missed)) -gt 0 ] || { echo "$crate: no mutant compiles" >&2; exit 1; }
     printf '%-10s %3s caught of %3s (%s%%), %s do not compile; %s of %s mutants\n' "$crate" "$caught" \
         $((caught + missed)) $((100 * caught / (caught + missed))) "$(lines unviable)" "${#sample[@]}" \
         "$(grep -c '"genre"' "$out/all.json")"

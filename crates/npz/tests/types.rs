@@ -119,9 +119,9 @@ fn other_types_are_refused_by_name() {
                 .unwrap_err()
                 .to_string(),
         ] {
-            let kind = descr.trim_matches('\'');
+            let field = descr.trim_matches(['\'', '[', ']']);
             assert!(
-                message.contains("`a.npy`") && message.contains(kind),
+                message.contains("`a.npy`") && message.contains(field),
                 "{message}"
             );
         }
