@@ -1,20 +1,25 @@
-//! What must hold in every dump.
+//! What must be true of every dump.
 
+use crate::arrays::{ARRAYS, Values};
 use crate::{AttentionDump, DumpError};
 
-/// How far a row of weights may sum from 1.
+/// How far the sum of a row of weights may be from 1.
 const ROW_SUM_TOLERANCE: f64 = 1e-4;
 
 impl AttentionDump {
-    /// Checks that numbers are finite (labels may be unknown, NaN), that each row of attention
-    /// weights sums to 1 (or to 0, where a mask leaves it no key), and that the meta data speaks of
-    /// as many samples, and of no more positions, than there are.
+    /// Checks that
+    /// - all numbers are finite, except labels, which are NaN if unknown;
+    /// - each row of attention weights sums to 1, or to 0 if the mask leaves its query no key;
+    /// - the meta data describes as many samples as there are, and no position beyond the last.
     ///
     /// # Errors
-    /// Names the first thing that does not hold.
+    /// Names the first violation.
     pub fn check(&self) -> Result<(), DumpError> {
-        for ((name, _), values) in self.floats() {
-            if name != "labels" && !values.iter().all(|value| value.is_finite()) {
+        for array in ARRAYS.iter().filter(|array| !array.or_unknown) {
+            if let Some(Values::Floats(values)) = array.values(self)
+                && !values.iter().all(|value| value.is_finite())
+            {
+                let name = array.name;
                 return Err(DumpError::Content(format!(
                     "its array `{name}` holds NaN or infinity"
                 )));
@@ -27,11 +32,10 @@ impl AttentionDump {
             )));
         }
         let samples = self.dims.samples;
-        if self.meta.samples.len() != samples || self.meta.label_positions.len() != samples {
+        let (named, labelled) = (self.meta.samples.len(), self.meta.label_positions.len());
+        if named != samples || labelled != samples {
             return Err(DumpError::Content(format!(
-                "its arrays hold {samples} samples, but its meta.json speaks of {} and {}",
-                self.meta.samples.len(),
-                self.meta.label_positions.len()
+                "its arrays hold {samples} samples, but its meta.json has {named} `samples` and {labelled} `label_positions`"
             )));
         }
         let positions = self.dims.positions;
@@ -40,23 +44,23 @@ impl AttentionDump {
         };
         if let Some(sample) = self.meta.label_positions.iter().position(beyond) {
             return Err(DumpError::Content(format!(
-                "its meta.json has label positions of sample {sample} beyond the {positions} there are"
+                "in its meta.json, the `label_positions` of sample {sample} exceed its {positions} positions"
             )));
         }
         Ok(())
     }
 
-    /// The largest distance of a row of attention weights from what it should sum to: 1, or 0 where
-    /// a mask leaves it no key.
+    /// The largest distance of the sum of a row of attention weights from 1, or from 0 if the mask
+    /// leaves the row's query no key.
     pub fn worst_row_sum(&self) -> f64 {
         let positions = self.dims.positions.max(1);
-        let rows_a_sample = self.dims.layers * self.dims.heads * positions;
+        let rows_per_sample = (self.dims.layers * self.dims.heads * positions).max(1);
         let expected = |row: usize| match &self.attention_mask {
             None => 1.0,
             Some(mask) => {
-                let query = row / rows_a_sample.max(1) * positions + row % positions;
-                let may_look = &mask[query * positions..(query + 1) * positions];
-                f64::from(u8::from(may_look.contains(&true)))
+                let query = row / rows_per_sample * positions + row % positions;
+                let may_attend = &mask[query * positions..(query + 1) * positions];
+                f64::from(u8::from(may_attend.contains(&true)))
             }
         };
         self.attention_weights

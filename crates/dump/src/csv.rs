@@ -1,58 +1,52 @@
-//! Attention as CSV: a line for each pair of positions.
+//! Attention as CSV: one row per sample, layer, head, query and key.
 
 use std::io::{self, Write};
 
-use crate::AttentionDump;
+use crate::arrays::{ARRAYS, PAIRS, Values};
+use crate::{AttentionDump, Dims};
 
 impl AttentionDump {
-    /// Writes scores and weights, a line for each sample, layer, head, query and key.
+    /// Writes scores and weights, one row per sample, layer, head, query and key.
     ///
     /// # Errors
     /// When writing fails.
     pub fn write_csv(&self, writer: impl Write) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(writer);
-        csv.write_record([
-            "sample",
-            "layer",
-            "head",
-            "query",
-            "key",
-            "query_token",
-            "key_token",
-            "score",
-            "weight",
-        ])?;
-        let positions = self.dims.positions;
-        for sample in 0..self.dims.samples {
-            let names: Vec<String> = self
+        let columns = ARRAYS.iter().filter_map(|array| {
+            let Values::Floats(values) = array.values(self)? else {
+                return None;
+            };
+            Some((array.column?, values))
+        });
+        let (names, columns): (Vec<&str>, Vec<&[f32]>) = columns.unzip();
+        let tokens = ["query_token", "key_token"];
+        csv.write_record(PAIRS.iter().chain(&tokens).chain(&names))?;
+        let Dims {
+            samples,
+            layers,
+            heads,
+            positions,
+            ..
+        } = self.dims;
+        for sample in 0..samples {
+            let tokens: Vec<String> = self
                 .tokens(sample)
                 .iter()
                 .map(|&token| self.token_string(token))
                 .collect();
-            // A sample of the training set keeps its number there.
-            let number = self.meta.samples[sample].unwrap_or(sample).to_string();
-            for (layer, head) in (0..self.dims.layers)
-                .flat_map(|layer| (0..self.dims.heads).map(move |head| (layer, head)))
+            // A sample of the training set keeps its index there.
+            let number = self.meta.samples[sample].unwrap_or(sample);
+            for (layer, head) in
+                (0..layers).flat_map(|layer| (0..heads).map(move |head| (layer, head)))
             {
-                let (scores, weights) = (
-                    self.scores(sample, layer, head),
-                    self.weights(sample, layer, head),
-                );
-                for query in 0..positions {
-                    for key in 0..positions {
-                        let cell = query * positions + key;
-                        csv.write_record([
-                            &number,
-                            &layer.to_string(),
-                            &head.to_string(),
-                            &query.to_string(),
-                            &key.to_string(),
-                            &names[query],
-                            &names[key],
-                            &scores[cell].to_string(),
-                            &weights[cell].to_string(),
-                        ])?;
-                    }
+                let matrix = self.matrix(sample, layer, head);
+                for (cell, index) in matrix.enumerate() {
+                    let (query, key) = (cell / positions, cell % positions);
+                    let indices = [number, layer, head, query, key];
+                    let mut row = indices.map(|index| index.to_string()).to_vec();
+                    row.extend([tokens[query].clone(), tokens[key].clone()]);
+                    row.extend(columns.iter().map(|values| values[index].to_string()));
+                    csv.write_record(row)?;
                 }
             }
         }

@@ -1,10 +1,12 @@
-//! Dumps as JSON: `meta`, and each array as nested lists.
+//! Dumps as JSON: the key `meta`, then one key per array, as nested lists.
 
 use std::io::{self, Write};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::{AttentionDump, MASK, TOKENS};
+use crate::AttentionDump;
+use crate::arrays::ARRAYS;
+use crate::arrays::Values::{Booleans, Floats, Integers};
 
 impl AttentionDump {
     /// Writes the dump as JSON; unknown labels are `null`.
@@ -25,25 +27,14 @@ impl Serialize for AsJson<'_> {
         let dump = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("meta", &dump.meta)?;
-        map.serialize_entry(
-            TOKENS.0,
-            &Nested {
-                shape: &dump.dims.shape(TOKENS.1),
-                values: &dump.tokens,
-            },
-        )?;
-        for ((name, axes), values) in dump.floats() {
-            map.serialize_entry(
-                name,
-                &Nested {
-                    shape: &dump.dims.shape(axes),
-                    values,
-                },
-            )?;
-        }
-        if let Some(values) = &dump.attention_mask {
-            let shape = &dump.dims.shape(MASK.1);
-            map.serialize_entry(MASK.0, &Nested { shape, values })?;
+        for array in ARRAYS {
+            let (name, shape) = (array.name, &dump.dims.shape(array.axes));
+            match array.values(dump) {
+                None => Ok(()),
+                Some(Integers(values)) => map.serialize_entry(name, &Nested { shape, values }),
+                Some(Floats(values)) => map.serialize_entry(name, &Nested { shape, values }),
+                Some(Booleans(values)) => map.serialize_entry(name, &Nested { shape, values }),
+            }?;
         }
         map.end()
     }

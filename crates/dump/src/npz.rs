@@ -1,14 +1,12 @@
-//! Dumps as npz, there and back.
+//! Dumps as npz: writing and reading.
 
 use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{Array, NpzReader, NpzWriter};
 use serde::Deserialize;
 
-use crate::{
-    AttentionDump, Dims, DumpError, FEED_FORWARD_ARRAYS, FLOAT_ARRAYS, FeedForward, MASK, Meta,
-    Named, TOKENS, VERSION,
-};
+use crate::arrays::{ARRAYS, ArraySpec, Field, Part, Values, arrays};
+use crate::{AttentionDump, Dims, DumpError, Meta, VERSION};
 
 const META: &str = "meta.json";
 
@@ -19,83 +17,64 @@ impl AttentionDump {
     /// When writing fails.
     pub fn write_npz(&self, mut writer: impl Write) -> io::Result<()> {
         let mut npz = NpzWriter::new();
-        npz.array(TOKENS.0, &self.dims.shape(TOKENS.1), &self.tokens)?;
-        for ((name, axes), values) in self.floats() {
-            npz.array(name, &self.dims.shape(axes), values)?;
-        }
-        if let Some(mask) = &self.attention_mask {
-            npz.array(MASK.0, &self.dims.shape(MASK.1), mask)?;
+        for array in ARRAYS {
+            let shape = &self.dims.shape(array.axes);
+            match array.values(self) {
+                None => Ok(()),
+                Some(Values::Integers(values)) => npz.array(array.name, shape, values),
+                Some(Values::Floats(values)) => npz.array(array.name, shape, values),
+                Some(Values::Booleans(values)) => npz.array(array.name, shape, values),
+            }?;
         }
         npz.text(META, &serde_json::to_string_pretty(&self.meta)?)?;
         writer.write_all(&npz.finish()?)?;
         writer.flush()
     }
 
-    /// Reads a dump from npz and checks that its arrays fit each other and are what they claim.
+    /// Reads a dump from npz and checks the shapes of its arrays against each other, and its values.
     ///
     /// # Errors
     /// When it is damaged, of another version, or its numbers cannot be attention.
     pub fn read_npz(reader: impl Read + Seek) -> Result<Self, DumpError> {
         let mut npz = NpzReader::new(reader)?;
         let meta = npz.text(META)?;
-        // First and alone: other versions may have other keys.
+        // Before the other keys, which may differ in other versions.
         let Version { version } = serde_json::from_str(&meta)?;
         if version != u64::from(VERSION) {
             return Err(DumpError::Content(format!(
                 "it is of version {version}; this build reads version {VERSION}"
             )));
         }
-        let meta: Meta = serde_json::from_str(&meta)?;
-        let tokens = npz.integers(TOKENS.0)?;
-        let present = |(name, _): &Named| npz.contains(name);
-        let feed_forward = FEED_FORWARD_ARRAYS.iter().all(present);
-        let named: Vec<Named> = FLOAT_ARRAYS
-            .into_iter()
-            .chain(FEED_FORWARD_ARRAYS.into_iter().filter(|_| feed_forward))
-            .collect();
-        let mut arrays: Vec<Array<f32>> = Vec::with_capacity(named.len());
-        for (name, _) in &named {
-            arrays.push(npz.floats(name)?);
+        let mut dump = Self {
+            meta: serde_json::from_str::<Meta>(&meta)?,
+            ..Self::default()
+        };
+        let complete = |part: Part| {
+            let mut arrays = ARRAYS.iter().filter(|array| array.part == part);
+            arrays.all(|array| npz.contains(array.name))
+        };
+        let present = arrays(complete(Part::FeedForward), complete(Part::Mask));
+        let mut shapes = Vec::new();
+        for array in present {
+            let name = array.name;
+            let shape = match &array.field {
+                Field::Integers(_, to) => store(npz.integers(name)?, to(&mut dump), |id| id),
+                Field::Floats(_, to) => store(npz.floats(name)?, to(&mut dump), |number| number),
+                Field::Booleans(_, to) => store(npz.integers(name)?, to(&mut dump), |bit| bit != 0),
+            };
+            shapes.push((array, shape));
         }
-        let mask = npz.contains(MASK.0).then(|| npz.integers(MASK.0));
-        let mask = mask.transpose()?;
-        let dims = dims_of(&named, &arrays)?;
-        dims.check()?;
-        let shapes = arrays.iter().map(|array| &array.shape);
-        let expected = std::iter::once((TOKENS, &tokens.shape))
-            .chain(mask.iter().map(|mask| (MASK, &mask.shape)))
-            .chain(named.iter().copied().zip(shapes));
-        for ((name, axes), shape) in expected {
-            let fitting = dims.shape(axes);
-            if *shape != fitting {
+        dump.dims = dims_of(&shapes)?;
+        dump.dims.check()?;
+        for (array, shape) in &shapes {
+            let (name, axes) = (array.name, array.axes);
+            let expected = dump.dims.shape(axes);
+            if *shape != expected {
                 return Err(DumpError::Content(format!(
-                    "its array `{name}` has shape {shape:?}, where the others ask for {fitting:?} {axes:?}"
+                    "its array `{name}` has shape {shape:?}, but the other arrays imply {expected:?} {axes:?}"
                 )));
             }
         }
-        let mut floats = arrays.into_iter().map(|array| array.values);
-        let mut next = || floats.next().unwrap_or_default();
-        let dump = Self {
-            dims,
-            meta,
-            tokens: tokens.values,
-            labels: next(),
-            logits: next(),
-            probabilities: next(),
-            attention_scores: next(),
-            attention_weights: next(),
-            query: next(),
-            key: next(),
-            value: next(),
-            context: next(),
-            embeddings: next(),
-            residual: next(),
-            feed_forward: feed_forward.then(|| FeedForward {
-                hidden: next(),
-                residual: next(),
-            }),
-            attention_mask: mask.map(|mask| mask.values.into_iter().map(|may| may != 0).collect()),
-        };
         dump.check()?;
         Ok(dump)
     }
@@ -106,15 +85,19 @@ struct Version {
     version: u64,
 }
 
-/// The extents that the arrays imply: queries name all but the widths.
-fn dims_of(named: &[Named], arrays: &[Array<f32>]) -> Result<Dims, DumpError> {
+/// Moves the values of `array` into `field` and returns their shape.
+fn store<T, U>(array: Array<T>, field: &mut Vec<U>, convert: impl Fn(T) -> U) -> Vec<usize> {
+    *field = array.values.into_iter().map(convert).collect();
+    array.shape
+}
+
+/// The extents that the arrays imply: `query` has all but the widths.
+fn dims_of(shapes: &[(&ArraySpec, Vec<usize>)]) -> Result<Dims, DumpError> {
     let shape = |wanted: &str| {
-        named
-            .iter()
-            .position(|(name, _)| *name == wanted)
-            .map_or(&[][..], |index| arrays[index].shape.as_slice())
+        let found = shapes.iter().find(|(array, _)| array.name == wanted);
+        found.map_or(&[][..], |(_, shape)| shape)
     };
-    let d_ff = shape(FEED_FORWARD_ARRAYS[0].0).last().copied();
+    let d_ff = shape("feed_forward_hidden").last().copied();
     match (shape("query"), shape("embeddings")) {
         (&[samples, layers, heads, positions, d_head], &[_, _, d_model]) => Ok(Dims {
             samples,
@@ -132,20 +115,20 @@ fn dims_of(named: &[Named], arrays: &[Array<f32>]) -> Result<Dims, DumpError> {
 }
 
 impl Dims {
-    /// Refuses axes without extent. Arrays that hold nothing may claim any shape, so that products
-    /// of their extents could overflow; where each axis has extent, arrays vouch for it.
+    /// Rejects axes of extent 0. Arrays without values may have any shape, so that products of
+    /// extents could overflow. If no extent is 0, the arrays hold as many values as their shapes say.
     fn check(&self) -> Result<(), DumpError> {
         let extents = [
             ("samples", self.samples),
             ("layers", self.layers),
             ("heads", self.heads),
             ("positions", self.positions),
-            ("numbers a head", self.d_head),
-            ("numbers a position", self.d_model),
+            ("numbers per head", self.d_head),
+            ("numbers per position", self.d_model),
         ];
         match extents.iter().find(|(_, extent)| *extent == 0) {
             None => Ok(()),
-            Some((what, _)) => Err(DumpError::Content(format!("it holds no {what}"))),
+            Some((what, _)) => Err(DumpError::Content(format!("it has no {what}"))),
         }
     }
 }

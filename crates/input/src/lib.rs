@@ -1,7 +1,7 @@
-//! What every reader of foreign files shares: only files are opened, sizes are checked before memory is
-//! taken, and lines end in time.
+//! What all readers of untrusted files share: they open only regular files, check sizes before they
+//! allocate memory, and limit the length of lines.
 //!
-//! Limits of a single format stand with its reader; `docs/promises.md` has them all.
+//! The limits of one format are in its reader; `docs/promises.md` lists all.
 
 mod lines;
 mod metered;
@@ -18,21 +18,21 @@ pub use metered::Metered;
 /// The largest file of any kind that is read, in bytes.
 pub const FILE_LIMIT: u64 = 1 << 30;
 
-/// The longest line or record, in bytes: a sample, or the figures of a training step.
+/// The longest line or record, in bytes: one sample, or the metrics of one training step.
 pub const LINE_LIMIT: u64 = 1 << 20;
 
 /// The largest text that is read as a whole, in bytes: a config, or a JSON file of a run.
 ///
-/// Parsed, a byte of JSON can become 32 bytes of memory.
+/// Parsing can turn one byte of JSON into 32 bytes of memory.
 pub const TEXT_LIMIT: u64 = 1 << 20;
 
 /// Opens a file of at most `limit` bytes.
 ///
-/// Links are followed. What is no file in the end (a folder, a pipe, a device) is refused before it
-/// is opened, because opening or reading it might wait for ever.
+/// Links are followed. A folder, pipe or device is rejected before it is opened, because opening or
+/// reading it might block forever.
 ///
 /// # Errors
-/// When it cannot be opened, is no file, or is larger.
+/// When it cannot be opened, is not a regular file, or is larger.
 pub fn open(path: &Path, limit: u64) -> io::Result<File> {
     check_kind(path)?;
     let file = File::open(path)?;
@@ -45,11 +45,11 @@ pub fn open(path: &Path, limit: u64) -> io::Result<File> {
 /// Reads a whole file of at most `limit` bytes.
 ///
 /// # Errors
-/// When it cannot be read, is no file, or is larger.
+/// When it cannot be read, is not a regular file, or is larger.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     let file = open(path, limit)?;
     let mut bytes = Vec::new();
-    // It may grow while it is read.
+    // The file may grow while it is read.
     file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(too_large(limit));
@@ -57,10 +57,10 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Refuses what is there but is no file.
+/// Rejects a path that is not a regular file.
 ///
 /// # Errors
-/// When it is not there, or is no file.
+/// When it does not exist, or is not a regular file.
 pub fn check_kind(path: &Path) -> io::Result<()> {
     let kind = fs::metadata(path)?;
     if kind.is_dir() {
@@ -68,24 +68,22 @@ pub fn check_kind(path: &Path) -> io::Result<()> {
     }
     if !kind.is_file() {
         return Err(refused(
-            "it is a pipe or a device; save what it holds to a file first",
+            "it is a pipe or a device; save its contents to a file first",
         ));
     }
     Ok(())
 }
 
 fn too_large(limit: u64) -> io::Error {
-    refused(&format!(
-        "it is larger than {}, the most that is read",
-        size(limit)
-    ))
+    let limit = size(limit);
+    refused(&format!("it is larger than {limit}, the most that is read"))
 }
 
 fn refused(reason: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, reason)
 }
 
-/// A limit in words: `1 GiB`, `16 MiB`.
+/// A limit with its unit: `1 GiB`, `16 MiB`.
 pub fn size(bytes: u64) -> String {
     match bytes {
         _ if bytes >= 1 << 30 => format!("{} GiB", bytes >> 30),

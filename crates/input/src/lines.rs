@@ -1,10 +1,10 @@
-//! Lines, one in memory at a time.
+//! Lines of limited length, one in memory at a time.
 
 use std::io::{self, BufRead, Read};
 
 use crate::size;
 
-/// The lines of a file, none longer than a limit.
+/// The lines of a file. A line longer than the limit is an error.
 #[derive(Debug)]
 pub struct Lines<R> {
     reader: R,
@@ -16,9 +16,9 @@ pub struct Lines<R> {
 /// A line of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Without its end.
+    /// Without its line break.
     pub text: String,
-    /// Whether it has an end: the last line of a file that was cut short has none.
+    /// Whether a line break ends it. The last line of a file that was cut short has none.
     pub whole: bool,
 }
 
@@ -32,7 +32,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The next line; `None` at the end.
+    /// The next line; `None` at the end of the file.
     ///
     /// # Errors
     /// When it cannot be read, is too long, or is not UTF-8.
@@ -55,7 +55,7 @@ impl<R: BufRead> Lines<R> {
         }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(Line { text, whole })),
-            // A line that was cut short may end within a character.
+            // A line that was cut short may end inside a character.
             Err(error) if !whole => Ok(Some(Line {
                 text: String::from_utf8_lossy(error.as_bytes()).into_owned(),
                 whole,

@@ -1,13 +1,13 @@
-//! A reader that gives out.
+//! A reader with a byte budget.
 
 use std::cell::Cell;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
-/// Hands on bytes until an allowance is used up, and fails from then on.
+/// Reads until its byte budget is spent, then fails.
 ///
-/// For parsers that take as much memory as their input makes them: renewed before each part that is
-/// to be bounded, from where the allowance is held.
+/// For parsers whose memory grows with their input. The caller renews the budget before each part of
+/// the input that it wants to limit.
 #[derive(Debug)]
 pub struct Metered<R> {
     inner: R,
@@ -16,9 +16,9 @@ pub struct Metered<R> {
 }
 
 impl<R> Metered<R> {
-    /// A reader of `allowance` bytes for `what`, as messages call it, and the place to renew it at.
-    pub fn new(inner: R, allowance: u64, what: &'static str) -> (Self, Rc<Cell<u64>>) {
-        let left = Rc::new(Cell::new(allowance));
+    /// A reader of `budget` bytes, and the cell that renews the budget. Messages call the input `what`.
+    pub fn new(inner: R, budget: u64, what: &'static str) -> (Self, Rc<Cell<u64>>) {
+        let left = Rc::new(Cell::new(budget));
         let reader = Self {
             inner,
             left: Rc::clone(&left),

@@ -1,6 +1,4 @@
-//! NumPy's `npz` archives: named arrays, and small text files beside them, in one zip.
-//!
-//! Reading is defensive (`reader.rs`).
+//! NumPy's `npz` archives: named arrays and small text files in one zip.
 
 mod header;
 mod reader;
@@ -13,41 +11,41 @@ use zip::{CompressionMethod, ZipWriter};
 
 pub use reader::{INFLATED_FREE, INFLATED_RATIO, NpzReader, TEXT_LIMIT};
 
-/// What can be wrong with an archive.
+/// Why an archive cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum NpzError {
-    /// Not a zip file, or one that was cut short.
+    /// It is not a zip file, or it was cut short.
     #[error("it is not an npz archive, or it was cut short ({0})")]
     NotAnArchive(String),
-    /// The file is larger than any that is read.
+    /// The file is larger than the limit, which is named.
     #[error("it is larger than {0}, the most that is read")]
     TooLarge(String),
-    /// A member that was asked for is not there.
+    /// The archive lacks the member, which is named.
     #[error("it has no member `{0}`")]
     Missing(String),
-    /// A member is there but cannot be decoded.
+    /// A member cannot be decoded.
     #[error("its member `{member}` cannot be read: {reason}")]
     Unreadable {
         /// The member's file name.
         member: String,
-        /// What is wrong with it.
+        /// Why.
         reason: String,
     },
 }
 
-/// An array as it stood in an archive: row-major values and their shape.
+/// An array of an archive: row-major values and their shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array<T> {
-    /// Extent of each axis.
+    /// The extent of each axis.
     pub shape: Vec<usize>,
-    /// Row-major values; as many as the product of `shape`.
+    /// Row-major values. Their number is the product of `shape`.
     pub values: Vec<T>,
 }
 
 /// Builds an archive in memory, member by member.
 ///
-/// Members carry no time stamp, so that the same arrays give the same bytes. In memory, because
-/// `zip` goes on writing to a file that has failed, and complains on standard error.
+/// Members have no time stamp, so that the same arrays give the same bytes. The archive is built in
+/// memory, because `zip` continues to write to a file after an error, and prints to standard error.
 pub struct NpzWriter(ZipWriter<Cursor<Vec<u8>>>);
 
 impl Default for NpzWriter {
@@ -68,18 +66,15 @@ impl NpzWriter {
     /// When the archive is too large for its format.
     ///
     /// # Panics
-    /// When `shape` does not hold as many elements as `values`.
+    /// When the product of `shape` is not the number of `values`.
     pub fn array<T: AutoSerialize + Copy>(
         &mut self,
         name: &str,
         shape: &[usize],
         values: &[T],
     ) -> io::Result<()> {
-        assert_eq!(
-            shape.iter().product::<usize>(),
-            values.len(),
-            "shape of `{name}`"
-        );
+        let count: usize = shape.iter().product();
+        assert_eq!(count, values.len(), "shape of `{name}`");
         let shape: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
         self.start(&npyz::npz::file_name_from_array_name(name))?;
         // Encoded in memory first: `zip` compresses many small writes slowly.
@@ -102,7 +97,7 @@ impl NpzWriter {
         self.bytes(file_name, text.as_bytes())
     }
 
-    /// Adds a file of any bytes.
+    /// Adds a file.
     ///
     /// # Errors
     /// When the archive is too large for its format.

@@ -1,8 +1,8 @@
-//! Reading, bounded: an archive is foreign input, so what it says of sizes is checked before memory
-//! is taken for it, and it can inflate only so far.
+//! The reader, with limits: an archive is untrusted input. The reader checks the sizes that it declares
+//! before it allocates memory, and limits how much it inflates.
 //!
-//! Nothing is ever extracted: members are looked up by their exact names and read into memory, so a
-//! member called `../x` or `/x` is one that nobody asks for.
+//! The reader never extracts files. It finds members by their exact names and inflates them into
+//! memory, so that member names such as `../x` or `/x` do no harm.
 
 use std::cell::Cell;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -15,25 +15,23 @@ use zip::ZipArchive;
 use crate::header;
 use crate::{Array, NpzError};
 
-/// What the members that are read may inflate to, in bytes as they are held in memory, whatever the
-/// size of the archive.
+/// How much memory the members that are read may take in all, in bytes, for an archive of any size.
 pub const INFLATED_FREE: u64 = 64 << 20;
 
-/// What they may inflate to in archives that are larger, as a multiple of the archive's size; up to
-/// [`FILE_LIMIT`]. Random tokens of two kinds, as int64, are 24 times as large as what they deflate to; zeros
-/// 1,030 times.
+/// How much memory they may take, as a multiple of the archive's size, where that is more; at most
+/// [`FILE_LIMIT`]. Deflate shrinks random int64 tokens of two kinds by a factor of 24, and zeros by 1,030.
 pub const INFLATED_RATIO: u64 = 32;
 
 /// The largest text member, in bytes.
 pub const TEXT_LIMIT: u64 = 4 << 20;
 
-/// What may be read of an archive to find its members, in bytes.
+/// How much of an archive is read to find its members, in bytes.
 const DIRECTORY_LIMIT: u64 = 4 << 20;
 
 /// Reads members of an archive by name.
 pub struct NpzReader<R> {
     archive: ZipArchive<Metered<R>>,
-    /// Bytes of memory that further members may take.
+    /// How much memory further members may take, in bytes.
     left: u64,
 }
 
@@ -41,7 +39,7 @@ impl<R: Read + Seek> NpzReader<R> {
     /// Opens an archive.
     ///
     /// # Errors
-    /// When it is no zip file, or is too large.
+    /// When it is not a zip file, or is too large.
     pub fn new(mut reader: R) -> Result<Self, NpzError> {
         let unreadable = |error: io::Error| NpzError::NotAnArchive(error.to_string());
         let length = reader.seek(SeekFrom::End(0)).map_err(unreadable)?;
@@ -49,12 +47,12 @@ impl<R: Read + Seek> NpzReader<R> {
             return Err(NpzError::TooLarge(size(FILE_LIMIT)));
         }
         refuse_zip64(&mut reader, length).map_err(unreadable)?;
-        let (reader, allowance): (_, Rc<Cell<u64>>) =
+        let (reader, budget): (_, Rc<Cell<u64>>) =
             Metered::new(reader, DIRECTORY_LIMIT, "its list of members");
         let archive =
             ZipArchive::new(reader).map_err(|error| NpzError::NotAnArchive(error.to_string()))?;
-        // From here on what is read is bounded by what it inflates to.
-        allowance.set(u64::MAX);
+        // From here on, the limit on inflated bytes applies.
+        budget.set(u64::MAX);
         let inflated = INFLATED_FREE.max(length.saturating_mul(INFLATED_RATIO));
         Ok(Self {
             archive,
@@ -62,19 +60,20 @@ impl<R: Read + Seek> NpzReader<R> {
         })
     }
 
-    /// Whether the array `name` is there.
+    /// Whether the archive has the array `name`.
     pub fn contains(&self, name: &str) -> bool {
         self.archive
             .index_for_name(&npyz::npz::file_name_from_array_name(name))
             .is_some()
     }
 
-    /// The array `name`, whose elements are integers of up to 32 bits, int64, or booleans.
+    /// The array `name` of integers of up to 32 bits, int64 or booleans.
     ///
     /// # Errors
     /// When it is missing, damaged, too large, of another type, or column-major.
     pub fn integers(&mut self, name: &str) -> Result<Array<i64>, NpzError> {
-        self.decode(name, "whole numbers", |npy, count| {
+        let wanted = "bool, int8 to int64, or uint8 to uint32";
+        self.decode(name, wanted, |npy, count| {
             match npy.dtype().descr().as_str() {
                 "'<i8'" | "'>i8'" => Some(values(npy, count, |x: i64| x)),
                 "'<i4'" | "'>i4'" => Some(values(npy, count, |x: i32| x.into())),
@@ -89,19 +88,17 @@ impl<R: Read + Seek> NpzReader<R> {
         })
     }
 
-    /// The array `name`, whose elements are 32- or 64-bit floating-point numbers.
+    /// The array `name` of 32- or 64-bit floating-point numbers.
     ///
     /// # Errors
     /// When it is missing, damaged, too large, of another type, or column-major.
     pub fn floats(&mut self, name: &str) -> Result<Array<f32>, NpzError> {
-        self.decode(name, "numbers (float32 or float64)", |npy, count| match npy
-            .dtype()
-            .descr()
-            .as_str()
-        {
-            "'<f4'" | "'>f4'" => Some(values(npy, count, |x: f32| x)),
-            "'<f8'" | "'>f8'" => Some(values(npy, count, |x: f64| x as f32)),
-            _ => None,
+        self.decode(name, "float32 or float64", |npy, count| {
+            match npy.dtype().descr().as_str() {
+                "'<f4'" | "'>f4'" => Some(values(npy, count, |x: f32| x)),
+                "'<f8'" | "'>f8'" => Some(values(npy, count, |x: f64| x as f32)),
+                _ => None,
+            }
         })
     }
 
@@ -122,16 +119,17 @@ impl<R: Read + Seek> NpzReader<R> {
     ) -> Result<Array<T>, NpzError> {
         let file_name = npyz::npz::file_name_from_array_name(name);
         let bytes = self.member(&file_name, self.left)?;
-        let refuse = |reason: &str| unreadable(&file_name, reason);
-        let start = header::check(&bytes).map_err(|reason| refuse(&reason))?;
-        let npy = NpyFile::new(Cursor::new(bytes.as_slice()))
-            .map_err(|error| refuse(&error.to_string()))?;
+        let refuse = |reason: String| unreadable(&file_name, reason);
+        let start = header::check(&bytes).map_err(refuse)?;
+        let npy = NpyFile::new(Cursor::new(bytes.as_slice()));
+        let npy = npy.map_err(|error| refuse(error.to_string()))?;
         if npy.order() != Order::C {
-            return Err(refuse("it is stored column by column"));
+            let reason = "it is in column-major (Fortran) order; save it in row-major (C) order";
+            return Err(refuse(reason.to_owned()));
         }
         let dtype = npy.dtype();
         let descr = dtype.descr();
-        // The header's shape is believed only where the file holds that much data.
+        // The data must be as long as the shape of the header says.
         let width = dtype.num_bytes().unwrap_or(0).max(1) as u64;
         let held = (bytes.len() - start) as u64 / width;
         let count = npy
@@ -139,15 +137,15 @@ impl<R: Read + Seek> NpzReader<R> {
             .iter()
             .try_fold(1_u64, |product, &extent| product.checked_mul(extent))
             .filter(|&count| count <= held)
-            .ok_or_else(|| refuse("it is shorter than its header says"))?;
+            .ok_or_else(|| refuse("it is shorter than its header says".to_owned()))?;
         let taken = count * size_of::<T>() as u64;
         if taken > self.left {
             return Err(self.too_much(&file_name));
         }
         let shape: Vec<usize> = npy.shape().iter().map(|&extent| extent as usize).collect();
         match read(npy, count as usize) {
-            None => Err(refuse(&format!("it holds {descr}, not {wanted}"))),
-            Some(Err(error)) => Err(refuse(&error.to_string())),
+            None => Err(refuse(format!("its type is {descr}, not {wanted}"))),
+            Some(Err(error)) => Err(refuse(error.to_string())),
             Some(Ok(values)) => {
                 self.left -= taken;
                 Ok(Array { shape, values })
@@ -155,12 +153,13 @@ impl<R: Read + Seek> NpzReader<R> {
         }
     }
 
-    /// The bytes of a member of at most `limit`.
+    /// The bytes of a member, which are at most `limit`.
     fn member(&mut self, file_name: &str, limit: u64) -> Result<Vec<u8>, NpzError> {
         let too_much = if limit < self.left {
+            let limit = size(limit);
             unreadable(
                 file_name,
-                &format!("it is larger than {}, the most that is read", size(limit)),
+                format!("it is larger than {limit}, the most that is read"),
             )
         } else {
             self.too_much(file_name)
@@ -170,7 +169,7 @@ impl<R: Read + Seek> NpzReader<R> {
             Err(zip::result::ZipError::FileNotFound) => {
                 return Err(NpzError::Missing(file_name.to_owned()));
             }
-            Err(error) => return Err(unreadable(file_name, &error.to_string())),
+            Err(error) => return Err(unreadable(file_name, error.to_string())),
         };
         let declared = member.size();
         if declared > limit {
@@ -180,25 +179,21 @@ impl<R: Read + Seek> NpzReader<R> {
         member
             .take(declared + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| unreadable(file_name, &error.to_string()))?;
+            .map_err(|error| unreadable(file_name, error.to_string()))?;
         if bytes.len() as u64 != declared {
-            return Err(unreadable(
-                file_name,
-                &format!("it should hold {declared} bytes, and does not"),
-            ));
+            let reason = format!("it does not inflate to the {declared} bytes that are declared");
+            return Err(unreadable(file_name, reason));
         }
         Ok(bytes)
     }
 
     fn too_much(&self, member: &str) -> NpzError {
-        unreadable(
-            member,
-            &format!(
-                "it inflates to more than the {} left of what such an archive may; \
-                 if that is right, save it uncompressed (numpy.savez)",
-                size(self.left)
-            ),
-        )
+        let left = size(self.left);
+        let reason = format!(
+            "it inflates to more than the {left} left of the limit for an archive of this size; \
+             if its size is right, save it uncompressed (numpy.savez)"
+        );
+        unreadable(member, reason)
     }
 }
 
@@ -207,22 +202,21 @@ fn values<R: Read, Stored: Deserialize, T>(
     count: usize,
     convert: impl Fn(Stored) -> T,
 ) -> io::Result<Vec<T>> {
-    let invalid = |error| io::Error::new(io::ErrorKind::InvalidData, error);
     let mut values = Vec::with_capacity(count);
-    for value in npy.data::<Stored>().map_err(invalid)? {
+    for value in npy.data::<Stored>().map_err(io::Error::other)? {
         values.push(convert(value?));
     }
     Ok(values)
 }
 
-/// Refuses archives with a second directory record, for more than 65,535 members or 4 GiB: a parser
-/// would take memory for as many members as it says.
+/// Rejects zip64 archives, which have a second directory record for more than 65,535 members or 4 GiB:
+/// the parser would allocate memory for as many members as that record declares.
 fn refuse_zip64(reader: &mut (impl Read + Seek), length: u64) -> io::Result<()> {
-    /// Records of the end that such archives have, this far apart.
+    /// The signatures of two records at the end of such archives, this far apart.
     const LOCATOR: &[u8] = b"PK\x06\x07";
     const LOCATOR_LENGTH: usize = 20;
     const END: &[u8] = b"PK\x05\x06";
-    /// The records, and the longest comment.
+    /// The length of both records and of the longest comment.
     const TAIL: u64 = 20 + 22 + 0xffff;
 
     reader.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
@@ -232,18 +226,15 @@ fn refuse_zip64(reader: &mut (impl Read + Seek), length: u64) -> io::Result<()> 
         .windows(LOCATOR_LENGTH + END.len())
         .any(|window| window.starts_with(LOCATOR) && window.ends_with(END));
     if found {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "it is a zip64 archive, for more members than an npz archive has",
+        return Err(io::Error::other(
+            "it is a zip64 archive (for over 65,535 members or 4 GiB), which is not supported",
         ));
     }
     reader.seek(SeekFrom::Start(0))?;
     Ok(())
 }
 
-fn unreadable(member: &str, reason: &str) -> NpzError {
-    NpzError::Unreadable {
-        member: member.to_owned(),
-        reason: reason.to_owned(),
-    }
+fn unreadable(member: &str, reason: impl Into<String>) -> NpzError {
+    let (member, reason) = (member.to_owned(), reason.into());
+    NpzError::Unreadable { member, reason }
 }

@@ -1,0 +1,179 @@
+//! The arrays of a dump: the struct that holds them, and the table that every format iterates over.
+//!
+//! A new array is a field of [`AttentionDump`] and one entry of `ARRAYS`.
+
+use std::collections::BTreeMap;
+
+use crate::{Dims, Meta};
+
+/// What a model computed for some samples.
+///
+/// All arrays are row-major; their lengths follow from [`dims`](Self::dims).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AttentionDump {
+    /// The extent of each axis.
+    pub dims: Dims,
+    /// Where the dump comes from.
+    pub meta: Meta,
+    /// Token ids, `[CLS]` = 0 first. `[sample, position]`
+    pub tokens: Vec<i64>,
+    /// 0 or 1; NaN if the label is unknown. `[sample]`
+    pub labels: Vec<f32>,
+    /// Log-odds of the positive class. `[sample]`
+    pub logits: Vec<f32>,
+    /// Probability of the positive class. `[sample]`
+    pub probabilities: Vec<f32>,
+    /// Before the softmax. `[sample, layer, head, query, key]`
+    pub attention_scores: Vec<f32>,
+    /// After the softmax; each row sums to 1. `[sample, layer, head, query, key]`
+    pub attention_weights: Vec<f32>,
+    /// `[sample, layer, head, position, d_head]`
+    pub query: Vec<f32>,
+    /// `[sample, layer, head, position, d_head]`
+    pub key: Vec<f32>,
+    /// `[sample, layer, head, position, d_head]`
+    pub value: Vec<f32>,
+    /// Weights times values. `[sample, layer, head, position, d_head]`
+    pub context: Vec<f32>,
+    /// The first block's input. `[sample, position, d_model]`
+    pub embeddings: Vec<f32>,
+    /// Input plus the attention output, before the norm. `[sample, layer, position, d_model]`
+    pub residual: Vec<f32>,
+    /// Which keys each query may attend to, in all layers and heads; `None` if every query may attend
+    /// to all keys. `[sample, query, key]`
+    pub attention_mask: Option<Vec<bool>>,
+    /// What the feed-forward layers compute; `None` if the model has no feed-forward layers.
+    pub feed_forward: Option<FeedForward>,
+}
+
+/// What the feed-forward layers of a model compute.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeedForward {
+    /// After the rectifier. `[sample, layer, position, d_ff]`
+    pub hidden: Vec<f32>,
+    /// Input plus output, before the norm. `[sample, layer, position, d_model]`
+    pub residual: Vec<f32>,
+}
+
+/// One array of a dump, as every format sees it.
+pub(crate) struct ArraySpec {
+    pub(crate) name: &'static str,
+    pub(crate) axes: &'static [&'static str],
+    pub(crate) field: Field,
+    pub(crate) part: Part,
+    /// The name of its column in CSV. Such arrays have the axes `PAIRS`.
+    pub(crate) column: Option<&'static str>,
+    /// Whether its values may be NaN, which stands for "unknown".
+    pub(crate) or_unknown: bool,
+}
+
+/// Which dumps have an array. The arrays of a part are in a dump together or not at all.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Part {
+    Always,
+    FeedForward,
+    Mask,
+}
+
+/// The type of an array, a function that reads it, and one that returns the place to fill.
+pub(crate) enum Field {
+    Integers(Read<i64>, Fill<i64>),
+    Floats(Read<f32>, Fill<f32>),
+    Booleans(Read<bool>, Fill<bool>),
+}
+
+type Read<T> = fn(&AttentionDump) -> Option<&Vec<T>>;
+type Fill<T> = fn(&mut AttentionDump) -> &mut Vec<T>;
+
+/// The values of an array.
+pub(crate) enum Values<'a> {
+    Integers(&'a [i64]),
+    Floats(&'a [f32]),
+    Booleans(&'a [bool]),
+}
+
+macro_rules! arrays {
+    ($($name:literal: $kind:ident($($field:tt)+), $axes:expr $(, $key:ident: $value:expr)*;)+) => {
+        [$(ArraySpec {
+            $($key: $value,)*
+            ..ArraySpec::new($name, $axes, arrays!(@ $kind $($field)+))
+        }),+]
+    };
+    (@ $kind:ident $field:ident) => {
+        Field::$kind(|dump| Some(&dump.$field), |dump| &mut dump.$field)
+    };
+    (@ $kind:ident $part:ident?) => {
+        Field::$kind(|dump| dump.$part.as_ref(), |dump| dump.$part.get_or_insert_default())
+    };
+    (@ $kind:ident $part:ident?.$field:ident) => {
+        Field::$kind(
+            |dump| Some(&dump.$part.as_ref()?.$field),
+            |dump| &mut dump.$part.get_or_insert_default().$field,
+        )
+    };
+}
+
+/// The axes of one number for each pair of positions.
+pub(crate) const PAIRS: &[&str] = &["sample", "layer", "head", "query", "key"];
+const PER_HEAD: &[&str] = &["sample", "layer", "head", "position", "d_head"];
+const PER_LAYER: &[&str] = &["sample", "layer", "position", "d_model"];
+
+/// All arrays, in the order of the npz and JSON formats: name, type and field, axes, settings.
+#[rustfmt::skip]
+pub(crate) const ARRAYS: &[ArraySpec] = &arrays![
+    "tokens": Integers(tokens), &["sample", "position"];
+    "labels": Floats(labels), &["sample"], or_unknown: true;
+    "logits": Floats(logits), &["sample"];
+    "probabilities": Floats(probabilities), &["sample"];
+    "attention_scores": Floats(attention_scores), PAIRS, column: Some("score");
+    "attention_weights": Floats(attention_weights), PAIRS, column: Some("weight");
+    "query": Floats(query), PER_HEAD;
+    "key": Floats(key), PER_HEAD;
+    "value": Floats(value), PER_HEAD;
+    "context": Floats(context), PER_HEAD;
+    "embeddings": Floats(embeddings), &["sample", "position", "d_model"];
+    "residual": Floats(residual), PER_LAYER;
+    "feed_forward_hidden": Floats(feed_forward?.hidden), &["sample", "layer", "position", "d_ff"], part: Part::FeedForward;
+    "feed_forward_residual": Floats(feed_forward?.residual), PER_LAYER, part: Part::FeedForward;
+    "attention_mask": Booleans(attention_mask?), &["sample", "query", "key"], part: Part::Mask;
+];
+
+impl ArraySpec {
+    const fn new(name: &'static str, axes: &'static [&'static str], field: Field) -> Self {
+        let (part, column, or_unknown) = (Part::Always, None, false);
+        Self {
+            name,
+            axes,
+            field,
+            part,
+            column,
+            or_unknown,
+        }
+    }
+
+    /// The values in `dump`; `None` if it has no such array.
+    pub(crate) fn values<'a>(&self, dump: &'a AttentionDump) -> Option<Values<'a>> {
+        Some(match &self.field {
+            Field::Integers(read, _) => Values::Integers(read(dump)?),
+            Field::Floats(read, _) => Values::Floats(read(dump)?),
+            Field::Booleans(read, _) => Values::Booleans(read(dump)?),
+        })
+    }
+}
+
+/// The arrays of a dump with or without the optional parts.
+pub(crate) fn arrays(feed_forward: bool, mask: bool) -> impl Iterator<Item = &'static ArraySpec> {
+    ARRAYS.iter().filter(move |array| match array.part {
+        Part::Always => true,
+        Part::FeedForward => feed_forward,
+        Part::Mask => mask,
+    })
+}
+
+/// The axes of the arrays of a dump, as `meta.json` has them.
+pub fn axes(dims: Dims, masked: bool) -> BTreeMap<String, Vec<String>> {
+    let owned = |&name: &&str| name.to_owned();
+    arrays(dims.d_ff > 0, masked)
+        .map(|array| (owned(&array.name), array.axes.iter().map(owned).collect()))
+        .collect()
+}
