@@ -17,7 +17,7 @@ const SAMPLES_PER_PASS: usize = 512;
 pub struct FusedEngine<'a> {
     experiment: &'a Experiment,
     model: Model,
-    answers: headlight_fused::Answers,
+    predictions: headlight_fused::Predictions,
 }
 
 impl<'a> FusedEngine<'a> {
@@ -55,7 +55,7 @@ impl<'a> FusedEngine<'a> {
         Ok(Self {
             experiment,
             model,
-            answers: headlight_fused::Answers::default(),
+            predictions: headlight_fused::Predictions::default(),
         })
     }
 
@@ -91,9 +91,10 @@ impl Engine for FusedEngine<'_> {
     }
 
     fn predict(&mut self, dataset: &Dataset, chosen: &[u32], predictions: &mut Predictions) {
-        self.model.ask(samples(dataset), chosen, &mut self.answers);
+        self.model
+            .predict(samples(dataset), chosen, &mut self.predictions);
         predictions.clear();
-        let own = &self.answers;
+        let own = &self.predictions;
         let wide = |values: &[f32], into: &mut Vec<f64>| {
             into.extend(values.iter().map(|&value| f64::from(value)));
         };

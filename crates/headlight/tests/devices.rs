@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use common::{folder, metrics, quick_run, run, text};
+use common::{folder, metrics, quick_run, run};
 use headlight_dump::AttentionDump;
 use headlight_trainer::devices::{DEVICES, find};
 
@@ -139,11 +139,7 @@ fn a_missing_gpu_is_refused() {
     }
     let finished = run(&["train", "configs/quick.toml", "--device", "wgpu"]);
     assert_eq!(finished.code, Some(2), "{}", finished.stderr);
-    for part in [
-        "`wgpu`",
-        "adapter",
-        "--device flex",
-    ] {
+    for part in ["`wgpu`", "adapter", "--device flex"] {
         assert!(finished.stderr.contains(part), "{}", finished.stderr);
     }
 }
@@ -152,7 +148,10 @@ fn a_missing_gpu_is_refused() {
 #[test]
 fn every_cpu_device_repeats_itself() {
     let folder = folder("cpu_devices");
-    for device in ["flex", "ndarray"].into_iter().filter(|name| is_there(name)) {
+    for device in ["flex", "ndarray"]
+        .into_iter()
+        .filter(|name| is_there(name))
+    {
         let weights = ["first", "second"].map(|which| {
             let path = folder.join(format!("{device}-{which}"));
             quick_run(&path, &["--engine", "burn", "--device", device]);

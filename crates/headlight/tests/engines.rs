@@ -83,10 +83,18 @@ fn a_config_beyond_the_fused_engine_says_why() {
     ];
     let refused = run(&[&two_blocks[..], &["--engine", "fused"]].concat());
     assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("model.n_layers = 2"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("model.n_layers = 2"),
+        "{}",
+        refused.stderr
+    );
     assert!(!path.exists());
     let path = folder.join("auto");
     let short = ["--set", "data.samples=160", "--set", "training.epochs=1"];
     let taken = run(&[&two_blocks[..3], &[text(&path)], &two_blocks[4..], &short].concat()).done();
-    assert!(taken.stderr.contains("model.n_layers = 2"), "{}", taken.stderr);
+    assert!(
+        taken.stderr.contains("model.n_layers = 2"),
+        "{}",
+        taken.stderr
+    );
 }

@@ -49,10 +49,7 @@ fn text_samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool
 ///
 /// # Errors
 /// Names the line and what is wrong.
-pub(crate) fn parse_lines(
-    reader: impl BufRead,
-    config: &ExperimentConfig,
-) -> Result<Dataset, String> {
+pub fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Dataset, String> {
     let rule = config.data.rule.as_ref();
     let mut dataset = Dataset::empty(config.data.seq_len);
     let mut lines = Lines::new(reader, LINE_LIMIT);
