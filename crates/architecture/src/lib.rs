@@ -15,6 +15,7 @@
 //! assert_eq!(parameters.iter().map(|own| own.values.len()).sum::<usize>(), 777);
 //! ```
 
+mod arrange;
 mod config;
 mod layout;
 mod mask;
@@ -22,8 +23,9 @@ mod parameter;
 mod scale;
 mod summary;
 
+pub use arrange::ParameterMismatch;
 pub use config::{AttentionConfig, Inputs, ModelConfig, ProjectionKind};
 pub use layout::{Initial, Layout};
 pub use mask::Mask;
-pub use parameter::{Parameter, ParameterMismatch};
+pub use parameter::Parameter;
 pub use scale::Scale;

@@ -426,7 +426,7 @@ mod tests {
             add(&mut tally, logit, label);
         }
         let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
-        assert_eq!(metrics[Metric::Accuracy], 0.6);
+        assert_eq!(metrics[Metric::Accuracy], Some(0.6));
         assert_eq!(
             (
                 metrics[Metric::Precision],

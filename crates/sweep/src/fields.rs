@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use headlight_experiment::metrics::{METRICS, Metric};
 use serde::{Serialize, Serializer};
 
-use crate::row::Outcome;
+use crate::outcome::Outcome;
 
 /// A field of a row.
 #[derive(Clone, Debug)]

@@ -8,6 +8,7 @@ use headlight_data::Splits;
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::hash::add_splits;
+use headlight_trainer::opening::open_device;
 use headlight_trainer::session::{Session, dataset, engine_for};
 use headlight_trainer::{Failure, config};
 use serde_json::{Value, json};
@@ -72,7 +73,7 @@ impl Plan {
                 Some(point) => Arc::clone(&point.splits),
                 None => Arc::new(dataset(&config)?),
             };
-            let device = OpenDevice::open(&config.compute.device)?;
+            let device = open_device(&config.compute.device)?;
             let json = |value: &toml::Value| serde_json::to_value(value).unwrap_or_default();
             points.push(Point {
                 config,

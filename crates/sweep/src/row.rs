@@ -1,10 +1,10 @@
 //! The row of a run in a results file.
 
-use headlight_experiment::metrics::EvalMetrics;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::fields::fields;
+use crate::outcome::Outcome;
 
 /// A row of a results file.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,26 +19,6 @@ pub struct Row {
     pub outcome: Result<Outcome, String>,
     /// The hash of all that the sweep's runs share.
     pub config_sha256: String,
-}
-
-/// The results of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// Mean loss over the batches of each epoch.
-    pub epoch_loss: Vec<f64>,
-    /// Over the training samples, with the final weights.
-    pub train: EvalMetrics,
-    /// Over the held-out samples, if the dataset has any.
-    pub held_out: Option<EvalMetrics>,
-    /// Attention of `[CLS]` in the last block on each position, mean over heads and over positive
-    /// training samples; `None` without positive samples. `[position]`
-    pub attention_positive: Option<Vec<f64>>,
-    /// The same over negative training samples.
-    pub attention_negative: Option<Vec<f64>>,
-    /// The first step after which held-out F1 was 0.99 or more.
-    pub learned_at_step: Option<usize>,
-    /// The hash of `model.safetensors`, as `headlight train` writes it.
-    pub weights_sha256: String,
 }
 
 impl Serialize for Row {

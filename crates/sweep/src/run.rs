@@ -10,8 +10,9 @@ use headlight_trainer::signals::Signals;
 use headlight_trainer::{Failure, weights};
 use sha2::{Digest, Sha256};
 
+use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::row::{Outcome, Row};
+use crate::row::Row;
 
 /// The held-out F1 from which on a run counts as having learned.
 const LEARNED: f64 = 0.99;

@@ -3,8 +3,6 @@
 use headlight_data::InvalidValue;
 use headlight_experiment::config::ExperimentConfig;
 
-use crate::Failure;
-
 /// A device by name. Each name is also the cargo feature that builds the device in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
@@ -89,34 +87,4 @@ pub struct OpenDevice {
     pub device: burn::tensor::Device,
     /// The GPU's name and its driver; `None` for a CPU.
     pub adapter: Option<String>,
-}
-
-impl OpenDevice {
-    /// Opens a device by name.
-    ///
-    /// # Errors
-    /// When the name is unknown, the build lacks the device (names the feature), or the machine does
-    /// (lists its adapters).
-    pub fn open(name: &str) -> Result<Self, Failure> {
-        let device =
-            find(name).map_err(|message| Failure::Input(format!("`compute.device`: {message}")))?;
-        if !device.is_built {
-            return Err(Failure::Input(format!(
-                "device `{name}` is not in this build; build it in with \
-                 `cargo run --release --features {name} -- ...`"
-            )));
-        }
-        #[cfg(feature = "burn")]
-        return crate::burn::device::open(name);
-        #[cfg(not(feature = "burn"))]
-        Ok(Self { adapter: None })
-    }
-}
-
-/// The GPU adapters of this machine, one per line; empty in a build without GPU devices.
-pub fn adapters() -> Vec<String> {
-    #[cfg(feature = "wgpu")]
-    return crate::burn::device::adapters();
-    #[cfg(not(feature = "wgpu"))]
-    Vec::new()
 }

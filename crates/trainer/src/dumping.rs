@@ -64,7 +64,9 @@ pub fn dump(
     device: &OpenDevice,
 ) -> Result<AttentionDump, Failure> {
     let mut dump = empty(samples, origin, model.config)?;
-    forward(&mut dump, &model, samples, device)?;
+    let Model { config, parameters } = model;
+    let (dataset, indices) = (samples.dataset, &samples.indices);
+    forward(&mut dump, config, parameters, dataset, indices, device)?;
     let logits = dump.logits.iter();
     dump.probabilities = logits.map(|&logit| probability(logit)).collect();
     for &sample in &samples.indices {
@@ -94,8 +96,10 @@ use crate::burn::fill as forward;
 #[cfg(not(feature = "burn"))]
 fn forward(
     _: &mut AttentionDump,
-    _: &Model<'_>,
-    _: &Samples<'_>,
+    _: &ExperimentConfig,
+    _: &[Parameter],
+    _: &Dataset,
+    _: &[usize],
     _: &OpenDevice,
 ) -> Result<(), Failure> {
     Err(crate::session::without_burn("a dump of attention"))

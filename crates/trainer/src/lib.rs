@@ -15,6 +15,7 @@ mod evidence;
 mod failure;
 pub mod files;
 pub mod hash;
+pub mod opening;
 pub mod page;
 pub mod reference;
 pub mod resume;

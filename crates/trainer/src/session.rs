@@ -10,6 +10,7 @@ use headlight_input::FILE_LIMIT;
 
 use crate::devices::{self, OpenDevice};
 use crate::files::open;
+use crate::opening::open_device;
 use crate::reference::Reference;
 use crate::{Failure, dumping};
 
@@ -31,7 +32,7 @@ impl Session {
     /// When one of them cannot be had, `[dump]` names a missing sample, or training would be too large.
     pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
         let splits = Arc::new(dataset(&config)?);
-        let device = OpenDevice::open(&config.compute.device)?;
+        let device = open_device(&config.compute.device)?;
         let session = Self::on(config, splits, device)?;
         session.experiment.check_recording()?;
         Ok(session)

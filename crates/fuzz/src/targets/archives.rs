@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use headlight_data::{Dataset, Stream};
 use headlight_dump::AttentionDump;
-use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
+use headlight_trainer::opening::open_device;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -62,7 +62,7 @@ pub(crate) fn small_dump() -> &'static [u8] {
             config: &config,
             parameters: &parameters,
         };
-        let device = OpenDevice::open("flex").unwrap();
+        let device = open_device("flex").unwrap();
         let dump = dump(model, &samples, Origin::default(), &device).unwrap();
         let mut bytes = Vec::new();
         dump.write_npz(&mut bytes).unwrap();

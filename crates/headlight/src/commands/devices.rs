@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use headlight_trainer::Failure;
-use headlight_trainer::devices::{DEVICES, adapters};
+use headlight_trainer::devices::DEVICES;
 use headlight_trainer::files::print;
+use headlight_trainer::opening::adapters;
 
 /// Lists devices and adapters.
 ///

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use headlight_experiment::config::DumpFormat;
-use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::files::print;
+use headlight_trainer::opening::open_device;
 use headlight_trainer::run_dir::write_dump;
 use headlight_trainer::{Failure, samples, weights};
 
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<(), Failure> {
     let format = format_of(&arguments.out)?;
     let (dataset, labelled) = samples::read(&arguments.tokens, &config)?;
     let device = arguments.device.as_ref();
-    let device = OpenDevice::open(device.unwrap_or(&config.compute.device))?;
+    let device = open_device(device.unwrap_or(&config.compute.device))?;
     let parameters = weights::load(&config, &arguments.weights)?;
     let samples = Samples {
         indices: (0..dataset.len()).collect(),

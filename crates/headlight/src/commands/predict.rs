@@ -6,9 +6,9 @@ use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::Failure;
-use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::files::{note, print};
+use headlight_trainer::opening::open_device;
 use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::samples::parse_tokens;
 
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let tokens = parse_tokens(&arguments.tokens, &config)
         .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
     let device = arguments.device.as_ref();
-    let device = OpenDevice::open(device.unwrap_or(&config.compute.device))?;
+    let device = open_device(device.unwrap_or(&config.compute.device))?;
     let parameters = run.load_weights(&config)?;
     let mut dataset = Dataset::empty(config.data.seq_len);
     let label = config

@@ -1,7 +1,7 @@
 //! Axes: the places of values, and the numbers beside them.
 
 use super::histogram::{decimals, round_up};
-use super::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
+use super::size::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use crate::svg::Svg;
 use crate::words::shorten;
 

@@ -6,19 +6,14 @@ mod heatmap_svg;
 mod heatmap_text;
 mod histogram;
 mod panels;
+mod size;
 
 use crate::svg::Svg;
+use panels::Ranges;
+use size::{HEIGHT, WIDTH};
 
 pub use heatmap::{Heatmap, Quantity};
 pub use histogram::Histogram;
-
-/// The size of a panel, and the room around its axes.
-const WIDTH: f64 = 320.0;
-const HEIGHT: f64 = 250.0;
-const LEFT: f64 = 54.0;
-const RIGHT: f64 = 20.0;
-const TOP: f64 = 34.0;
-const BOTTOM: f64 = 44.0;
 
 /// Panels per row.
 const ACROSS: usize = 3;
@@ -65,9 +60,6 @@ pub enum Plot {
         mark: Option<(f64, String)>,
     },
 }
-
-/// The lower end, the centre and the upper end for each group; `None` for a group without values.
-pub(crate) type Ranges = Vec<Option<[f64; 3]>>;
 
 impl Plot {
     /// The plot as text with its label above it; `None` for all but histograms.

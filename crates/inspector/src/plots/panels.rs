@@ -1,9 +1,12 @@
 //! The plots, each in a panel of its own: `None` for a plot without values.
 
 use super::axis::{Axis, frame};
-use super::{LEFT, RIGHT, Ranges, TOP, WIDTH};
+use super::size::{LEFT, RIGHT, TOP, WIDTH};
 use crate::Histogram;
 use crate::svg::Svg;
+
+/// The lower end, the centre and the upper end for each group; `None` for a group without values.
+pub(crate) type Ranges = Vec<Option<[f64; 3]>>;
 
 /// The most points that a scatter plot shows.
 const MOST_POINTS: usize = 2000;

@@ -1,27 +1,29 @@
 //! All that a model computes for some samples, into a dump.
 
 use burn::tensor::Tensor;
-use headlight_data::Batch;
+use headlight_architecture::Parameter;
+use headlight_data::{Batch, Dataset};
 use headlight_dump::AttentionDump;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::samples_per_pass;
 use headlight_model::{BlockOutput, FeedForwardOutput, TransformerClassifier};
 
 use super::engine::{host, token_tensor};
 use crate::Failure;
 use crate::devices::OpenDevice;
-use crate::dumping::{Model, Samples};
 
-/// Appends what the model computes for the samples to the dump's arrays.
+/// Appends what a model computes for some samples of a dataset to the dump's arrays.
 ///
 /// # Errors
 /// When the parameters do not match the config.
 pub fn fill(
     dump: &mut AttentionDump,
-    model: &Model<'_>,
-    samples: &Samples<'_>,
+    config: &ExperimentConfig,
+    parameters: &[Parameter],
+    dataset: &Dataset,
+    indices: &[usize],
     device: &OpenDevice,
 ) -> Result<(), Failure> {
-    let Model { config, parameters } = *model;
     let classifier = TransformerClassifier::new(
         &config.model,
         config.inputs(),
@@ -29,9 +31,9 @@ pub fn fill(
         &device.device,
     )
     .map_err(|mismatch| Failure::Diverged(format!("training diverged: {mismatch}")))?;
-    for part in samples.indices.chunks(samples_per_pass(config)) {
+    for part in indices.chunks(samples_per_pass(config)) {
         let part: Vec<u32> = part.iter().map(|&sample| sample as u32).collect();
-        let batch = Batch::gather(samples.dataset, &part);
+        let batch = Batch::gather(dataset, &part);
         let output = classifier.forward(token_tensor(&batch, &device.device));
         dump.logits.extend(host(output.logits));
         dump.embeddings.extend(host(output.embeddings));

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Do a crate's own tests notice when its code is changed? scripts/mutants.sh CRATE...
+# Do a crate's own tests notice when its code is changed? scripts/checks/mutants.sh CRATE...
 #
-#     scripts/mutants.sh input npz dump
+#     scripts/checks/mutants.sh input npz dump
 #
 # For each crate, cargo-mutants (27.1) changes COUNT places of the source, one at a time, and runs the crate's
 # own tests. A crate fails if they catch fewer than 95% of the changes that compile. The sample is the COUNT
 # mutants with the lowest SHA-256 of SEED, file, change and source line, without those that are listed in
-# scripts/mutants-equivalent.txt. So it stays the same when code moves. COUNT (default 60; 0 takes all) and SEED
+# scripts/checks/mutants-equivalent.txt. So it stays the same when code moves. COUNT (default 60; 0 takes all) and SEED
 # (default 14) are environment variables. The logs are in target/mutants.
 #
 # The changes are made in a copy of the working tree, which keeps its build from one run to the next.
@@ -37,7 +37,7 @@ for crate; do
     rm -rf "$out"
     mkdir -p "$out"
     cargo mutants --list --json -p "headlight-$crate" > "$out/all.json"
-    python3 - "$out/all.json" "$root/scripts/mutants-equivalent.txt" "${COUNT:-60}" "${SEED:-14}" \
+    python3 - "$out/all.json" "$root/scripts/checks/mutants-equivalent.txt" "${COUNT:-60}" "${SEED:-14}" \
         > "$out/sample" <<'PYTHON'
 import collections, hashlib, json, pathlib, re, sys
 

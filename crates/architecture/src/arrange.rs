@@ -1,0 +1,56 @@
+//! Whether a set of parameters belongs to a model.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::{Layout, Parameter};
+
+/// Every way in which given parameters differ from those of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterMismatch(pub Vec<String>);
+
+impl fmt::Display for ParameterMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join("; "))
+    }
+}
+
+impl std::error::Error for ParameterMismatch {}
+
+impl Parameter {
+    /// Puts parameters of any order into that of a model.
+    ///
+    /// # Errors
+    /// When they do not match the model's by name and shape, or hold NaN or infinity: lists each
+    /// difference.
+    pub fn arrange(
+        given: impl IntoIterator<Item = Self>,
+        layout: &[Layout],
+    ) -> Result<Vec<Self>, ParameterMismatch> {
+        let named = given.into_iter().map(|own| (own.name.clone(), own));
+        let mut given: BTreeMap<String, Self> = named.collect();
+        let mut differences = Vec::new();
+        let mut arranged = Vec::with_capacity(layout.len());
+        for Layout { name, shape, .. } in layout {
+            match given.remove(name) {
+                None => differences.push(format!("`{name}` {shape:?} is missing")),
+                Some(other) if other.shape != *shape => differences.push(format!(
+                    "`{name}` has shape {:?}, not {shape:?}",
+                    other.shape
+                )),
+                Some(other) if !other.values.iter().all(|value| value.is_finite()) => {
+                    differences.push(format!("`{name}` holds NaN or infinity"));
+                }
+                Some(other) => arranged.push(other),
+            }
+        }
+        let unknown = given.keys();
+        differences
+            .extend(unknown.map(|name| format!("`{name}` is not a parameter of this model")));
+        if differences.is_empty() {
+            Ok(arranged)
+        } else {
+            Err(ParameterMismatch(differences))
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The results of one run of a sweep.
+
+use headlight_experiment::metrics::EvalMetrics;
+
+/// The results of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Mean loss over the batches of each epoch.
+    pub epoch_loss: Vec<f64>,
+    /// Over the training samples, with the final weights.
+    pub train: EvalMetrics,
+    /// Over the held-out samples, if the dataset has any.
+    pub held_out: Option<EvalMetrics>,
+    /// Attention of `[CLS]` in the last block on each position, mean over heads and over positive
+    /// training samples; `None` without positive samples. `[position]`
+    pub attention_positive: Option<Vec<f64>>,
+    /// The same over negative training samples.
+    pub attention_negative: Option<Vec<f64>>,
+    /// The first step after which held-out F1 was 0.99 or more.
+    pub learned_at_step: Option<usize>,
+    /// The hash of `model.safetensors`, as `headlight train` writes it.
+    pub weights_sha256: String,
+}

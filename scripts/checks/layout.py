@@ -1,0 +1,146 @@
+"""The layout of the Rust code: no circle of files, and no crate with more than a fifth of the lines.
+
+    python3 scripts/checks/layout.py
+
+A file names another if it uses an item of it, by a `use` or by a path. Names that a file only hands on
+(`pub use`) are followed to the file that defines them; tests inside a file do not count. A circle is a set of
+files that name each other, over any number of files. The script prints each circle with the names that tie
+it, and ends with exit code 1 if there is one, or if a crate is too large.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates"
+LARGEST_SHARE = 0.20
+
+
+def code(text):
+    """The text without comments, strings and tests."""
+    text = re.sub(r'r(#*)".*?"\1', '""', text, flags=re.S)
+    text = re.sub(r'"(?:\\.|[^"\\])*"', '""', text, flags=re.S)
+    text = re.sub(r"//[^\n]*", "", text)
+    return re.split(r"#\[cfg\(test\)\]\s*(?:#\[[^\n]*\]\s*)*mod \w+ \{", text)[0]
+
+
+def trees(text):
+    """The paths of a `use` tree, each with the name that it gets."""
+    text = text.strip()
+    found = re.match(r"^(.*?)\{(.*)\}$", text, flags=re.S)
+    if not found:
+        path, _, alias = text.partition(" as ")
+        path = path.strip()
+        return [(path, (alias or path.rsplit("::", 1)[-1]).strip())] if path else []
+    prefix, inner, depth, part, paths = found[1], found[2], 0, "", []
+    for letter in inner + ",":
+        depth += (letter == "{") - (letter == "}")
+        if letter == "," and depth == 0:
+            paths += [(prefix + path, name) for path, name in trees(part)]
+            part = ""
+        else:
+            part += letter
+    return paths
+
+
+class Crate:
+    """The modules of a crate: files, what they hand on, and the paths that they name."""
+
+    def __init__(self, folder):
+        self.files = {}
+        for path in sorted((folder / "src").rglob("*.rs")):
+            parts = list(path.relative_to(folder / "src").with_suffix("").parts)
+            if parts[-1] in ("lib", "main", "mod"):
+                parts.pop()
+            self.files[tuple(parts)] = path
+        self.code = {module: code(path.read_text()) for module, path in self.files.items()}
+        self.handed_on = {}
+        self.named = {}
+        for module, text in self.code.items():
+            handed_on, named = {}, []
+            for public, tree in re.findall(r"\b(pub(?:\([^)]*\))? )?use ([^;]+);", text):
+                for path, name in trees(re.sub(r"\s+", " ", tree)):
+                    (handed_on.__setitem__(name, path) if public else named.append(path))
+            rest = re.sub(r"\buse [^;]+;", "", text)
+            named += re.findall(r"\b(?:crate|super|self)(?:::\w+)+", rest)
+            named += [path for path in re.findall(r"(?<![\w:])[a-z_]\w*(?:::\w+)+", rest)]
+            self.handed_on[module], self.named[module] = handed_on, named
+
+    def resolve(self, module, path, inline=0, seen=()):
+        """The file that defines the item of a path named in `module`, and the item; None if elsewhere."""
+        steps = path.replace(" ", "").split("::")
+        here = list(module)
+        if steps[0] == "crate":
+            here, steps = [], steps[1:]
+        elif steps[0] == "self":
+            steps = steps[1:]
+        elif steps[0] == "super":
+            while steps and steps[0] == "super":
+                here, steps = here[:-1], steps[1:]
+        elif tuple([*here, steps[0]]) not in self.files:
+            return None
+        while steps and tuple([*here, steps[0]]) in self.files:
+            here, steps = [*here, steps[0]], steps[1:]
+        target, item = tuple(here), steps[0] if steps else ""
+        handed_on = self.handed_on.get(target, {}).get(item)
+        if handed_on and (target, item) not in seen:
+            return self.resolve(target, handed_on, seen=(*seen, (target, item))) or (target, item)
+        return (target, item) if target in self.files else None
+
+    def arrows(self):
+        arrows = {}
+        for module, paths in self.named.items():
+            inline = re.search(r"\bmod \w+ \{", self.code[module]) is not None
+            for path in paths:
+                found = self.resolve(module, path)
+                # `super` inside a module of the same file means this file or one above it: not an arrow.
+                if found is None or found[0] == module or inline and path.startswith("super"):
+                    continue
+                if found[1]:
+                    arrows.setdefault(module, {}).setdefault(found[0], set()).add(found[1])
+        return arrows
+
+
+def circles(arrows):
+    """Sets of modules that reach each other (Tarjan's algorithm, by reachability)."""
+    def reached(start):
+        seen, open_ends = set(), [start]
+        while open_ends:
+            for target in arrows.get(open_ends.pop(), {}):
+                if target not in seen:
+                    seen.add(target)
+                    open_ends.append(target)
+        return seen
+
+    reach = {module: reached(module) for module in arrows}
+    found = {frozenset(b for b in reach if b in reach[a] and a in reach[b]) for a in reach if a in reach[a]}
+    return sorted(found, key=sorted)
+
+
+def main():
+    failed, lines = False, {}
+    for folder in sorted(path for path in ROOT.iterdir() if (path / "src").is_dir()):
+        crate = Crate(folder)
+        lines[folder.name] = sum(path.read_text().count("\n") for path in crate.files.values())
+        arrows = crate.arrows()
+        for circle in circles(arrows):
+            failed = True
+            print(f"a circle of {len(circle)} files in {folder.name}:")
+            for module in sorted(circle):
+                for target in sorted(set(arrows[module]) & circle):
+                    names = ", ".join(sorted(arrows[module][target]))
+                    source, goal = (crate.files[end].relative_to(folder) for end in (module, target))
+                    print(f"    {source} -> {goal}: {names}")
+    total = sum(lines.values())
+    for name, count in sorted(lines.items(), key=lambda entry: -entry[1]):
+        share = count / total
+        if share > LARGEST_SHARE:
+            failed = True
+            print(f"{name} has {100 * share:.1f}% of the Rust lines, more than {100 * LARGEST_SHARE:.0f}%")
+    largest = max(lines, key=lines.get)
+    print(f"{total} lines of Rust in {len(lines)} crates; the largest, {largest}, has {100 * lines[largest] / total:.1f}%")
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
