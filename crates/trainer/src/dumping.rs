@@ -156,20 +156,9 @@ fn empty(
                 .collect(),
             config: config_json,
         },
-        tokens: Vec::new(),
-        labels: Vec::new(),
-        logits: Vec::new(),
-        probabilities: Vec::new(),
-        attention_scores: Vec::new(),
-        attention_weights: Vec::new(),
-        query: Vec::new(),
-        key: Vec::new(),
-        value: Vec::new(),
-        context: Vec::new(),
-        embeddings: Vec::new(),
-        residual: Vec::new(),
         attention_mask: masked.then(Vec::new),
         feed_forward: (dims.d_ff > 0).then(FeedForward::default),
+        ..AttentionDump::default()
     })
 }
 
