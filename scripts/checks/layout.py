@@ -57,13 +57,15 @@ class Crate:
         self.handed_on = {}
         self.named = {}
         for module, text in self.code.items():
-            handed_on, named = {}, []
+            handed_on, imported, named = {}, {}, []
             for public, tree in re.findall(r"\b(pub(?:\([^)]*\))? )?use ([^;]+);", text):
                 for path, name in trees(re.sub(r"\s+", " ", tree)):
-                    (handed_on.__setitem__(name, path) if public else named.append(path))
+                    (handed_on if public else imported)[name] = path
+            named += imported.values()
             rest = re.sub(r"\buse [^;]+;", "", text)
-            named += re.findall(r"\b(?:crate|super|self)(?:::\w+)+", rest)
-            named += [path for path in re.findall(r"(?<![\w:])[a-z_]\w*(?:::\w+)+", rest)]
+            for path in re.findall(r"(?<![\w:])[a-z_]\w*(?:::\w+)+", rest):
+                first, _, item = path.partition("::")
+                named.append(f"{imported[first]}::{item}" if first in imported else path)
             self.handed_on[module], self.named[module] = handed_on, named
 
     def resolve(self, module, path, inline=0, seen=()):

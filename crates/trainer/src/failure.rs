@@ -49,6 +49,13 @@ impl Failure {
         Self::System(format!("cannot write {}: {error}{remedy}", path.display()))
     }
 
+    /// A build without Burn cannot do `what`, which needs it.
+    pub fn without_burn(what: &str) -> Self {
+        Self::Input(format!(
+            "{what} needs Burn, which this build lacks; build with the default features"
+        ))
+    }
+
     /// A failure to read `path`, which the user named.
     pub fn reading(path: &Path, reason: impl fmt::Display) -> Self {
         Self::Input(format!("cannot read {}: {reason}", path.display()))

@@ -74,7 +74,7 @@ impl Session {
                 Ok(Box::new(crate::burn::BurnEngine::new(experiment, device)?))
             }
             #[cfg(not(feature = "burn"))]
-            _ => Err(without_burn("`compute.engine`: engine `burn`")),
+            _ => Err(Failure::without_burn("`compute.engine`: engine `burn`")),
         }
     }
 
@@ -87,13 +87,6 @@ impl Session {
             labelled: true,
         }
     }
-}
-
-/// The failure of a build without Burn at something that needs Burn.
-pub fn without_burn(what: &str) -> Failure {
-    Failure::Input(format!(
-        "{what} needs Burn, which this build lacks; build with the default features"
-    ))
 }
 
 /// Reads or generates the dataset of a config.

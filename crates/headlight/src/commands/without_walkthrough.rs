@@ -1,7 +1,6 @@
 //! `headlight walkthrough` in a build without Burn.
 
 use headlight_trainer::Failure;
-use headlight_trainer::session::without_burn;
 
 use crate::cli::WalkthroughArguments;
 
@@ -10,5 +9,5 @@ use crate::cli::WalkthroughArguments;
 /// # Errors
 /// Always.
 pub(crate) fn run(_: &WalkthroughArguments) -> Result<(), Failure> {
-    Err(without_burn("`headlight walkthrough`"))
+    Err(Failure::without_burn("`headlight walkthrough`"))
 }
