@@ -1,4 +1,4 @@
-//! The report of a run as Markdown: what the notebook prints, and the attention matrix that it never reached.
+//! The report of a run as Markdown: all that the notebook prints, and the attention matrices.
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ use headlight_experiment::train::Progress;
 
 use crate::reference::Comparison;
 
-/// How many positives the short form shows; the long form shows all.
-const SHORT: usize = 5;
+/// The number of positives in the short form; the long form shows all.
+const SHORT_FORM_POSITIVES: usize = 5;
 
-/// All that a report is made from.
+/// All that a report shows.
 #[derive(Debug)]
 pub struct RunReport<'a> {
     /// The experiment.
@@ -25,12 +25,11 @@ pub struct RunReport<'a> {
     pub held_out: usize,
     /// The evaluations; the last one measures the trained model.
     pub metrics: &'a [StepMetrics],
-    /// What the trained model computes for sample 0 and the first positive; `None` in a build without
-    /// Burn.
+    /// The trained model's dump of [`reported_samples`]; `None` in a build without Burn.
     pub dump: Option<&'a AttentionDump>,
-    /// The figures of this run beside those of the reference run that it repeats.
+    /// The comparisons with the reference run, if the run repeats one.
     pub comparisons: &'a [Comparison],
-    /// Where training was interrupted, if it was.
+    /// The progress at which training was interrupted, if it was.
     pub interrupted: Option<Progress>,
     /// The best model, if the config keeps one.
     pub tracker: Option<&'a BestTracker>,
@@ -58,7 +57,7 @@ impl RunReport<'_> {
             Some(rule) => writeln!(text, "# Is it true that {}?\n", rule.describe())?,
             None => writeln!(text, "# Two classes from a file\n")?,
         }
-        self.write_ending(text)?;
+        self.write_early_end(text)?;
         self.write_positives(text, every_positive)?;
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
@@ -70,7 +69,7 @@ impl RunReport<'_> {
         self.write_comparisons(text)
     }
 
-    fn write_ending(&self, text: &mut String) -> std::fmt::Result {
+    fn write_early_end(&self, text: &mut String) -> std::fmt::Result {
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
             let epochs = self.config.training.epochs;
             writeln!(
@@ -114,7 +113,7 @@ impl RunReport<'_> {
         let shown = if every_positive {
             count
         } else {
-            count.min(SHORT)
+            count.min(SHORT_FORM_POSITIVES)
         };
         let width = self.train.len().to_string().len();
         writeln!(text, "Samples with label 1:\n\n```text")?;
@@ -141,16 +140,16 @@ impl RunReport<'_> {
             labels.join(" | ")
         )?;
         writeln!(text, "|---:|---:|---:|{}", "---:|".repeat(labels.len()))?;
-        for line in self.metrics {
+        for evaluation in self.metrics {
             let values = table
                 .clone()
-                .map(|info| number(line.train[info.metric], info.decimals));
+                .map(|info| number(evaluation.train[info.metric], info.decimals));
             writeln!(
                 text,
                 "| {} | {} | {} | {} |",
-                line.epoch,
-                line.step,
-                number(line.train_loss, 5),
+                evaluation.epoch,
+                evaluation.step,
+                number(evaluation.train_loss, 5),
                 values.collect::<Vec<_>>().join(" | ")
             )?;
         }
@@ -180,7 +179,7 @@ impl RunReport<'_> {
             let metrics = &last.train;
             writeln!(
                 text,
-                "From [CLS] to {}: {} on average over positives ({} if it were uniform), {} over negatives ({}).\n",
+                "From [CLS] to {}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
                 rule.deciding_place(),
                 number(metrics[Metric::AttentionPositive], 3),
                 number(metrics[Metric::UniformPositive], 3),
@@ -232,7 +231,7 @@ impl RunReport<'_> {
         let Some(reference) = &self.config.reference else {
             return Ok(());
         };
-        writeln!(text, "\n## Beside {}\n", reference.display())?;
+        writeln!(text, "\n## Compared with {}\n", reference.display())?;
         writeln!(
             text,
             "| level | what is compared | numbers | largest difference | bound | |\n|---|---|---:|---:|---:|---|"
@@ -275,7 +274,7 @@ fn tokens(dataset: &Dataset, sample: usize) -> String {
     tokens.join(" ")
 }
 
-/// A number with so many decimals, or a dash for what was not measured.
+/// A number with `decimals` decimals, or a dash if it was not measured.
 pub fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
 }

@@ -14,17 +14,17 @@ use headlight_trainer::samples::parse_tokens;
 
 use crate::cli::PredictArguments;
 
-/// Blocks of a bar for a weight of 1.
+/// The length of the bar of weight 1, in characters.
 const BAR: f32 = 40.0;
 
-/// Prints the probability, and where `[CLS]` looks.
+/// Prints the probability, and the attention of `[CLS]`.
 ///
 /// # Errors
-/// When the run or the tokens cannot be used.
+/// When the run or the tokens are invalid.
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     if !run.has_ended() {
-        note("the run has not ended: its weights, if it has any, are those of an earlier step");
+        note("the run has not ended; weights in it are from an earlier step");
     }
     let config = run.config()?;
     let tokens = parse_tokens(&arguments.tokens, &config)
@@ -55,14 +55,14 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>) -> String {
     let probability = dump.probabilities[0];
-    let class = |positive| if positive { "positive" } else { "negative" };
+    let class_name = |positive| if positive { "positive" } else { "negative" };
     let mut text = format!(
         "probability {probability:.6} (logit {:.4}): {}\n",
         dump.logits[0],
-        class(dump.logits[0] > 0.0)
+        class_name(dump.logits[0] > 0.0)
     );
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
-        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class(label));
+        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
     let positions = dump.dims.positions;
     let cls = config.data.cls.position(config.data.seq_len);

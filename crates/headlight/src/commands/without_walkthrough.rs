@@ -5,7 +5,7 @@ use headlight_trainer::session::without_burn;
 
 use crate::cli::WalkthroughArguments;
 
-/// Refuses.
+/// Reports that this build lacks Burn.
 ///
 /// # Errors
 /// Always.

@@ -1,4 +1,4 @@
-//! What is compared with a reference run, before and after training.
+//! The numbers that are compared with a reference run, before and after training.
 
 use headlight_data::{Batches, Dataset};
 use headlight_experiment::{Engine, Predictions};
@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::dumping::{Model, Origin, dump};
 use crate::session::Session;
 
-/// What the recorded weights compute here, and the engine's gradient of the first batch.
+/// Compares the forward pass with the recorded weights, and the engine's gradient of the first batch.
 ///
 /// # Errors
 /// When the recorded weights do not match the config, or this build has no Burn.
@@ -22,14 +22,22 @@ pub fn compare_at_start(
     let indices = reference.samples.iter().map(|&sample| sample as usize);
     let samples = session.training_samples(indices.collect());
     let mut comparisons = Vec::new();
-    for (which, parameters, recorded) in [
-        ("initial weights", &reference.initial, &reference.before),
-        ("final weights", &reference.last, &reference.after),
+    for (weights, parameters, recorded) in [
+        (
+            "initial weights",
+            &reference.initial,
+            &reference.initial_forward,
+        ),
+        (
+            "final weights",
+            &reference.trained,
+            &reference.trained_forward,
+        ),
     ] {
         let model = Model { config, parameters };
         let ours = dump(model, &samples, Origin::default(), &session.device)?;
         let forward = |what: &str, ours: &[f32], theirs: &[f32], bound: Bound| {
-            compare("forward", format!("{what}, {which}"), ours, theirs, bound)
+            compare("forward", format!("{what}, {weights}"), ours, theirs, bound)
         };
         comparisons.extend([
             forward(
@@ -64,7 +72,7 @@ pub fn compare_at_start(
     Ok(comparisons)
 }
 
-/// The losses of this run's steps, and, if it trained as long as the reference run, its final
+/// Compares the losses of this run's steps and, if it trained as long as the reference run, its final
 /// probabilities.
 pub fn compare_at_end(
     reference: &Reference,
