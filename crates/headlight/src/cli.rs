@@ -11,7 +11,7 @@ use headlight_trainer::{Failure, config, devices};
 
 /// Trains tiny transformer classifiers and shows where their attention looks.
 #[derive(Debug, Parser)]
-#[command(name = "headlight", version, about, max_term_width = 100)]
+#[command(name = "headlight", version, max_term_width = 100)]
 pub(crate) struct Cli {
     /// The command to run.
     #[command(subcommand)]
@@ -220,7 +220,7 @@ pub(crate) struct SweepArguments {
     /// The experiment
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// The seeds: A and all above it, below B
+    /// The seeds, from A up to but not including B
     #[arg(long, value_name = "A..B")]
     pub(crate) seeds: Seeds,
     /// Train every seed with each of these values of a config key; can be given several times

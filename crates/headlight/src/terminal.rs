@@ -57,15 +57,7 @@ const HEADER: &str =
 
 impl TrainingDisplay {
     pub(crate) fn new(steps: usize) -> Self {
-        let bar = ProgressBar::new(steps as u64);
-        let template = "{bar:30} {pos}/{len} steps · {rate} · {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(
-                style.with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
-                    let _ = write!(text, "{:.0} steps/s", state.per_sec());
-                }),
-            );
-        }
+        let bar = progress_bar(steps, "steps");
         bar.suspend(|| note(HEADER));
         Self { bar }
     }
@@ -95,17 +87,8 @@ pub(crate) struct SweepDisplay {
 
 impl SweepDisplay {
     pub(crate) fn new(runs: usize) -> Self {
-        let bar = ProgressBar::new(runs as u64);
-        let template = "{bar:30} {pos}/{len} runs · {rate} · {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(
-                style.with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
-                    let _ = write!(text, "{:.0} runs/s", state.per_sec());
-                }),
-            );
-        }
         Self {
-            bar,
+            bar: progress_bar(runs, "runs"),
             started: Instant::now(),
         }
     }
@@ -128,6 +111,19 @@ impl SweepDisplay {
             ));
         }
     }
+}
+
+/// A bar with the rate and the time left.
+fn progress_bar(count: usize, unit: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new(count as u64);
+    let template = format!("{{bar:30}} {{pos}}/{{len}} {unit} · {{rate}} · {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        let rate = move |state: &ProgressState, text: &mut dyn Write| {
+            let _ = write!(text, "{:.0} {unit}/s", state.per_sec());
+        };
+        bar.set_style(style.with_key("rate", rate));
+    }
+    bar
 }
 
 fn evaluation_row(metrics: &StepMetrics) -> String {

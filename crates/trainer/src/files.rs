@@ -76,18 +76,13 @@ pub fn create_subfolder(folder: &Path) -> Result<(), Failure> {
 pub fn check_outputs(input: &Path, outputs: &[&Path]) -> Result<(), Failure> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     for (index, path) in outputs.iter().enumerate() {
+        let name = path.display();
         if outputs[..index].contains(path) {
-            let message = format!(
-                "{} is named twice; choose another output file",
-                path.display()
-            );
+            let message = format!("{name} is named twice; choose another output file");
             return Err(Failure::Input(message));
         }
         if real(path).is_some_and(|path| Some(path) == real(input)) {
-            let message = format!(
-                "{} is the input; choose another output file",
-                path.display()
-            );
+            let message = format!("{name} is the input; choose another output file");
             return Err(Failure::Input(message));
         }
     }

@@ -2,7 +2,6 @@
 
 use std::io::Read;
 
-use headlight_architecture::Parameter;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
 use serde_json::Value;
@@ -53,8 +52,8 @@ pub fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
         .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
 }
 
-/// Adds every key under which two values differ, with both values as JSON.
-fn find_differences(
+/// Adds to `found` every key under which two values differ, with both values as JSON.
+pub fn find_differences(
     key: &str,
     before: &Value,
     now: &Value,
@@ -175,25 +174,15 @@ fn check_checkpoint(
     if !is_consistent {
         return Err("its counters contradict each other".to_owned());
     }
-    let shapes = |parameters: &[Parameter]| -> Vec<(String, Vec<usize>)> {
-        let parameters = parameters.iter();
-        let shape = |parameter: &Parameter| (parameter.name.clone(), parameter.shape.clone());
-        parameters.map(shape).collect()
-    };
-    let expected = shapes(&experiment.start);
-    let best = checkpoint.best.as_ref();
-    if shapes(&state.parameters) != expected
-        || best.is_some_and(|best| shapes(&best.parameters) != expected)
+    let state_matches = state.check(&experiment.start);
+    state_matches.map_err(|error| error.to_string())?;
+    let best = checkpoint.best.iter().flat_map(|best| &best.parameters);
+    let shapes = best.map(|parameter| (&parameter.name, &parameter.shape));
+    let start = experiment.start.iter();
+    if checkpoint.best.is_some()
+        && !shapes.eq(start.map(|parameter| (&parameter.name, &parameter.shape)))
     {
-        return Err("its weights belong to a different model".to_owned());
-    }
-    let sizes = experiment
-        .start
-        .iter()
-        .map(|parameter| parameter.values.len());
-    let count: usize = sizes.sum();
-    if (state.first.len(), state.second.len()) != (count, count) {
-        return Err("its moments belong to a different model".to_owned());
+        return Err("its best model is a different model".to_owned());
     }
     let parameters = state.parameters.iter();
     let weights = parameters.flat_map(|parameter| &parameter.values);
@@ -218,30 +207,5 @@ fn check_checkpoint(
             path.display()
         )),
         Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn differences_are_named_with_both_values() {
-        let before = serde_json::json!({"a": 1, "b": {"c": "x", "d": [1]}, "gone": true});
-        let now = serde_json::json!({"a": 1, "b": {"c": "y", "d": [1]}, "new": 2});
-        let mut found = Vec::new();
-        find_differences("", &before, &now, &mut found);
-        let text: Vec<String> = found
-            .into_iter()
-            .map(|(key, before, now)| format!("{key}: {before}, {now}"))
-            .collect();
-        assert_eq!(
-            text,
-            [
-                "b.c: \"x\", \"y\"",
-                "gone: true, not set",
-                "new: not set, 2"
-            ]
-        );
     }
 }

@@ -12,7 +12,7 @@ use headlight_experiment::train::Progress;
 use crate::reference::Comparison;
 
 /// The number of positives in the short form; the long form shows all.
-const SHORT_FORM_POSITIVES: usize = 5;
+const SHORT_FORM: usize = 5;
 
 /// All that a report shows.
 #[derive(Debug)]
@@ -110,11 +110,8 @@ impl RunReport<'_> {
         if count == 0 {
             return Ok(());
         }
-        let shown = if every_positive {
-            count
-        } else {
-            count.min(SHORT_FORM_POSITIVES)
-        };
+        let limit = if every_positive { count } else { SHORT_FORM };
+        let shown = count.min(limit);
         let width = self.train.len().to_string().len();
         writeln!(text, "Samples with label 1:\n\n```text")?;
         for sample in self.train.positives().take(shown) {
@@ -134,24 +131,17 @@ impl RunReport<'_> {
              all training samples after that step.\n"
         )?;
         let labels: Vec<&str> = table.clone().map(|info| info.label).collect();
-        writeln!(
-            text,
-            "| epoch | step | batch loss | {} |",
-            labels.join(" | ")
-        )?;
-        writeln!(text, "|---:|---:|---:|{}", "---:|".repeat(labels.len()))?;
+        let (columns, labels) = ("---:|".repeat(labels.len()), labels.join(" | "));
+        writeln!(text, "| epoch | step | batch loss | {labels} |")?;
+        writeln!(text, "|---:|---:|---:|{columns}")?;
         for evaluation in self.metrics {
             let values = table
                 .clone()
                 .map(|info| number(evaluation.train[info.metric], info.decimals));
-            writeln!(
-                text,
-                "| {} | {} | {} | {} |",
-                evaluation.epoch,
-                evaluation.step,
-                number(evaluation.train_loss, 5),
-                values.collect::<Vec<_>>().join(" | ")
-            )?;
+            let values = values.collect::<Vec<_>>().join(" | ");
+            let StepMetrics { epoch, step, .. } = evaluation;
+            let loss = number(evaluation.train_loss, 5);
+            writeln!(text, "| {epoch} | {step} | {loss} | {values} |")?;
         }
         text.push('\n');
         let Some(last) = self.metrics.last() else {
@@ -191,11 +181,9 @@ impl RunReport<'_> {
             for layer in 0..dump.dims.layers {
                 for head in 0..dump.dims.heads {
                     let sample = dump.meta.samples[shown].unwrap_or(shown);
-                    let layer_name = if dump.dims.layers > 1 {
-                        format!(" · layer {layer}")
-                    } else {
-                        String::new()
-                    };
+                    let several = dump.dims.layers > 1;
+                    let layer_name = several.then(|| format!(" · layer {layer}"));
+                    let layer_name = layer_name.unwrap_or_default();
                     writeln!(
                         text,
                         "Attention weights (sample {sample}{layer_name} · head {head}), query by key:\n\n```text"
@@ -237,6 +225,8 @@ impl RunReport<'_> {
             "| level | what is compared | numbers | largest difference | bound | |\n|---|---|---:|---:|---:|---|"
         )?;
         for comparison in self.comparisons {
+            let is_within = comparison.within;
+            let within = if is_within { "within" } else { "BEYOND" };
             writeln!(
                 text,
                 "| {} | {} | {} | {:.1e} | {} | {} |",
@@ -245,11 +235,7 @@ impl RunReport<'_> {
                 comparison.numbers,
                 comparison.largest,
                 comparison.bound,
-                if comparison.within {
-                    "within"
-                } else {
-                    "BEYOND"
-                }
+                within
             )?;
         }
         Ok(())

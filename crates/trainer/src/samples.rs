@@ -61,14 +61,7 @@ pub fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Da
         else {
             break;
         };
-        let tokens: Vec<u32> = line
-            .text
-            .split_whitespace()
-            .map(|word| {
-                word.parse()
-                    .map_err(|_| in_line(format!("`{word}` is not a token id")))
-            })
-            .collect::<Result<_, _>>()?;
+        let tokens = token_ids(&line.text).map_err(in_line)?;
         if tokens.is_empty() {
             continue;
         }
@@ -86,13 +79,15 @@ pub fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Da
 /// # Errors
 /// When they are invalid; the message gives the reason.
 pub fn parse_tokens(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, String> {
-    let tokens = text
-        .split_whitespace()
-        .map(|word| {
-            word.parse()
-                .map_err(|_| format!("`{word}` is not a token id; write whole numbers"))
-        })
-        .collect::<Result<Vec<u32>, String>>()?;
+    let tokens = token_ids(text)?;
     check_sample(&tokens, config)?;
     Ok(tokens)
+}
+
+fn token_ids(text: &str) -> Result<Vec<u32>, String> {
+    let invalid = |word| format!("`{word}` is not a token id; write whole numbers");
+    let words = text.split_whitespace();
+    words
+        .map(|word| word.parse().map_err(|_| invalid(word)))
+        .collect()
 }

@@ -86,16 +86,6 @@ impl<'a> Training<'a> {
         display: &dyn Display,
         interrupted: impl Fn() -> bool,
     ) -> Result<Outcome, Failure> {
-        self.write_run(run, display, interrupted)
-            .map_err(|failure| with_remedy(failure, run))
-    }
-
-    fn write_run(
-        self,
-        run: &RunDir,
-        display: &dyn Display,
-        interrupted: impl Fn() -> bool,
-    ) -> Result<Outcome, Failure> {
         let Self {
             session,
             mut engine,
@@ -105,18 +95,21 @@ impl<'a> Training<'a> {
         let experiment = &session.experiment;
         let engine = engine.as_mut();
         let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
-        run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
-        let environment = Environment::now(&experiment.config.compute, &session.device);
-        run.write_environment(&environment, start.map(|start| start.step))?;
-        let mut writer = RunWriter::new(session, run, checkpoint, display)?;
-        let ending = if writer.is_out_of_patience() {
-            Ending::Stopped
-        } else {
-            let start = start.unwrap_or_default();
-            train(experiment, engine, start, interrupted, &mut writer)?
+        let work = || {
+            run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
+            let environment = Environment::now(&experiment.config.compute, &session.device);
+            run.write_environment(&environment, start.map(|start| start.step))?;
+            let mut writer = RunWriter::new(session, run, checkpoint, display)?;
+            let ending = if writer.is_out_of_patience() {
+                Ending::Stopped
+            } else {
+                let start = start.unwrap_or_default();
+                train(experiment, engine, start, interrupted, &mut writer)?
+            };
+            let writer = writer.finish(engine)?;
+            conclude(session, engine, run, ending, writer, comparisons)
         };
-        let writer = writer.finish(engine)?;
-        conclude(session, engine, run, ending, writer, comparisons)
+        work().map_err(|failure| with_remedy(failure, run))
     }
 }
 
@@ -177,21 +170,17 @@ fn conclude(
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
         tracker: tracker.as_ref(),
     };
-    let page = write_page(run);
+    // A run is complete without its page: `inspect --html` can write it at any time.
+    let page = page::write(run).unwrap_or_else(|failure| {
+        note(&format!("no inspector.html: {failure}"));
+        None
+    });
     run.write_report(&report.markdown(true))?;
     Ok(Outcome {
         report: report.markdown(false),
         interrupted: report.interrupted,
         page,
         dump,
-    })
-}
-
-/// Writes the page. A run is complete without it: `inspect --html` can write it at any time.
-fn write_page(run: &RunDir) -> Option<PathBuf> {
-    page::write(run).unwrap_or_else(|failure| {
-        note(&format!("no inspector.html: {failure}"));
-        None
     })
 }
 

@@ -109,12 +109,9 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
 /// Refuses to replace a run's own file, such as its config or its weights, with a page or a picture.
 fn refuse_run_file(out: &Path) -> Result<(), Failure> {
     let folder = out.parent().unwrap_or(Path::new(""));
-    let shown = out.extension().is_some_and(|extension| {
-        ["html", "svg", "png"]
-            .iter()
-            .any(|shown| extension == *shown)
-    });
-    if !shown && out.exists() && folder.join("config.toml").is_file() {
+    let extension = out.extension().and_then(|extension| extension.to_str());
+    let is_drawing = matches!(extension, Some("html" | "svg" | "png"));
+    if !is_drawing && out.exists() && folder.join("config.toml").is_file() {
         return Err(Failure::Input(format!(
             "{} is a file of a run; choose another output file",
             out.display()
@@ -129,8 +126,7 @@ fn dump_path(arguments: &InspectArguments) -> Result<PathBuf, Failure> {
         return match arguments.step {
             None => Ok(arguments.source.clone()),
             Some(_) => Err(Failure::Input(
-                "--step selects a dump of a run directory; a single dump has only one step"
-                    .to_owned(),
+                "--step selects a dump of a run directory; a dump has only one step".to_owned(),
             )),
         };
     }
@@ -148,10 +144,7 @@ fn dump_path(arguments: &InspectArguments) -> Result<PathBuf, Failure> {
         match (arguments.step, steps.as_slice()) {
             (Some(step), [_, ..]) => Failure::reading(
                 &arguments.source,
-                format!(
-                    "it has no dump of step {step}; its steps: {}",
-                    steps.join(", ")
-                ),
+                format!("no dump of step {step}; it has {}", steps.join(", ")),
             ),
             _ => no_dumps(&arguments.source),
         }

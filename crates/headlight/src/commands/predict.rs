@@ -33,11 +33,8 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let device = open_device(device.unwrap_or(&config.compute.device))?;
     let parameters = run.load_weights(&config)?;
     let mut dataset = Dataset::empty(config.data.seq_len);
-    let label = config
-        .data
-        .rule
-        .as_ref()
-        .map(|rule| rule.label_for(&tokens));
+    let rule = config.data.rule.as_ref();
+    let label = rule.map(|rule| rule.label_for(&tokens));
     dataset.push(&tokens, label.unwrap_or_default());
     let samples = Samples {
         dataset: &dataset,
@@ -77,16 +74,11 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>
             let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
             let row = &dump.weights(0, layer, head)[cls * positions..][..positions];
             for (position, (&weight, name)) in row.iter().zip(&names).enumerate() {
-                let star = if dump.meta.label_positions[0].contains(&position) {
-                    '*'
-                } else {
-                    ' '
-                };
+                let decides = dump.meta.label_positions[0].contains(&position);
+                let star = if decides { '*' } else { ' ' };
                 let bar = "█".repeat((weight * BAR).round() as usize);
-                let _ = writeln!(
-                    text,
-                    "{position:>4}{star} {name:width$}  {weight:.4}  {bar}"
-                );
+                let row = format!("{position:>4}{star} {name:width$}  {weight:.4}  {bar}");
+                let _ = writeln!(text, "{row}");
             }
         }
     }

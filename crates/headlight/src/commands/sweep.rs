@@ -1,7 +1,6 @@
 //! `headlight sweep`: many runs, into one results file or one per shard.
 
 use std::env;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
@@ -21,19 +20,17 @@ use crate::terminal::{self, SweepDisplay};
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let mut overrides = arguments.config.overrides.clone();
-    overrides.extend(
-        arguments
-            .engine
-            .map(|engine| format!("compute.engine={engine}")),
-    );
-    let plan = Plan::new(
-        arguments.config.path(),
-        &overrides,
-        &arguments.seeds,
-        &arguments.grid,
-    )?;
+    let engine = arguments.engine;
+    overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
+    let (seeds, grid) = (&arguments.seeds, &arguments.grid);
+    let plan = Plan::new(arguments.config.path(), &overrides, seeds, grid)?;
     if let Some(count) = arguments.shards {
-        check_shards(count, &plan)?;
+        if count.get() > plan.len() {
+            return Err(Failure::Input(format!(
+                "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
+                plan.len()
+            )));
+        }
         if arguments.list {
             let lines = commands(env::args_os(), count, &arguments.out)?;
             return print(&(lines.join("\n") + "\n"));
@@ -86,13 +83,8 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
         display: SweepDisplay::new(left.len()),
         results,
     };
-    let worked = work(
-        &plan,
-        left,
-        threads.min(runs.len().max(1)),
-        &signals,
-        &mut writer,
-    );
+    let workers = threads.min(runs.len().max(1));
+    let worked = work(&plan, left, workers, &signals, &mut writer);
     let Writer { display, results } = writer;
     display.finish(threads);
     results.sync()?;
@@ -112,25 +104,12 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     summarise(&out, &plan, runs.len())
 }
 
-fn check_shards(count: NonZeroUsize, plan: &Plan) -> Result<(), Failure> {
-    if count.get() > plan.len() {
-        return Err(Failure::Input(format!(
-            "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
-            plan.len()
-        )));
-    }
-    Ok(())
-}
-
 fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
     let summary = Summary::read(path, plan)?;
     if runs < plan.len() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
-        print(&format!(
-            "{}: {runs} of {} runs\n",
-            path.display(),
-            plan.len()
-        ))?;
+        let all = plan.len();
+        print(&format!("{}: {runs} of {all} runs\n", path.display()))?;
         return failures(&summary, path);
     }
     let picture = path.with_extension("svg");

@@ -47,10 +47,8 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         let step = training.step();
         if training.is_over(run) {
             note(&format!("the run has already ended, at step {step}"));
-            open_page(
-                arguments,
-                Some(run.page_path()).filter(|page| page.exists()),
-            );
+            let page = Some(run.page_path());
+            open_page(arguments, page.filter(|page| page.exists()));
             return print(&format!("saved in {}\n", run.path().display()));
         }
         note(&format!("resuming from step {step} of {steps}"));

@@ -83,12 +83,8 @@ fn json(walkthrough: &Walkthrough) -> Result<String, Failure> {
 /// The number of a walkthrough's cases and errata.
 fn describe(walkthrough: &Walkthrough) -> String {
     let cases = walkthrough.cases.len();
-    let cases = if cases == 1 {
-        "1 case".to_owned()
-    } else {
-        format!("{cases} cases")
-    };
-    format!("{cases}, {}", errata(walkthrough))
+    let plural = if cases == 1 { "" } else { "s" };
+    format!("{cases} case{plural}, {}", errata(walkthrough))
 }
 
 fn errata(walkthrough: &Walkthrough) -> String {

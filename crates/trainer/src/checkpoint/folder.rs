@@ -106,10 +106,7 @@ impl Checkpoints {
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == EXTENSION)
-            })
+            .filter(|path| path.extension().is_some_and(|name| name == EXTENSION))
             .collect();
         paths.sort();
         paths.reverse();

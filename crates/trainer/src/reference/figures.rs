@@ -22,52 +22,35 @@ pub fn compare_at_start(
     let indices = reference.samples.iter().map(|&sample| sample as usize);
     let samples = session.training_samples(indices.collect());
     let mut comparisons = Vec::new();
-    for (weights, parameters, recorded) in [
-        (
-            "initial weights",
-            &reference.initial,
-            &reference.initial_forward,
-        ),
-        (
-            "final weights",
-            &reference.trained,
-            &reference.trained_forward,
-        ),
-    ] {
+    let initial = (&reference.initial, &reference.initial_forward);
+    let trained = (&reference.trained, &reference.trained_forward);
+    for (weights, (parameters, recorded)) in
+        [("initial weights", initial), ("final weights", trained)]
+    {
         let model = Model { config, parameters };
         let ours = dump(model, &samples, Origin::default(), &session.device)?;
-        let forward = |what: &str, ours: &[f32], theirs: &[f32], bound: Bound| {
-            compare("forward", format!("{what}, {weights}"), ours, theirs, bound)
+        let mut forward = |what: &str, ours: &[f32], theirs: &[f32], bound: Bound| {
+            let what = format!("{what}, {weights}");
+            comparisons.push(compare("forward", what, ours, theirs, bound));
         };
-        comparisons.extend([
-            forward(
-                "attention scores",
-                &ours.attention_scores,
-                &recorded.scores,
-                Bound::SCORES,
-            ),
-            forward(
-                "attention weights",
-                &ours.attention_weights,
-                &recorded.weights,
-                Bound::WEIGHTS,
-            ),
-            forward("context", &ours.context, &recorded.context, Bound::WEIGHTS),
-            forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS),
-        ]);
+        let (scores, weights) = (&ours.attention_scores, &ours.attention_weights);
+        forward("attention scores", scores, &recorded.scores, Bound::SCORES);
+        forward(
+            "attention weights",
+            weights,
+            &recorded.weights,
+            Bound::WEIGHTS,
+        );
+        forward("context", &ours.context, &recorded.context, Bound::WEIGHTS);
+        forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS);
     }
     let order = &reference.order[0];
     let first = &order[..config.training.batch_size.min(order.len())];
     let gradient = engine.gradient(train, first);
     for (ours, theirs) in gradient.iter().zip(&reference.gradient) {
         let (what, bound) = (theirs.name.clone(), Bound::GRADIENT);
-        comparisons.push(compare(
-            "gradient",
-            what,
-            &ours.values,
-            &theirs.values,
-            bound,
-        ));
+        let (ours, theirs) = (&ours.values, &theirs.values);
+        comparisons.push(compare("gradient", what, ours, theirs, bound));
     }
     Ok(comparisons)
 }

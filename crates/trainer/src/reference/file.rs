@@ -10,7 +10,7 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use super::run::{Forward, Reference};
 use crate::Failure;
 use crate::files::read_bounded;
-use crate::weights::{FREE_LIMIT, tensors};
+use crate::weights::{FREE_LIMIT, float32, tensors};
 
 impl Reference {
     /// Reads a reference run and checks that it belongs to this experiment.
@@ -154,11 +154,7 @@ impl<'a> Reader<'a> {
         let Some(tensor) = self.take(name, &[Dtype::F32], Some(shape)) else {
             return Vec::new();
         };
-        let values: Vec<f32> = tensor
-            .data()
-            .chunks_exact(4)
-            .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            .collect();
+        let values = float32(tensor.data());
         if !values.iter().all(|value| value.is_finite()) {
             self.differences
                 .push(format!("`{name}` holds NaN or infinity"));
