@@ -1,10 +1,10 @@
-//! Tells the build which commit it is of, for `environment.json`.
+//! Passes the commit of the source to the build, for `environment.json`.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    // All that the program is built from, and, where there is a repository, what git knows of it.
+    // The sources, and the state of git if this is a repository.
     for path in [
         "..",
         "../../Cargo.toml",
@@ -29,7 +29,7 @@ fn main() {
     );
 }
 
-/// What git says, or nothing where there is no git or no repository.
+/// The output of git; `None` without git or a repository.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     output

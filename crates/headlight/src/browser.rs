@@ -1,15 +1,15 @@
-//! The person's own browser.
+//! The user's browser.
 
 use std::path::Path;
 
 use headlight_trainer::files::note;
 
-/// Opens a page without waiting for the browser. The page exists even if it cannot be opened, so that is
-/// only a note.
+/// Opens a page without waiting for the browser. The page exists even if no browser opens it, so a failure
+/// is only noted.
 pub(crate) fn open(page: &Path) {
     if let Err(error) = open::that_detached(page) {
         note(&format!(
-            "{} cannot be opened here ({error}); open it in a browser by hand",
+            "{} cannot be opened here ({error}); open it in a browser yourself",
             page.display()
         ));
     }

@@ -11,14 +11,14 @@ use headlight_trainer::{Failure, config, devices};
 
 /// Trains tiny transformer classifiers and shows where their attention looks.
 #[derive(Debug, Parser)]
-#[command(name = "headlight", version, about, max_term_width = 100)]
+#[command(name = "headlight", version, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Train a model and write a run directory
@@ -34,38 +34,38 @@ pub(crate) enum Command {
         after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\""
     )]
     Predict(PredictArguments),
-    /// Write all that given weights compute for given samples
+    /// Run given weights on given samples, and write every intermediate value
     #[command(
         after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
     )]
     Dump(DumpArguments),
-    /// Draw attention in the terminal, as a picture, or as a page
+    /// Show attention in the terminal, as a picture, or as a page
     #[command(
-        after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nA page of two runs among a sweep's seeds: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
+        after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nTwo runs and a sweep's seeds on one page: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
     )]
     Inspect(InspectArguments),
-    /// Put runs side by side
+    /// Show runs side by side: the settings that differ, and the last metrics
     #[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
     Compare(CompareArguments),
-    /// Train many seeds, over a grid if wanted, on all cores
+    /// Train many seeds on all cores, with optional grids of config values
     #[command(
-        after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nIn 64 parts with GNU parallel: headlight sweep --seeds 0..100000 --out seeds.jsonl --shards 64 --list | parallel\nSlurm, HyperQueue and Kubernetes are in docs/clusters.md."
+        after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nIn 64 shards with GNU parallel: headlight sweep --seeds 0..100000 --out seeds.jsonl --shards 64 --list | parallel\nFor Slurm, HyperQueue and Kubernetes, see docs/clusters.md."
     )]
     Sweep(SweepArguments),
-    /// Make one file of the results of shards
+    /// Merge the results files of shards into one file
     #[command(after_help = "Example: headlight merge shard-*.jsonl --out all.jsonl")]
     Merge(MergeArguments),
-    /// Show what a sweep's results say as a whole: tables, distributions, learning curves
+    /// Summarise a sweep's results: tables, distributions, learning curves
     #[command(
-        after_help = "Example: headlight report seeds.jsonl --html seeds.html\nA grid's runs by one of its keys: headlight report grid.jsonl --by training.learning_rate --svg grid.svg"
+        after_help = "Example: headlight report seeds.jsonl --html seeds.html\nBy one key of a grid: headlight report grid.jsonl --by training.learning_rate --svg grid.svg"
     )]
     Report(ReportArguments),
-    /// Compute worked examples of attention and check them against what documents print
+    /// Compute worked examples of attention, and compare them with the numbers that documents print
     #[command(
-        after_help = "Example: headlight walkthrough she-did-not\nWithout a name it lists those there are. configs/walkthroughs has their files, to start one's own from."
+        after_help = "Example: headlight walkthrough she-did-not\nWithout a name, it lists the built-in walkthroughs. To write your own, copy a file from configs/walkthroughs."
     )]
     Walkthrough(WalkthroughArguments),
-    /// List the devices of this build and this machine
+    /// List the devices of this build and the GPU adapters of this machine
     #[command(after_help = "Example: headlight devices")]
     Devices,
 }
@@ -75,21 +75,21 @@ fn engines() -> impl TypedValueParser<Value = EngineName> {
         .try_map(|name| name.parse::<EngineName>())
 }
 
-/// Which experiment.
+/// The experiment.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigArguments {
     /// The experiment, as TOML [default: configs/notebook.toml]
     pub(crate) config: Option<PathBuf>,
-    /// Change a value of the config, as often as needed
+    /// Change a value of the config; can be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
 }
 
 impl ConfigArguments {
-    /// Reads the config with its changes.
+    /// Reads the config and applies the changes.
     ///
     /// # Errors
-    /// When it is missing or wrong.
+    /// When the file is missing, or the config is invalid.
     pub(crate) fn load(&self) -> Result<ExperimentConfig, Failure> {
         config::load(self.path(), &self.overrides)
     }
@@ -102,99 +102,99 @@ impl ConfigArguments {
     }
 }
 
-/// What `train` takes.
+/// The arguments of `train`.
 #[derive(Args, Debug)]
 pub(crate) struct TrainArguments {
-    /// Which experiment
+    /// The experiment
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// Where to compute, instead of the config's compute.device
+    /// Compute on this device, instead of the config's compute.device
     #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
     pub(crate) device: Option<String>,
-    /// What computes training steps, instead of the config's compute.engine
+    /// Compute training steps with this engine, instead of the config's compute.engine
     #[arg(long, value_parser = engines())]
     pub(crate) engine: Option<EngineName>,
-    /// The run directory, which must not exist [default: the next free runs/CONFIG-N]
+    /// The run directory to create; with --resume, it may exist [default: the next free runs/CONFIG-N]
     #[arg(long, value_name = "DIR")]
     pub(crate) run: Option<PathBuf>,
-    /// Go on with the run in --run DIR where it stood, with its own config unless one is given;
-    /// begin it if there is none
+    /// Resume the run in --run DIR, with its own config unless CONFIG is given; if there is no run in
+    /// DIR, start one from CONFIG
     #[arg(long, requires = "run")]
     pub(crate) resume: bool,
-    /// Open the run's page in a browser once it is there
+    /// Open the run's page in a browser after training
     #[arg(long)]
     pub(crate) open: bool,
 }
 
-/// What `data` takes.
+/// The arguments of `data`.
 #[derive(Args, Debug)]
 pub(crate) struct DataArguments {
-    /// Which experiment
+    /// The experiment
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// The file to write; its ending names the format
+    /// The file to write; its extension selects the format: .npz, .csv or .jsonl
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
 }
 
-/// What `predict` takes.
+/// The arguments of `predict`.
 #[derive(Args, Debug)]
 pub(crate) struct PredictArguments {
     /// A run directory
     pub(crate) run: PathBuf,
-    /// Token ids, separated by blanks, `[CLS]` = 0 first
+    /// Token ids separated by spaces, including `[CLS]`, which is 0
     #[arg(long)]
     pub(crate) tokens: String,
-    /// Where to compute, instead of the run's device
+    /// Compute on this device, instead of the device in the run's config
     #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
     pub(crate) device: Option<String>,
 }
 
-/// What `dump` takes.
+/// The arguments of `dump`.
 #[derive(Args, Debug)]
 pub(crate) struct DumpArguments {
-    /// Which experiment
+    /// The experiment
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// The weights, as safetensors
+    /// The weights, a safetensors file
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: PathBuf,
-    /// The samples: a dataset file, or a .txt file with a line of token ids a sample
+    /// The samples: a dataset file, or a .txt file with the token ids of one sample per line
     #[arg(long, value_name = "FILE")]
     pub(crate) tokens: PathBuf,
     /// The file to write: .npz, .json or .csv
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Where to compute, instead of the config's compute.device
+    /// Compute on this device, instead of the config's compute.device
     #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
     pub(crate) device: Option<String>,
 }
 
-/// What `inspect` takes.
+/// The arguments of `inspect`.
 #[derive(Args, Debug)]
 pub(crate) struct InspectArguments {
-    /// A run directory or an npz dump
+    /// A run directory or a dump (.npz)
     pub(crate) source: PathBuf,
-    /// More of them, for one page that compares all
+    /// More run directories or dumps, to compare on one page
     #[arg(value_name = "OTHER", requires = "html")]
     pub(crate) others: Vec<PathBuf>,
-    /// The sample: its index in the training set, or its row where the dump is of other samples
-    /// [default: the dump's first]
+    /// The sample: its index in the training set, or its row in a dump of other samples
+    /// [default: the first sample of the dump]
     #[arg(long)]
     pub(crate) sample: Option<usize>,
-    /// The step, of a run [default: the last]
+    /// The step of the run's dump [default: the last step]
     #[arg(long)]
     pub(crate) step: Option<usize>,
-    /// Follow a run while it trains: draw each new dump, until the run has ended
+    /// Follow a run during training: draw each new dump until the run ends
     #[arg(long, conflicts_with_all = ["step", "svg", "png"])]
     pub(crate) watch: bool,
-    /// The block
+    /// The layer (transformer block), counted from 0
     #[arg(long, default_value_t = 0)]
     pub(crate) layer: usize,
-    /// The head
+    /// The attention head, counted from 0
     #[arg(long, default_value_t = 0)]
     pub(crate) head: usize,
-    /// Show scores, before the softmax, instead of weights
+    /// Show attention scores, before the softmax, instead of attention weights
     #[arg(long)]
     pub(crate) scores: bool,
     /// Write the heatmap as an SVG picture instead of printing it
@@ -203,10 +203,10 @@ pub(crate) struct InspectArguments {
     /// Write the heatmap as a PNG picture instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
-    /// Write a page of all samples, steps and heads instead of drawing one of them
+    /// Write a page of all samples, steps and heads instead of printing one heatmap
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "scores", "svg", "png", "watch"])]
     pub(crate) html: Option<PathBuf>,
-    /// Show a sweep's seeds in the page too: the results of `headlight sweep` with the run's config
+    /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
     #[arg(long, value_name = "RESULTS", requires = "html")]
     pub(crate) sweep: Option<PathBuf>,
     /// Open the page in a browser
@@ -214,75 +214,74 @@ pub(crate) struct InspectArguments {
     pub(crate) open: bool,
 }
 
-/// What `sweep` takes.
+/// The arguments of `sweep`.
 #[derive(Args, Debug)]
 pub(crate) struct SweepArguments {
-    /// Which experiment
+    /// The experiment
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// Seeds from A up to, but without, B
+    /// The seeds, from A up to but not including B
     #[arg(long, value_name = "A..B")]
     pub(crate) seeds: Seeds,
-    /// Values that a key of the config is to have, each with every seed; as often as needed
+    /// Train every seed with each of these values of a config key; can be given several times
     #[arg(long, value_name = "KEY=V1,V2")]
     pub(crate) grid: Vec<Grid>,
-    /// Only this part of the runs [default: that of this task of a Slurm array, or all]
+    /// Run only shard I of N [default: the shard of this Slurm array task, or all runs]
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// In so many parts: that of this task of a scheduler's array, to a file of its own beside --out,
-    /// FILE-I-of-N.jsonl
+    /// Split the runs into N shards and run the shard of this array task; its results go to
+    /// FILE-I-of-N.jsonl, beside --out
     #[arg(long, value_name = "N", conflicts_with = "shard")]
     pub(crate) shards: Option<NonZeroUsize>,
-    /// Print the command of each part, one a line, and do nothing else
+    /// Print the command of each shard, one per line, and train nothing
     #[arg(long, requires = "shards")]
     pub(crate) list: bool,
-    /// Runs at a time [default: a core each]
+    /// The number of runs at a time [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// What computes training steps, instead of the config's compute.engine
+    /// Compute training steps with this engine, instead of the config's compute.engine
     #[arg(long, value_parser = engines())]
     pub(crate) engine: Option<EngineName>,
-    /// The results, a line a run (.jsonl); runs that are in it already are not repeated
+    /// The results file (.jsonl), one row per run; runs that are already in it are skipped
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
 }
 
-/// What `merge` takes.
+/// The arguments of `merge`.
 #[derive(Args, Debug)]
 pub(crate) struct MergeArguments {
-    /// Results of shards, in any order
+    /// The results files of the shards, in any order
     #[arg(required = true)]
     pub(crate) results: Vec<PathBuf>,
-    /// The file to write: .jsonl, .csv with a column for each epoch and position, or .parquet with lists
-    /// (a build with --features parquet)
+    /// The file to write: .jsonl, or .csv with a column for each epoch and position
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
 }
 
-/// What `report` takes.
+/// The arguments of `report`.
 #[derive(Args, Debug)]
 pub(crate) struct ReportArguments {
-    /// The results of `headlight sweep` or `headlight merge` (.jsonl)
+    /// A results file of `headlight sweep` or `headlight merge` (.jsonl)
     pub(crate) results: PathBuf,
-    /// Compare the values of this key of the grid; as often as needed [default: each key that varies]
+    /// Compare the values of this grid key; can be given several times [default: each key that varies]
     #[arg(long, value_name = "KEY")]
     pub(crate) by: Vec<String>,
-    /// Measure attention on this position, `[CLS]` being 0; on several, added up, if given again
-    /// [default: the one with the most]
+    /// Measure attention on this position; if given several times, on their sum; `[CLS]` is at 0
+    /// [default: the position with the most attention]
     #[arg(long, value_name = "N")]
     pub(crate) position: Vec<usize>,
-    /// Write the pictures too
+    /// Also write the plots, as an SVG picture
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Write tables and pictures as a page too
+    /// Also write tables and plots, as an HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
 }
 
-/// What `walkthrough` takes.
+/// The arguments of `walkthrough`.
 #[derive(Args, Debug)]
 pub(crate) struct WalkthroughArguments {
-    /// A walkthrough's name, or a TOML file of one's own
+    /// The name of a built-in walkthrough, or your own TOML file
     #[arg(value_name = "NAME|FILE")]
     pub(crate) walkthrough: Option<String>,
     /// Write it as an HTML page instead of printing it
@@ -296,7 +295,7 @@ pub(crate) struct WalkthroughArguments {
     pub(crate) json: Option<PathBuf>,
 }
 
-/// What `compare` takes.
+/// The arguments of `compare`.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
     /// Run directories

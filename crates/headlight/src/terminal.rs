@@ -1,4 +1,4 @@
-//! What the terminal can show, and a training run as it shows it.
+//! The terminal's width and colours, and the progress of training runs and sweeps.
 
 use std::env;
 use std::fmt::Write;
@@ -12,10 +12,10 @@ use headlight_trainer::run_report::number;
 use headlight_trainer::run_writer::Display;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-/// Columns where the terminal does not say, as when output goes to a file.
+/// The width in columns if the terminal reports none, for example when output goes to a file.
 const DEFAULT_WIDTH: usize = 100;
 
-/// How pictures on standard output are drawn.
+/// The width and colours of text on standard output.
 pub(crate) fn options() -> headlight_inspector::terminal::Options {
     let terminal = std::io::stdout().is_terminal();
     let width = console::Term::stdout()
@@ -31,7 +31,7 @@ pub(crate) fn options() -> headlight_inspector::terminal::Options {
     }
 }
 
-/// As <https://no-color.org> and the common use of `COLORTERM` and `TERM` have it.
+/// Follows <https://no-color.org> and the common use of `COLORTERM` and `TERM`.
 fn colour_mode() -> ColourMode {
     let variable = |name| env::var(name).unwrap_or_default();
     if !variable("NO_COLOR").is_empty() || variable("TERM") == "dumb" {
@@ -43,29 +43,21 @@ fn colour_mode() -> ColourMode {
     }
 }
 
-/// A bar over all steps, with steps a second and the time left; a line for each evaluation.
+/// Shows a bar of all steps, with steps per second and the time left, and a row for each evaluation.
 ///
-/// Without a terminal only the lines are written, to standard error.
+/// Without a terminal, it writes only the rows, to standard error.
 pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
 }
 
-/// What [`describe`] shows: `out` is held out; attention is that of `[CLS]` on the label's position,
-/// over positives and over negatives, each beside what it would be if uniform.
+/// The columns of [`evaluation_row`]. `out` is the held-out set. `attn+` and `attn-` are the attention of
+/// `[CLS]` on the label's position, over positives and over negatives, beside the value of uniform attention.
 const HEADER: &str =
     "ep.   step    loss accur.  prec. recall     F1 out F1  attn+/even  attn-/even";
 
 impl TrainingDisplay {
     pub(crate) fn new(steps: usize) -> Self {
-        let bar = ProgressBar::new(steps as u64);
-        let template = "{bar:30} {pos}/{len} steps · {rate} · {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(
-                style.with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
-                    let _ = write!(text, "{:.0} steps/s", state.per_sec());
-                }),
-            );
-        }
+        let bar = progress_bar(steps, "steps");
         bar.suspend(|| note(HEADER));
         Self { bar }
     }
@@ -77,8 +69,7 @@ impl Display for TrainingDisplay {
     }
 
     fn evaluated(&self, metrics: &StepMetrics) {
-        let text = describe(metrics);
-        self.bar.suspend(|| note(&text));
+        self.bar.suspend(|| note(&evaluation_row(metrics)));
     }
 
     fn finish(&self) {
@@ -86,9 +77,9 @@ impl Display for TrainingDisplay {
     }
 }
 
-/// A bar over all runs of a sweep, with runs a second and the time left.
+/// Shows a bar of all runs of a sweep, with runs per second and the time left.
 ///
-/// Without a terminal, only failed runs and the last line are written, to standard error.
+/// Without a terminal, it writes only failed runs and the total, to standard error.
 pub(crate) struct SweepDisplay {
     bar: ProgressBar,
     started: Instant,
@@ -96,26 +87,17 @@ pub(crate) struct SweepDisplay {
 
 impl SweepDisplay {
     pub(crate) fn new(runs: usize) -> Self {
-        let bar = ProgressBar::new(runs as u64);
-        let template = "{bar:30} {pos}/{len} runs · {rate} · {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(
-                style.with_key("rate", |state: &ProgressState, text: &mut dyn Write| {
-                    let _ = write!(text, "{:.0} runs/s", state.per_sec());
-                }),
-            );
-        }
         Self {
-            bar,
+            bar: progress_bar(runs, "runs"),
             started: Instant::now(),
         }
     }
 
-    pub(crate) fn run(&self) {
+    pub(crate) fn run_finished(&self) {
         self.bar.inc(1);
     }
 
-    pub(crate) fn failed(&self, message: &str) {
+    pub(crate) fn run_failed(&self, message: &str) {
         self.bar.suspend(|| note(message));
     }
 
@@ -131,21 +113,34 @@ impl SweepDisplay {
     }
 }
 
-fn describe(line: &StepMetrics) -> String {
-    let train = &line.train;
-    let held_out = line.held_out.as_ref();
-    let held_out = held_out.and_then(|metrics| metrics[Metric::F1]);
-    let attention = |paid, uniform| format!("{}/{}", number(paid, 3), number(uniform, 3));
+/// A bar with the rate and the time left.
+fn progress_bar(count: usize, unit: &'static str) -> ProgressBar {
+    let bar = ProgressBar::new(count as u64);
+    let template = format!("{{bar:30}} {{pos}}/{{len}} {unit} · {{rate}} · {{eta}} left");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        let rate = move |state: &ProgressState, text: &mut dyn Write| {
+            let _ = write!(text, "{:.0} {unit}/s", state.per_sec());
+        };
+        bar.set_style(style.with_key("rate", rate));
+    }
+    bar
+}
+
+fn evaluation_row(metrics: &StepMetrics) -> String {
+    let train = &metrics.train;
+    let held_out = metrics.held_out.as_ref();
+    let held_out_f1 = held_out.and_then(|metrics| metrics[Metric::F1]);
+    let attention = |measured, uniform| format!("{}/{}", number(measured, 3), number(uniform, 3));
     format!(
         "{:>3} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>11} {:>11}",
-        line.epoch,
-        line.step,
-        number(line.train_loss.or(train[Metric::Loss]), 4),
+        metrics.epoch,
+        metrics.step,
+        number(metrics.train_loss.or(train[Metric::Loss]), 4),
         number(train[Metric::Accuracy], 4),
         number(train[Metric::Precision], 3),
         number(train[Metric::Recall], 3),
         number(train[Metric::F1], 3),
-        number(held_out, 3),
+        number(held_out_f1, 3),
         attention(
             train[Metric::AttentionPositive],
             train[Metric::UniformPositive]

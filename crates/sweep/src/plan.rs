@@ -133,7 +133,7 @@ impl Point {
             seed,
             ..self.config.clone()
         };
-        Session::on(config, Arc::clone(&self.splits), self.device.clone())
+        Session::with_shared(config, Arc::clone(&self.splits), self.device.clone())
     }
 
     /// Positions of a sample, `[CLS]` among them.

@@ -1,4 +1,4 @@
-//! What a training step and an evaluation cost with each engine and device.
+//! The time of a training step and of an evaluation, with each engine and device.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
 use std::path::Path;

@@ -12,12 +12,13 @@ use crate::{Failure, devices};
 /// Reads a config file, applies `KEY=VALUE` changes, and checks the result.
 ///
 /// # Errors
-/// In one sentence with file, line and column, or the change, and the line itself.
+/// When the file cannot be read, or the config is invalid; the message names the file, the line and the column,
+/// or the change, and shows the line.
 pub fn load(path: &Path, changes: &[String]) -> Result<ExperimentConfig, Failure> {
     load_changed(path, changes.iter().map(|text| ("--set", text.as_str())))
 }
 
-/// As [`load`], with changes from other flags than `--set`, which messages then name.
+/// As [`load`], with changes from any flag; each change comes with its flag, which messages name.
 ///
 /// # Errors
 /// As [`load`].
@@ -28,7 +29,7 @@ pub fn load_changed<'a>(
     parse(path, read_text(path, TEXT_LIMIT)?, changes)
 }
 
-/// As [`load_changed`], from a text that was read from `path`.
+/// As [`load_changed`], from the text of the file `path`.
 ///
 /// # Errors
 /// As [`load`].
@@ -51,11 +52,11 @@ pub fn with_absolute_paths(config: ExperimentConfig) -> Result<ExperimentConfig,
     })
 }
 
-/// The config with paths relative to the working folder, where they lie in it.
+/// The config with paths relative to the working folder; paths outside the working folder stay absolute.
 ///
 /// # Errors
 /// When the working folder cannot be found.
-pub fn with_paths_from_here(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
+pub fn with_relative_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
     let dot = Path::new(".");
     let here = std::env::current_dir().map_err(|error| Failure::reading(dot, error))?;
     with_paths(with_absolute_paths(config)?, |path| {

@@ -1,16 +1,16 @@
-//! The devices that Burn's tensors can live on, and which of them this build and this machine have.
+//! The devices that Burn can compute on, and which of them this build has.
 
 use headlight_data::InvalidValue;
 use headlight_experiment::config::ExperimentConfig;
 
-/// A device by name. Each name is also the cargo feature that builds the device in.
+/// A device. Its name is also the cargo feature that builds it in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// The name in configs, on the command line and among cargo's features.
+    /// The name in configs, on the command line and in cargo's features.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub description: &'static str,
-    /// Whether it computes on the CPU, where the fused engine can replace it.
+    /// Whether it is the CPU. The fused engine can replace only such a device.
     pub is_cpu: bool,
     /// Whether this build has it.
     pub is_built: bool,
@@ -22,7 +22,7 @@ pub const DEVICES: [Device; 5] = [
         name: "flex",
         description: "CPU, pure Rust, deterministic",
         is_cpu: true,
-        // The fused engine computes what a build without Burn is asked to compute here.
+        // In a build without Burn, the fused engine computes on this device.
         is_built: cfg!(feature = "flex") || cfg!(not(feature = "burn")),
     },
     Device {
@@ -59,7 +59,7 @@ pub fn names() -> [&'static str; DEVICES.len()] {
 /// Checks that `compute.device` names a device.
 ///
 /// # Errors
-/// Lists the names.
+/// When it does not; the message lists the names.
 pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
     find(&config.compute.device).map(|_| ()).map_err(|message| {
         let key = "compute.device";
@@ -67,22 +67,22 @@ pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
     })
 }
 
-/// The device of a name.
+/// Finds a device by name.
 ///
 /// # Errors
-/// When the name is unknown: lists the names.
+/// When the name is unknown; the message lists the names.
 pub fn find(name: &str) -> Result<Device, String> {
     let found = DEVICES.into_iter().find(|device| device.name == name);
     found.ok_or_else(|| {
         let names = names().join(", ");
-        format!("unknown device `{name}`; it can be {names}")
+        format!("unknown device `{name}`; choose one of {names}")
     })
 }
 
-/// A device ready for tensors, and the hardware behind it.
+/// An opened device.
 #[derive(Clone, Debug)]
 pub struct OpenDevice {
-    /// Where tensors go.
+    /// The device of Burn's tensors.
     #[cfg(feature = "burn")]
     pub device: burn::tensor::Device,
     /// The GPU's name and its driver; `None` for a CPU.

@@ -1,4 +1,4 @@
-//! All that a model computes for some samples, as a dump.
+//! Dumps: all that a model computes for some samples.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use headlight_experiment::config::{DumpConfig, ExperimentConfig};
 use crate::Failure;
 use crate::devices::OpenDevice;
 
-/// Where in training a dump was made.
+/// The point in training at which a dump was made; each field is `None` for weights from elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin {
-    /// Training steps taken; unknown for weights from elsewhere, like the other two.
+    /// Training steps taken.
     pub step: Option<usize>,
     /// Epochs finished.
     pub epoch: Option<usize>,
@@ -28,9 +28,9 @@ pub struct Samples<'a> {
     pub dataset: &'a Dataset,
     /// Their indices.
     pub indices: Vec<usize>,
-    /// Whether the dataset is the training set, so that indices mean something to others.
+    /// Whether the dataset is the training set. Only then does the dump record the indices.
     pub from_training: bool,
-    /// Whether labels are known.
+    /// Whether the labels are known.
     pub labelled: bool,
 }
 
@@ -43,8 +43,8 @@ pub struct Model<'a> {
     pub parameters: &'a [Parameter],
 }
 
-/// The training samples that a config wants dumped: named ones, then the first of each class.
-pub fn chosen(config: &DumpConfig, train: &Dataset) -> Vec<usize> {
+/// The training samples that a config dumps: the given ones and the first of each class, in order.
+pub fn samples_to_dump(config: &DumpConfig, train: &Dataset) -> Vec<usize> {
     let mut indices = config.samples.clone();
     indices.extend(train.positives().take(config.positives));
     indices.extend(train.negatives().take(config.negatives));
@@ -92,7 +92,7 @@ fn probability(logit: f32) -> f32 {
 #[cfg(feature = "burn")]
 use crate::burn::fill as forward;
 
-/// The fused engine does not return what it computes on the way.
+/// The fused engine does not return its intermediate values.
 #[cfg(not(feature = "burn"))]
 fn forward(
     _: &mut AttentionDump,
@@ -162,7 +162,7 @@ fn empty(
     })
 }
 
-/// The text that a token id is shown as.
+/// The text that represents a token id.
 pub fn token_string(token: u32) -> String {
     if token == CLS {
         "[CLS]".to_owned()

@@ -1,4 +1,4 @@
-//! What a run was made with: `environment.json`.
+//! The program, machine and arguments of a run: `environment.json`.
 
 use std::time::SystemTime;
 
@@ -9,7 +9,7 @@ use headlight_experiment::config::ComputeConfig;
 
 use crate::devices::OpenDevice;
 
-/// All that a config does not say and a run may depend on.
+/// All that a run may depend on besides its config.
 #[derive(Clone, Debug, Serialize)]
 pub struct Environment {
     version: &'static str,
@@ -29,10 +29,10 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// What `environment.json` holds of a run that is gone on with: how it began, and each process
-    /// since with the step that it began at.
+    /// The new content of `environment.json` when a run is resumed: how the run began, and each process that
+    /// resumed it, with its first step.
     ///
-    /// A file that is no longer what was written is kept as text.
+    /// If the existing content is damaged, it is kept as text.
     pub fn resumed(&self, before: &str, step: usize) -> Value {
         let read = serde_json::from_str(before).ok();
         let mut before = read
@@ -41,8 +41,8 @@ impl Environment {
         let mut now = serde_json::to_value(self).unwrap_or_default();
         if let (Some(before), Some(now)) = (before.as_object_mut(), now.as_object_mut()) {
             now.insert("step".to_owned(), step.into());
-            let resumed = before.entry("resumed").or_insert_with(|| json!([]));
-            if let Some(list) = resumed.as_array_mut() {
+            let processes = before.entry("resumed").or_insert_with(|| json!([]));
+            if let Some(list) = processes.as_array_mut() {
                 list.push(Value::Object(now.clone()));
             }
         }

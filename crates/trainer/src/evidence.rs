@@ -1,4 +1,4 @@
-//! Where the numbers of a run come from.
+//! The origin of a run's numbers, for its page.
 
 use std::path::Path;
 
@@ -7,9 +7,9 @@ use headlight_inspector::Evidence;
 
 use crate::Failure;
 use crate::files::read_bounded;
-use crate::hash::of_file;
+use crate::hash::file_sha256;
 
-/// What a run directory says of where its numbers come from; leaves out what it lacks.
+/// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
 pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
     let mut evidence = vec![entry(
         "Page made by",
@@ -26,23 +26,23 @@ pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
             "architecture",
             "started",
         ];
-        let said = |of: &serde_json::Value| -> String {
-            let said = keys.iter().filter_map(|&key| {
-                let value = of[key].as_str()?;
+        let describe = |environment: &serde_json::Value| -> String {
+            let facts = keys.iter().filter_map(|&key| {
+                let value = environment[key].as_str()?;
                 Some(format!("{} {value}", key.replace('_', " ")))
             });
-            said.collect::<Vec<String>>().join(", ")
+            facts.collect::<Vec<String>>().join(", ")
         };
-        evidence.push(entry("Run", said(&environment)));
+        evidence.push(entry("Run", describe(&environment)));
         for resumed in environment["resumed"].as_array().into_iter().flatten() {
             let name = format!("Resumed from step {}", resumed["step"]);
-            evidence.push(entry(&name, said(resumed)));
+            evidence.push(entry(&name, describe(resumed)));
         }
     }
     for name in ["model.safetensors", "config.toml"] {
         let path = run.join(name);
         if path.is_file() {
-            let hash = of_file(&path)?;
+            let hash = file_sha256(&path)?;
             evidence.push(entry(&format!("SHA-256 of {name}"), hash));
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
             let within = comparison["within"].as_bool() == Some(true);
             let largest = comparison["largest"].as_f64().unwrap_or(f64::NAN);
             evidence.push(entry(
-                &format!("Beside the reference run: {}", text("what")),
+                &format!("Compared with the reference run: {}", text("what")),
                 format!(
                     "{}; {} numbers, largest difference {largest:.1e}, bound {}: {}",
                     text("level"),

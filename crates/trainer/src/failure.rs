@@ -1,4 +1,4 @@
-//! Why a command ends without its result, and the exit code that says so.
+//! The failures of a command, and their exit codes.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -6,21 +6,21 @@ use std::path::Path;
 
 use headlight_experiment::Error;
 
-/// Why a command ends without its result.
+/// The reason why a command ends without its result.
 #[derive(Debug)]
 pub enum Failure {
-    /// The config, the usage or an input file is wrong. Exit code 2.
+    /// The config, the usage or an input file is invalid. Exit code 2.
     Input(String),
     /// The loss became NaN or infinite. Exit code 3.
     Diverged(String),
-    /// A signal stopped the work, everything so far being saved. Exit code 128 + signal.
+    /// A signal stopped the work, and everything so far is saved. Exit code 128 + signal.
     Interrupted {
         /// The signal's number: 2 is SIGINT, 15 SIGTERM, 10 SIGUSR1 on Linux.
         signal: i32,
-        /// What was saved, and where.
+        /// The message, which says what was saved, and where.
         message: String,
     },
-    /// The machine did not do what was asked: a full disk, a missing permission. Exit code 1.
+    /// The machine failed: for example, the disk is full, or a permission is missing. Exit code 1.
     System(String),
 }
 
@@ -42,7 +42,7 @@ impl Failure {
                 "; free some space and run again"
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                "; choose a folder that you may write to"
+                "; choose a folder in which you can write"
             }
             _ => "",
         };
@@ -56,7 +56,7 @@ impl Failure {
         ))
     }
 
-    /// A failure to read `path`, which the user named.
+    /// A failure to read `path`, which the user gave.
     pub fn reading(path: &Path, reason: impl fmt::Display) -> Self {
         Self::Input(format!("cannot read {}: {reason}", path.display()))
     }
@@ -66,7 +66,8 @@ impl Failure {
 const SHOWN_LIMIT: usize = 4000;
 
 impl fmt::Display for Failure {
-    /// The message; what it quotes of foreign files neither steers a terminal nor floods it.
+    /// The message, cut to [`SHOWN_LIMIT`]. Its control characters are replaced: text that it quotes from a
+    /// foreign file could steer the terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Input(message)
         | Self::Diverged(message)
@@ -74,12 +75,12 @@ impl fmt::Display for Failure {
         | Self::System(message)) = self;
         let mut left = message.chars();
         for shown in left.by_ref().take(SHOWN_LIMIT) {
-            let steers = shown.is_control() && !matches!(shown, '\n' | '\t');
-            f.write_char(if steers { '\u{FFFD}' } else { shown })?;
+            let is_unsafe = shown.is_control() && !matches!(shown, '\n' | '\t');
+            f.write_char(if is_unsafe { '\u{FFFD}' } else { shown })?;
         }
         match left.count() {
             0 => Ok(()),
-            more => write!(f, "... ({more} characters more)"),
+            more => write!(f, "... ({more} more characters)"),
         }
     }
 }

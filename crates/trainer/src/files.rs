@@ -10,14 +10,14 @@ use sha2::{Digest, Sha256};
 
 use crate::Failure;
 
-/// What the names of files begin with that are not yet whole.
+/// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
 
-/// Writes `path` through a temporary file in the same folder, synced before it takes its name.
+/// Writes `path` through a temporary file in the same folder, which is synced and then renamed.
 ///
 /// # Errors
-/// When writing fails; then `path` is as it was before.
-pub fn write_whole(
+/// When writing fails; `path` then stays as it was.
+pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
@@ -28,7 +28,7 @@ pub fn write_whole(
         };
         let mut builder = tempfile::Builder::new();
         builder.prefix(TEMPORARY);
-        // Temporary files are private; results are as readable as any other new file.
+        // Temporary files are private by default; a result gets the permissions of any other new file.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let (file, temporary) = builder.tempfile_in(folder)?.into_parts();
@@ -43,10 +43,10 @@ pub fn write_whole(
     attempt().map_err(|error| cannot_write(path, &error))
 }
 
-/// Makes sure that the names of a folder's files are on the disk, not only what is in them.
+/// Syncs a folder, so that the names of its files are on the disk too, not only their contents.
 ///
 /// # Errors
-/// When they are not.
+/// When the folder cannot be synced.
 pub fn sync_names(folder: &Path) -> Result<(), Failure> {
     #[cfg(unix)]
     File::open(folder)
@@ -55,11 +55,12 @@ pub fn sync_names(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a folder in one that is there. A run whose folder is taken away must not make a new one.
+/// Creates a folder if it does not exist, but not its parent: a run whose directory was deleted must not
+/// create it again.
 ///
 /// # Errors
-/// When it cannot be made, and is not there already.
-pub fn make_inside(folder: &Path) -> Result<(), Failure> {
+/// When it cannot be created.
+pub fn create_subfolder(folder: &Path) -> Result<(), Failure> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(cannot_write(folder, &error))
@@ -68,26 +69,27 @@ pub fn make_inside(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Refuses to write over what is read, or over what was written just before.
+/// Refuses outputs that would overwrite the input or each other.
 ///
 /// # Errors
-/// Names the file.
+/// When an output is the input, or is named twice; the message names the file.
 pub fn check_outputs(input: &Path, outputs: &[&Path]) -> Result<(), Failure> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     for (index, path) in outputs.iter().enumerate() {
+        let name = path.display();
         if outputs[..index].contains(path) {
-            let message = format!("{} is named twice", path.display());
+            let message = format!("{name} is named twice; choose another output file");
             return Err(Failure::Input(message));
         }
         if real(path).is_some_and(|path| Some(path) == real(input)) {
-            let message = format!("{} is what is read; name another file", path.display());
+            let message = format!("{name} is the input; choose another output file");
             return Err(Failure::Input(message));
         }
     }
     Ok(())
 }
 
-/// A file that grows by whole lines.
+/// A file to which only whole lines are added.
 #[derive(Debug)]
 pub struct LineFile {
     file: File,
@@ -97,18 +99,18 @@ pub struct LineFile {
     hash: Sha256,
 }
 
-/// How far a file of lines had come.
+/// The length and the hash of a file of lines at some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinesMark {
-    /// Its length.
+    /// The length.
     pub bytes: u64,
-    /// The hash of all of it until then.
+    /// The SHA-256 of these bytes.
     pub sha256: String,
 }
 
 impl LineFile {
-    /// Goes on after the first `length` bytes of a file open for reading and writing; what comes
-    /// after them is dropped.
+    /// Appends after the first `length` bytes of a file that is open for reading and writing; drops the bytes
+    /// after them.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -126,7 +128,7 @@ impl LineFile {
         })
     }
 
-    /// How far the file has come.
+    /// The file's length and hash now.
     pub fn mark(&self) -> LinesMark {
         LinesMark {
             bytes: self.length,
@@ -147,7 +149,7 @@ impl LineFile {
         })?;
         line.push('\n');
         self.file.write_all(line.as_bytes()).map_err(|error| {
-            // A disk that filled half-way through a line keeps the lines before it.
+            // If the disk filled within the line, only the lines before it are kept.
             let _ = self.file.set_len(self.length);
             Failure::writing(&self.path, &error)
         })?;
@@ -156,17 +158,17 @@ impl LineFile {
         Ok(())
     }
 
-    /// Makes sure that the lines are on the disk.
+    /// Syncs the file, so that its lines are on the disk.
     ///
     /// # Errors
-    /// When they are not.
+    /// When it cannot be synced.
     pub fn sync(&self) -> Result<(), Failure> {
         let synced = self.file.sync_all();
         synced.map_err(|error| Failure::writing(&self.path, &error))
     }
 }
 
-/// A failure to write `path`; that its folder is missing is the user's to mend.
+/// A failure to write `path`; a missing folder is wrong input, which the user can fix.
 pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
@@ -180,64 +182,64 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Opens a file that the user named, of at most `limit` bytes.
+/// Opens a file that the user gave, of at most `limit` bytes.
 ///
 /// # Errors
-/// When it cannot be opened, is larger, or is no file but a folder, a pipe or a device.
+/// When it cannot be opened, is larger, or is a folder, a pipe or a device.
 pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
     headlight_input::open(path, limit).map_err(|error| Failure::reading(path, error))
 }
 
-/// Reads a file that the user named, of at most `limit` bytes.
+/// Reads a file that the user gave, of at most `limit` bytes.
 ///
 /// # Errors
-/// When it cannot be read, is larger, or is no file but a folder, a pipe or a device.
+/// When it cannot be read, is larger, or is a folder, a pipe or a device.
 pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     headlight_input::read(path, limit).map_err(|error| Failure::reading(path, error))
 }
 
-/// Reads a text file that the user named, of at most `limit` bytes.
+/// Reads a text file that the user gave, of at most `limit` bytes.
 ///
 /// # Errors
-/// As [`read_bounded`], and when it is not UTF-8.
+/// As [`read_bounded`], and when the file is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> Result<String, Failure> {
     String::from_utf8(read_bounded(path, limit)?)
         .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))
 }
 
-/// Lines of JSON, one in memory at a time; of each is kept what `take` makes of it. A last line that was
-/// cut short, by a kill or a full disk, is left out.
+/// Reads lines of JSON, one in memory at a time, and keeps what `take` returns for each. Skips a last line
+/// that was cut short by a kill or a full disk.
 ///
 /// # Errors
 /// When the file cannot be read, or a line is not JSON or is too long.
-pub fn json_lines<T>(
+pub fn read_json_lines<T>(
     path: &Path,
     mut take: impl FnMut(serde_json::Value) -> Option<T>,
 ) -> Result<Vec<T>, Failure> {
     let mut lines = Lines::new(BufReader::new(open(path, u64::MAX)?), LINE_LIMIT);
     let mut taken = Vec::new();
     for number in 1.. {
-        let wrong = |reason: &dyn std::fmt::Display| {
+        let invalid = |reason: &dyn std::fmt::Display| {
             Failure::reading(path, format!("line {number}: {reason}"))
         };
-        let Some(line) = lines.next_line().map_err(|error| wrong(&error))? else {
+        let Some(line) = lines.next_line().map_err(|error| invalid(&error))? else {
             break;
         };
         match serde_json::from_str(&line.text) {
             Ok(value) => taken.extend(take(value)),
             Err(_) if !line.whole => {}
-            Err(error) => return Err(wrong(&error)),
+            Err(error) => return Err(invalid(&error)),
         }
     }
     Ok(taken)
 }
 
-/// Writes a line to standard error. Nobody listening there (`2>&1 | head`) must not end the work.
+/// Writes a line to standard error. A closed standard error (`2>&1 | head`) must not end the work.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Prints to standard output; a reader that has gone away (`| head`) is no failure.
+/// Prints to standard output; a closed standard output (`| head`) is not a failure.
 ///
 /// # Errors
 /// When standard output cannot be written to for any other reason.

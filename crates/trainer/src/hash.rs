@@ -1,4 +1,4 @@
-//! SHA-256 of what a run depends on.
+//! SHA-256 of the inputs of a run.
 
 use std::io;
 use std::path::Path;
@@ -10,18 +10,18 @@ use sha2::{Digest, Sha256};
 use crate::Failure;
 use crate::files::open;
 
-/// The hash of a file, in hexadecimal digits.
+/// The SHA-256 of a file, in hexadecimal digits.
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn of_file(path: &Path) -> Result<String, Failure> {
+pub fn file_sha256(path: &Path) -> Result<String, Failure> {
     let mut hash = Sha256::new();
     io::copy(&mut open(path, FILE_LIMIT)?, &mut hash)
         .map_err(|error| Failure::reading(path, error))?;
     Ok(format!("{:x}", hash.finalize()))
 }
 
-/// Adds all samples of a dataset.
+/// Adds all samples of a dataset to a hash.
 pub fn add_splits(hash: &mut Sha256, splits: &Splits) {
     for split in [&splits.train, &splits.held_out] {
         hash.update((split.len() as u64).to_le_bytes());

@@ -1,8 +1,8 @@
-//! Training on this machine: devices, engines, run directories and what they hold.
+//! Training on this machine: devices, engines, run directories and their files.
 //!
 //! A [`Session`](session::Session) is an experiment with its device opened and its files read. A
-//! [`RunDir`](run_dir::RunDir) holds all of a run; [`RunWriter`](run_writer::RunWriter) fills it while the
-//! model is trained, and [`resume`] continues it. Whatever looks at a run reads the run directory.
+//! [`RunDir`](run_dir::RunDir) holds all of a run; a [`Training`](training::Training) fills it. Readers of a
+//! run use the run directory alone.
 
 #[cfg(feature = "burn")]
 pub mod burn;
@@ -25,6 +25,7 @@ pub mod run_writer;
 pub mod samples;
 pub mod session;
 pub mod signals;
+pub mod training;
 pub mod weights;
 
 pub use failure::Failure;

@@ -6,8 +6,8 @@ use crate::devices::{OpenDevice, find};
 /// Opens a device by name.
 ///
 /// # Errors
-/// When the name is unknown, the build lacks the device (names the feature), or the machine does (lists its
-/// adapters).
+/// When the name is unknown, the build lacks the device (the message names the feature), or the machine lacks
+/// it (the message lists the machine's adapters).
 pub fn open_device(name: &str) -> Result<OpenDevice, Failure> {
     let device =
         find(name).map_err(|message| Failure::Input(format!("`compute.device`: {message}")))?;

@@ -1,4 +1,4 @@
-//! The files of a run, or of several, as one page to look around in.
+//! The interactive page of runs and dumps.
 
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use headlight_inspector::{LossPoint, Page, PageRun};
 
 use crate::Failure;
 use crate::evidence::evidence;
-use crate::files::{open, write_whole};
+use crate::files::{open, write_atomically};
 use crate::run_dir::RunDir;
 
-/// What a page is made of: a run's folder, or a single dump.
+/// One source of a page: a run directory, or a single dump.
 #[derive(Debug)]
 pub struct Source {
     /// The run directory, or the dump.
     pub path: PathBuf,
-    /// The run, unless it is a dump.
+    /// The run; `None` for a single dump.
     pub run: Option<RunDir>,
     /// The npz dumps, by step; at least one.
     pub dumps: Vec<PathBuf>,
 }
 
 impl Source {
-    /// A run's folder, or a dump.
+    /// Opens a run directory or a dump.
     ///
     /// # Errors
-    /// When it is neither, or holds no dump.
+    /// When the path is neither, or the run holds no npz dump.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let (run, dumps) = if path.is_dir() {
             let run = RunDir::open(path)?;
@@ -46,29 +46,29 @@ impl Source {
         })
     }
 
-    /// What it is called: its own name, or its whole path where another has the same name.
+    /// Its file name, or its whole path if another source has the same file name.
     fn name(&self, all: &[Self]) -> String {
-        let own = |source: &Self| {
+        let file_name = |source: &Self| {
             let name = source.path.file_name();
             name.map_or_else(
                 || source.path.display().to_string(),
                 |name| name.to_string_lossy().into_owned(),
             )
         };
-        let name = own(self);
-        if all.iter().filter(|other| own(other) == name).count() > 1 {
+        let name = file_name(self);
+        if all.iter().filter(|other| file_name(other) == name).count() > 1 {
             return self.path.display().to_string();
         }
         name
     }
 }
 
-/// That there is nothing to show.
+/// The failure of a source without npz dumps.
 pub fn no_dumps(source: &Path) -> Failure {
     Failure::reading(source, "it holds no npz dumps; add \"npz\" to dump.formats")
 }
 
-/// The page of some runs or dumps; `visit` sees each one's name and last dump.
+/// The page of runs and dumps. Calls `visit` with the name and the last dump of each source.
 ///
 /// # Errors
 /// When a file cannot be read, the sources do not belong together, or `visit` fails.
@@ -95,7 +95,7 @@ pub fn page(
     Ok(page)
 }
 
-/// A run with its loss and its evidence, or a dump with neither.
+/// A run with its loss and its evidence; a single dump has neither.
 fn page_run(
     name: String,
     source: &Source,
@@ -120,7 +120,7 @@ fn page_run(
     Ok(page_run)
 }
 
-/// Writes a run's page into its folder, and says where; nothing where the run has no npz dumps.
+/// Writes a run's page into its run directory and returns its path; `None` if the run has no npz dumps.
 ///
 /// # Errors
 /// When a file of the run cannot be read, or the page cannot be written.
@@ -130,7 +130,7 @@ pub fn write(run: &RunDir) -> Result<Option<PathBuf>, Failure> {
     }
     let html = html(&page(&[Source::open(run.path())?], |_, _, _| Ok(()))?)?;
     let path = run.page_path();
-    write_whole(&path, |file| file.write_all(html.as_bytes()))?;
+    write_atomically(&path, |file| file.write_all(html.as_bytes()))?;
     Ok(Some(path))
 }
 
@@ -156,10 +156,10 @@ fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
     if !run.path().join("metrics.jsonl").is_file() {
         return Ok(Vec::new());
     }
-    run.metrics(|line| {
+    run.metrics(|row| {
         Some(LossPoint {
-            step: usize::try_from(line["step"].as_u64()?).ok()?,
-            loss: line["loss"].as_f64()?,
+            step: usize::try_from(row["step"].as_u64()?).ok()?,
+            loss: row["loss"].as_f64()?,
         })
     })
 }

@@ -1,8 +1,7 @@
-//! Resuming a run: which checkpoint it continues from, and which settings may have changed.
+//! Resuming a run: the checkpoint that it resumes from, and the settings that may have changed.
 
 use std::io::Read;
 
-use headlight_architecture::Parameter;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
 use serde_json::Value;
@@ -14,20 +13,20 @@ use crate::run_dir::RunDir;
 use crate::session::Session;
 use crate::weights::{FREE_LIMIT, HEADER_LIMIT};
 
-/// The settings that may change when a run is resumed. More epochs leave all steps so far the same;
-/// checkpoints change no step; and files may have moved, since their contents are compared.
-const MAY_DIFFER: [&str; 4] = ["training.epochs", "data.file", "reference", "checkpoint"];
+/// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so
+/// far, and a file may have moved, since its contents are compared.
+const CHANGEABLE: [&str; 4] = ["training.epochs", "data.file", "reference", "checkpoint"];
 
 /// Refuses settings that would make it a different run.
 ///
 /// # Errors
-/// Lists each key that differs, with both values.
+/// When there are such settings; the message lists each key with both values.
 fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<(), Failure> {
     let mut differences = Vec::new();
-    differ("", before, &json(now)?, &mut differences);
+    find_differences("", before, &json(now)?, &mut differences);
     differences.retain(|(key, ..)| {
         let section = key.split('.').next().unwrap_or_default();
-        !MAY_DIFFER.contains(&key.as_str()) && !MAY_DIFFER.contains(&section)
+        !CHANGEABLE.contains(&key.as_str()) && !CHANGEABLE.contains(&section)
     });
     if differences.is_empty() {
         return Ok(());
@@ -44,14 +43,22 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
     )))
 }
 
-/// A config as it stands in checkpoints.
+/// A config as JSON, as checkpoints hold it.
+///
+/// # Errors
+/// When it cannot be written as JSON.
 pub fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
     serde_json::to_value(config)
         .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
 }
 
-/// Every key under which two values differ, with both of them as JSON.
-fn differ(key: &str, before: &Value, now: &Value, found: &mut Vec<(String, String, String)>) {
+/// Adds to `found` every key under which two values differ, with both values as JSON.
+pub fn find_differences(
+    key: &str,
+    before: &Value,
+    now: &Value,
+    found: &mut Vec<(String, String, String)>,
+) {
     if let (Value::Object(before), Value::Object(now)) = (before, now) {
         let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
         names.sort();
@@ -65,7 +72,7 @@ fn differ(key: &str, before: &Value, now: &Value, found: &mut Vec<(String, Strin
             let side = |map: &serde_json::Map<String, Value>| {
                 map.get(name).cloned().unwrap_or(Value::Null)
             };
-            differ(&inner, &side(before), &side(now), found);
+            find_differences(&inner, &side(before), &side(now), found);
         }
     } else if before != now {
         let shown = |value: &Value| match value {
@@ -76,16 +83,16 @@ fn differ(key: &str, before: &Value, now: &Value, found: &mut Vec<(String, Strin
     }
 }
 
-/// The checkpoint that a run continues from; `None` where it must begin again.
+/// The checkpoint that a run resumes from; `None` if it must start again.
 ///
 /// # Errors
 /// When its checkpoints are damaged, or its settings, samples or initial weights have changed.
-pub fn newest(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Failure> {
+pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Failure> {
     let experiment = &session.experiment;
     let found = run.checkpoints().newest(limit(session), |checkpoint| {
-        usable(run, session, checkpoint)
+        check_checkpoint(run, session, checkpoint)
     })?;
-    // The settings of the checkpoint's steps, even if config.toml was edited since.
+    // The checkpoint has the settings of its steps, even if config.toml was edited since.
     let before = match &found {
         Some(checkpoint) => checkpoint.config.clone(),
         None => json(&run.config()?)?,
@@ -103,14 +110,14 @@ pub fn newest(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Fai
     };
     if checkpoint.inputs_sha256 != inputs_sha256(session) {
         return Err(Failure::Input(format!(
-            "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed since it began",
+            "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed since the run began",
             run.path().display()
         )));
     }
     let step = checkpoint.progress.step;
     if step > experiment.steps() {
         return Err(Failure::Input(format!(
-            "the run in {} is at step {step} already, beyond the {} of training.epochs = {}",
+            "the run in {} is at step {step} already, more than the {} steps of training.epochs = {}",
             run.path().display(),
             experiment.steps(),
             experiment.config.training.epochs
@@ -119,7 +126,7 @@ pub fn newest(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Fai
     Ok(Some(checkpoint))
 }
 
-/// Whether a run has nothing left to train or to write.
+/// Whether nothing of a run is left to train or to write.
 pub fn is_over(run: &RunDir, session: &Session, checkpoint: Option<&Checkpoint>) -> bool {
     let experiment = &session.experiment;
     let Some(checkpoint) = checkpoint else {
@@ -132,60 +139,61 @@ pub fn is_over(run: &RunDir, session: &Session, checkpoint: Option<&Checkpoint>)
     run.has_ended() && (stopped || checkpoint.progress.step == experiment.steps())
 }
 
-/// The most bytes that a checkpoint may have: the model four times (its weights, Adam's two moments, and the
-/// best model), or the limit for small models with all else.
+/// The largest checkpoint that is read, in bytes: four times the model (its weights, Adam's two moments, and
+/// the best model), and at least [`FREE_LIMIT`].
 fn limit(session: &Session) -> u64 {
     let counts = session
         .experiment
         .start
         .iter()
-        .map(|own| own.values.len() as u64);
+        .map(|parameter| parameter.values.len() as u64);
     FREE_LIMIT.max(counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT)
 }
 
-/// Whether a whole checkpoint belongs to this run, and the run's metrics are still there.
-fn usable(run: &RunDir, session: &Session, checkpoint: &Checkpoint) -> Result<(), String> {
+/// Checks that a whole checkpoint belongs to this run, and that the run's metrics until then are unchanged.
+fn check_checkpoint(
+    run: &RunDir,
+    session: &Session,
+    checkpoint: &Checkpoint,
+) -> Result<(), String> {
     let experiment = &session.experiment;
     let Checkpoint {
         progress, state, ..
     } = checkpoint;
-    let of_epoch = experiment.steps_per_epoch();
+    let per_epoch = experiment.steps_per_epoch();
     let losses = if experiment.is_replay() {
         progress.step
     } else {
         0
     };
-    let right = progress.step > 0
+    let is_consistent = progress.step > 0
         && state.steps as usize == progress.step
-        && progress.epoch == progress.step / of_epoch
-        && progress.at_epoch_end == progress.step.is_multiple_of(of_epoch)
+        && progress.epoch == progress.step / per_epoch
+        && progress.at_epoch_end == progress.step.is_multiple_of(per_epoch)
         && checkpoint.losses.len() == losses;
-    if !right {
+    if !is_consistent {
         return Err("its counters contradict each other".to_owned());
     }
-    let names = |parameters: &[Parameter]| -> Vec<(String, Vec<usize>)> {
-        let each = parameters.iter();
-        each.map(|own| (own.name.clone(), own.shape.clone()))
-            .collect()
-    };
-    let own = names(&experiment.start);
-    let best = checkpoint.best.as_ref();
-    if names(&state.parameters) != own || best.is_some_and(|best| names(&best.parameters) != own) {
-        return Err("its weights belong to a different model".to_owned());
+    let state_matches = state.check(&experiment.start);
+    state_matches.map_err(|error| error.to_string())?;
+    let best = checkpoint.best.iter().flat_map(|best| &best.parameters);
+    let shapes = best.map(|parameter| (&parameter.name, &parameter.shape));
+    let start = experiment.start.iter();
+    if checkpoint.best.is_some()
+        && !shapes.eq(start.map(|parameter| (&parameter.name, &parameter.shape)))
+    {
+        return Err("its best model is a different model".to_owned());
     }
-    let count: usize = experiment.start.iter().map(|own| own.values.len()).sum();
-    if (state.first.len(), state.second.len()) != (count, count) {
-        return Err("its moments belong to a different model".to_owned());
-    }
-    let weights = state.parameters.iter().flat_map(|own| &own.values);
+    let parameters = state.parameters.iter();
+    let weights = parameters.flat_map(|parameter| &parameter.values);
     if !(weights.chain(&state.first).chain(&state.second)).all(|value| value.is_finite()) {
         return Err("it holds NaN or infinite numbers".to_owned());
     }
     let path = run.metrics_path();
     let mut hash = Sha256::new();
     let read = headlight_input::open(&path, u64::MAX).and_then(|file| {
-        let mut part = file.take(checkpoint.metrics.bytes);
-        std::io::copy(&mut part, &mut hash)
+        let mut until_then = file.take(checkpoint.metrics.bytes);
+        std::io::copy(&mut until_then, &mut hash)
     });
     match read {
         Ok(bytes)
@@ -199,30 +207,5 @@ fn usable(run: &RunDir, session: &Session, checkpoint: &Checkpoint) -> Result<()
             path.display()
         )),
         Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn differences_are_named_with_both_values() {
-        let before = serde_json::json!({"a": 1, "b": {"c": "x", "d": [1]}, "gone": true});
-        let now = serde_json::json!({"a": 1, "b": {"c": "y", "d": [1]}, "new": 2});
-        let mut found = Vec::new();
-        differ("", &before, &now, &mut found);
-        let text: Vec<String> = found
-            .into_iter()
-            .map(|(key, before, now)| format!("{key}: {before}, {now}"))
-            .collect();
-        assert_eq!(
-            text,
-            [
-                "b.c: \"x\", \"y\"",
-                "gone: true, not set",
-                "new: not set, 2"
-            ]
-        );
     }
 }

@@ -1,4 +1,4 @@
-//! The folder that holds all of a run.
+//! The run directory, which holds all files of a run.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::Write;
@@ -13,37 +13,37 @@ use serde::Serialize;
 use crate::checkpoint::Checkpoints;
 use crate::environment::Environment;
 use crate::files::{
-    LineFile, TEMPORARY, json_lines, make_inside, read_text, sync_names, write_whole,
+    LineFile, TEMPORARY, create_subfolder, read_json_lines, read_text, sync_names, write_atomically,
 };
 use crate::{Failure, config, weights};
 
-/// Where runs go that are given no folder of their own.
+/// The folder of numbered run directories.
 const RUNS: &str = "runs";
 
-/// Held by the process that writes a run, so that no other does.
+/// The lock file. The process that writes the run holds it, so that no other process does.
 const LOCK: &str = ".lock";
 
-/// A run's folder.
+/// A run directory.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// Locked for as long as it is open, where the run is being written.
+    /// The lock, if this process writes the run.
     _lock: Option<File>,
 }
 
 impl RunDir {
-    /// Makes the folder `path`, which must not exist yet.
+    /// Creates the run directory `path`, which must not exist yet.
     ///
     /// # Errors
-    /// When it exists or cannot be made.
+    /// When it exists or cannot be created.
     pub fn create(path: &Path) -> Result<Self, Failure> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(|error| Failure::writing(parent, &error))?;
         }
         fs::create_dir(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => Failure::Input(format!(
-                "the run directory {} exists already; a run never writes over another: \
-                 name a new one with --run, or go on with that one with --resume",
+                "the run directory {} exists already, and a run never overwrites another; \
+                 choose a new one with --run, or resume that run with --resume",
                 path.display()
             )),
             _ => Failure::writing(path, &error),
@@ -51,10 +51,10 @@ impl RunDir {
         Self::locked(path)
     }
 
-    /// Makes the first free folder of `runs/NAME-1`, `runs/NAME-2`, ...
+    /// Creates the first free directory of `runs/NAME-1`, `runs/NAME-2`, ...
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be created.
     pub fn create_numbered(name: &str) -> Result<Self, Failure> {
         fs::create_dir_all(RUNS).map_err(|error| Failure::writing(Path::new(RUNS), &error))?;
         let mut number = 1;
@@ -68,10 +68,10 @@ impl RunDir {
         }
     }
 
-    /// The folder of a run that was begun, to go on with it; made if it does not exist.
+    /// Opens the directory of a run to resume it; creates it if it does not exist.
     ///
     /// # Errors
-    /// When another process is writing it, or it holds something that is no run.
+    /// When another process is writing it, or it holds files but no run.
     pub fn reopen(path: &Path) -> Result<Self, Failure> {
         if !path.exists() {
             return Self::create(path);
@@ -79,9 +79,9 @@ impl RunDir {
         let entries = fs::read_dir(path).map_err(|error| Failure::reading(path, error))?;
         let foreign = entries
             .filter_map(Result::ok)
-            .any(|entry| !is_passing(&entry.path()));
+            .any(|entry| !may_precede_config(&entry.path()));
         if foreign && !path.join(CONFIG).is_file() {
-            return Err(no_run(path));
+            return Err(not_a_run(path));
         }
         Self::locked(path)
     }
@@ -95,7 +95,7 @@ impl RunDir {
                 "another process is writing the run in {}; wait for it, or stop it first",
                 path.display()
             ))),
-            // Some network file systems have no locks; runs go without there.
+            // Some network file systems have no locks; there, runs are written without one.
             Ok(()) | Err(TryLockError::Error(_)) => Ok(Self {
                 path: path.to_owned(),
                 _lock: Some(file),
@@ -103,16 +103,16 @@ impl RunDir {
         }
     }
 
-    /// Whether some process may be writing the run; on a file system without locks one always may.
+    /// Whether another process may be writing the run; always `true` on a file system without locks.
     pub fn is_being_written(&self) -> bool {
         let lock = File::open(self.path.join(LOCK)).map(|file| file.try_lock_shared());
         matches!(lock, Ok(Err(_)))
     }
 
-    /// A folder that a run was written to.
+    /// Opens a run directory to read it.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a run directory.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let run = Self {
             path: path.to_owned(),
@@ -121,20 +121,20 @@ impl RunDir {
         if run.is_begun() {
             return Ok(run);
         }
-        Err(no_run(path))
+        Err(not_a_run(path))
     }
 
-    /// Whether the run has got as far as its config.
+    /// Whether the run has begun, with its config written.
     pub fn is_begun(&self) -> bool {
         self.config_path().is_file()
     }
 
-    /// The folder.
+    /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The config, as resolved.
+    /// The resolved config.
     pub fn config_path(&self) -> PathBuf {
         self.path.join(CONFIG)
     }
@@ -148,12 +148,12 @@ impl RunDir {
         self.path.join("inspector.html")
     }
 
-    /// The evaluations, one a line.
+    /// The evaluations, one row each.
     pub fn metrics_path(&self) -> PathBuf {
         self.path.join("metrics.jsonl")
     }
 
-    /// Writes the config, as resolved: enough to repeat the run.
+    /// Writes the resolved config: enough to repeat the run.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -171,8 +171,7 @@ impl RunDir {
         config::load(&self.config_path(), &[])
     }
 
-    /// Writes what the run is made with; for a process that goes on with it from `step`, beside what
-    /// it was made with before.
+    /// Writes `environment.json`. If this process resumes the run from `step`, adds to the existing file.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -207,7 +206,7 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_text(&self, name: &str, text: &str) -> Result<(), Failure> {
-        write_whole(&self.path.join(name), |file| {
+        write_atomically(&self.path.join(name), |file| {
             file.write_all(text.as_bytes())
         })
     }
@@ -220,7 +219,7 @@ impl RunDir {
         weights::save(parameters, &self.weights_path())
     }
 
-    /// Whether it holds the weights of a trained model.
+    /// Whether the run has the weights of a trained model.
     pub fn has_weights(&self) -> bool {
         self.weights_path().exists()
     }
@@ -233,16 +232,16 @@ impl RunDir {
         weights::save(parameters, &self.path.join("best.safetensors"))
     }
 
-    /// Makes sure that the names of all files so far are on the disk.
+    /// Syncs the folders, so that the names of all files so far are on the disk.
     ///
     /// # Errors
-    /// When they are not.
+    /// When a folder cannot be synced.
     pub fn sync_names(&self) -> Result<(), Failure> {
         sync_names(&self.path)?;
         sync_names(&self.attention_path())
     }
 
-    /// What is needed to go on with the run.
+    /// The checkpoints, from which the run can be resumed.
     pub fn checkpoints(&self) -> Checkpoints {
         Checkpoints::at(self.path.join("checkpoint"))
     }
@@ -255,7 +254,7 @@ impl RunDir {
         weights::load(config, &self.weights_path())
     }
 
-    /// Opens `metrics.jsonl` to go on after its first `bytes`; what is behind them is dropped.
+    /// Opens `metrics.jsonl` to append after its first `bytes`; drops the bytes after them.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -272,14 +271,14 @@ impl RunDir {
         LineFile::at(file, &path, bytes)
     }
 
-    /// Takes the folder back to a moment: removes the report, files that were never finished, and
-    /// every dump that `keep` does not want.
+    /// Removes the files that a resumed run writes again: the report, unfinished files, and every dump whose
+    /// step `keep` rejects.
     ///
     /// # Errors
     /// When a file cannot be removed.
     pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<(), Failure> {
         let attention = self.attention_path();
-        make_inside(&attention)?;
+        create_subfolder(&attention)?;
         let report = self.path.join(REPORT);
         for folder in [&*self.path, &attention, self.checkpoints().folder()] {
             let Ok(entries) = fs::read_dir(folder) else {
@@ -296,7 +295,7 @@ impl RunDir {
         Ok(())
     }
 
-    /// What `take` makes of each line of `metrics.jsonl`.
+    /// Reads `metrics.jsonl`, and keeps what `take` returns for each row.
     ///
     /// # Errors
     /// When it is missing or damaged.
@@ -304,7 +303,7 @@ impl RunDir {
         &self,
         take: impl FnMut(serde_json::Value) -> Option<T>,
     ) -> Result<Vec<T>, Failure> {
-        json_lines(&self.metrics_path(), take)
+        read_json_lines(&self.metrics_path(), take)
     }
 
     /// Writes a dump in the given formats, named after its step.
@@ -313,7 +312,7 @@ impl RunDir {
     /// When it cannot be written.
     pub fn write_dump(&self, dump: &AttentionDump, formats: &[DumpFormat]) -> Result<(), Failure> {
         let folder = self.attention_path();
-        make_inside(&folder)?;
+        create_subfolder(&folder)?;
         for &format in formats {
             let name = format!(
                 "step-{:06}.{}",
@@ -349,7 +348,7 @@ impl RunDir {
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|ending| ending == "npz"))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "npz"))
             .collect();
         paths.sort_by_key(|path| step_of(path));
         Ok(paths)
@@ -360,36 +359,36 @@ impl RunDir {
     }
 }
 
-/// What says that a run has begun.
+/// The first file of a run: without it, no run has begun.
 const CONFIG: &str = "config.toml";
 
-/// What says that a run has ended.
+/// The last file of a run: with it, the run has ended.
 const REPORT: &str = "report.md";
 
-fn no_run(path: &Path) -> Failure {
-    Failure::reading(path, "it is no run directory (it holds no config.toml)")
+fn not_a_run(path: &Path) -> Failure {
+    Failure::reading(path, "it is not a run directory (it holds no config.toml)")
 }
 
-/// Refuses a pipe or the like, which would be waited for when it is opened.
+/// Refuses pipes and devices: to open one could block.
 fn refuse_special(path: &Path) -> Result<(), Failure> {
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() => Err(Failure::reading(path, "it is no file")),
+        Ok(found) if !found.is_file() => Err(Failure::reading(path, "it is not a regular file")),
         _ => Ok(()),
     }
 }
 
-/// Whether a file is a temporary one, left behind by a process that was killed.
+/// Whether a file is a temporary one, left by a process that was killed.
 fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.starts_with(TEMPORARY)
 }
 
-/// Whether a file may stand in the folder of a run that has only just begun.
-fn is_passing(path: &Path) -> bool {
+/// Whether a file can exist in a run directory before the config: a lock, or an unfinished file.
+fn may_precede_config(path: &Path) -> bool {
     is_unfinished(path) || path.file_name().is_some_and(|name| name == LOCK)
 }
 
-/// The step that a dump's file name says.
+/// The step in a dump's file name.
 pub fn step_of(path: &Path) -> Option<usize> {
     path.file_stem()?
         .to_str()?
@@ -403,7 +402,7 @@ pub fn step_of(path: &Path) -> Option<usize> {
 /// # Errors
 /// When it cannot be written.
 pub fn write_dump(dump: &AttentionDump, format: DumpFormat, path: &Path) -> Result<(), Failure> {
-    write_whole(path, |file| match format {
+    write_atomically(path, |file| match format {
         DumpFormat::Npz => dump.write_npz(file),
         DumpFormat::Json => dump.write_json(file),
         DumpFormat::Csv => dump.write_csv(file),

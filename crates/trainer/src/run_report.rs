@@ -1,4 +1,4 @@
-//! The report of a run as Markdown: what the notebook prints, and the attention matrix that it never reached.
+//! The report of a run as Markdown: all that the notebook prints, and the attention matrices.
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ use headlight_experiment::train::Progress;
 
 use crate::reference::Comparison;
 
-/// How many positives the short form shows; the long form shows all.
-const SHORT: usize = 5;
+/// The number of positives in the short form; the long form shows all.
+const SHORT_FORM: usize = 5;
 
-/// All that a report is made from.
+/// All that a report shows.
 #[derive(Debug)]
 pub struct RunReport<'a> {
     /// The experiment.
@@ -25,12 +25,11 @@ pub struct RunReport<'a> {
     pub held_out: usize,
     /// The evaluations; the last one measures the trained model.
     pub metrics: &'a [StepMetrics],
-    /// What the trained model computes for sample 0 and the first positive; `None` in a build without
-    /// Burn.
+    /// The trained model's dump of [`reported_samples`]; `None` in a build without Burn.
     pub dump: Option<&'a AttentionDump>,
-    /// The figures of this run beside those of the reference run that it repeats.
+    /// The comparisons with the reference run, if the run repeats one.
     pub comparisons: &'a [Comparison],
-    /// Where training was interrupted, if it was.
+    /// The progress at which training was interrupted, if it was.
     pub interrupted: Option<Progress>,
     /// The best model, if the config keeps one.
     pub tracker: Option<&'a BestTracker>,
@@ -58,7 +57,7 @@ impl RunReport<'_> {
             Some(rule) => writeln!(text, "# Is it true that {}?\n", rule.describe())?,
             None => writeln!(text, "# Two classes from a file\n")?,
         }
-        self.write_ending(text)?;
+        self.write_early_end(text)?;
         self.write_positives(text, every_positive)?;
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
@@ -70,7 +69,7 @@ impl RunReport<'_> {
         self.write_comparisons(text)
     }
 
-    fn write_ending(&self, text: &mut String) -> std::fmt::Result {
+    fn write_early_end(&self, text: &mut String) -> std::fmt::Result {
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
             let epochs = self.config.training.epochs;
             writeln!(
@@ -111,11 +110,8 @@ impl RunReport<'_> {
         if count == 0 {
             return Ok(());
         }
-        let shown = if every_positive {
-            count
-        } else {
-            count.min(SHORT)
-        };
+        let limit = if every_positive { count } else { SHORT_FORM };
+        let shown = count.min(limit);
         let width = self.train.len().to_string().len();
         writeln!(text, "Samples with label 1:\n\n```text")?;
         for sample in self.train.positives().take(shown) {
@@ -135,24 +131,17 @@ impl RunReport<'_> {
              all training samples after that step.\n"
         )?;
         let labels: Vec<&str> = table.clone().map(|info| info.label).collect();
-        writeln!(
-            text,
-            "| epoch | step | batch loss | {} |",
-            labels.join(" | ")
-        )?;
-        writeln!(text, "|---:|---:|---:|{}", "---:|".repeat(labels.len()))?;
-        for line in self.metrics {
+        let (columns, labels) = ("---:|".repeat(labels.len()), labels.join(" | "));
+        writeln!(text, "| epoch | step | batch loss | {labels} |")?;
+        writeln!(text, "|---:|---:|---:|{columns}")?;
+        for evaluation in self.metrics {
             let values = table
                 .clone()
-                .map(|info| number(line.train[info.metric], info.decimals));
-            writeln!(
-                text,
-                "| {} | {} | {} | {} |",
-                line.epoch,
-                line.step,
-                number(line.train_loss, 5),
-                values.collect::<Vec<_>>().join(" | ")
-            )?;
+                .map(|info| number(evaluation.train[info.metric], info.decimals));
+            let values = values.collect::<Vec<_>>().join(" | ");
+            let StepMetrics { epoch, step, .. } = evaluation;
+            let loss = number(evaluation.train_loss, 5);
+            writeln!(text, "| {epoch} | {step} | {loss} | {values} |")?;
         }
         text.push('\n');
         let Some(last) = self.metrics.last() else {
@@ -180,7 +169,7 @@ impl RunReport<'_> {
             let metrics = &last.train;
             writeln!(
                 text,
-                "From [CLS] to {}: {} on average over positives ({} if it were uniform), {} over negatives ({}).\n",
+                "From [CLS] to {}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
                 rule.deciding_place(),
                 number(metrics[Metric::AttentionPositive], 3),
                 number(metrics[Metric::UniformPositive], 3),
@@ -192,11 +181,9 @@ impl RunReport<'_> {
             for layer in 0..dump.dims.layers {
                 for head in 0..dump.dims.heads {
                     let sample = dump.meta.samples[shown].unwrap_or(shown);
-                    let layer_name = if dump.dims.layers > 1 {
-                        format!(" · layer {layer}")
-                    } else {
-                        String::new()
-                    };
+                    let several = dump.dims.layers > 1;
+                    let layer_name = several.then(|| format!(" · layer {layer}"));
+                    let layer_name = layer_name.unwrap_or_default();
                     writeln!(
                         text,
                         "Attention weights (sample {sample}{layer_name} · head {head}), query by key:\n\n```text"
@@ -232,12 +219,14 @@ impl RunReport<'_> {
         let Some(reference) = &self.config.reference else {
             return Ok(());
         };
-        writeln!(text, "\n## Beside {}\n", reference.display())?;
+        writeln!(text, "\n## Compared with {}\n", reference.display())?;
         writeln!(
             text,
             "| level | what is compared | numbers | largest difference | bound | |\n|---|---|---:|---:|---:|---|"
         )?;
         for comparison in self.comparisons {
+            let is_within = comparison.within;
+            let within = if is_within { "within" } else { "BEYOND" };
             writeln!(
                 text,
                 "| {} | {} | {} | {:.1e} | {} | {} |",
@@ -246,11 +235,7 @@ impl RunReport<'_> {
                 comparison.numbers,
                 comparison.largest,
                 comparison.bound,
-                if comparison.within {
-                    "within"
-                } else {
-                    "BEYOND"
-                }
+                within
             )?;
         }
         Ok(())
@@ -275,7 +260,7 @@ fn tokens(dataset: &Dataset, sample: usize) -> String {
     tokens.join(" ")
 }
 
-/// A number with so many decimals, or a dash for what was not measured.
+/// A number with `decimals` decimals, or a dash if it was not measured.
 pub fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
 }

@@ -1,4 +1,4 @@
-//! Writes a run directory while its model is trained: metrics, dumps and checkpoints.
+//! Writes a run directory during training: metrics, dumps and checkpoints.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use headlight_experiment::{Engine, Experiment};
 
 use crate::Failure;
 use crate::checkpoint::{Checkpoint, inputs_sha256};
-use crate::dumping::{Model, Origin, chosen, dump};
+use crate::dumping::{Model, Origin, dump, samples_to_dump};
 use crate::files::LineFile;
 use crate::resume;
 use crate::run_dir::RunDir;
@@ -19,7 +19,7 @@ use crate::session::Session;
 /// Whether this build can dump what a model computes.
 const CAN_DUMP: bool = cfg!(feature = "burn");
 
-/// Shows a run while it is trained.
+/// Shows the progress of a run.
 pub trait Display {
     /// Called after each step, with the number of steps taken.
     fn step(&self, step: usize);
@@ -31,7 +31,7 @@ pub trait Display {
     fn finish(&self);
 }
 
-/// Writes metrics, dumps and checkpoints while a model is trained.
+/// Writes metrics, dumps and checkpoints during training.
 pub struct RunWriter<'a> {
     session: &'a Session,
     run: &'a RunDir,
@@ -45,7 +45,7 @@ pub struct RunWriter<'a> {
     pub losses: Vec<f64>,
     /// The best model so far, if the config keeps one.
     pub tracker: Option<BestTracker>,
-    /// Where training stands.
+    /// The progress of training.
     pub progress: Progress,
     /// The steps of the last dump and of the last checkpoint.
     last_dump: Option<usize>,
@@ -54,8 +54,7 @@ pub struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run, or continues it from a checkpoint: removes what the run directory holds of later
-    /// steps.
+    /// Begins a run, or resumes it from a checkpoint: removes metrics and dumps of later steps.
     ///
     /// # Errors
     /// When the run directory cannot be written, or its metrics are damaged.
@@ -76,17 +75,17 @@ impl<'a> RunWriter<'a> {
             }
         }
         let log = run.metrics_log(bytes)?;
-        let metrics = run.metrics(|line| Some(StepMetrics::read(&line)))?;
+        let metrics = run.metrics(|row| Some(StepMetrics::read(&row)))?;
         let metrics: Option<Vec<StepMetrics>> = metrics.into_iter().collect();
         let metrics = metrics.ok_or_else(|| {
-            Failure::reading(&run.metrics_path(), "it has lines that are not metrics")
+            Failure::reading(&run.metrics_path(), "it has rows that are not metrics")
         })?;
         run.rewind(|step| step <= progress.step && dump_is_due(experiment, step))?;
         Ok(Self {
             session,
             run,
             display,
-            dumped: chosen(&experiment.config.dump, &experiment.splits.train),
+            dumped: samples_to_dump(&experiment.config.dump, &experiment.splits.train),
             log,
             inputs_sha256: inputs_sha256(session),
             metrics,
@@ -105,7 +104,7 @@ impl<'a> RunWriter<'a> {
         tracker.is_some_and(BestTracker::is_out_of_patience)
     }
 
-    /// Dumps and saves the last step, unless that has been done.
+    /// Dumps and saves the last step, if that was not done yet.
     ///
     /// # Errors
     /// When a file cannot be written, or the weights are NaN or infinite.
@@ -118,7 +117,7 @@ impl<'a> RunWriter<'a> {
         Ok(self)
     }
 
-    /// Whether a checkpoint is due. The clock decides too: checkpoints change nothing else of a run.
+    /// Whether a checkpoint is due. Unlike dumps, checkpoints may depend on the clock: they change no result.
     fn checkpoint_is_due(&self, step: usize) -> bool {
         let experiment = &self.session.experiment;
         let CheckpointConfig {
@@ -141,11 +140,11 @@ impl<'a> RunWriter<'a> {
         let state = engine.state();
         let mut parameters = state.parameters.iter();
         let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
-        if let Some(lost) = parameters.find(|parameter| !finite(&parameter.values)) {
-            let reason = format!("`{}` is no longer finite after step {step}", lost.name);
+        if let Some(diverged) = parameters.find(|parameter| !finite(&parameter.values)) {
+            let reason = format!("`{}` is no longer finite after step {step}", diverged.name);
             return Err(experiment.diverged(&reason).into());
         }
-        // The checkpoint relies on these; so they must be on the disk before it.
+        // The checkpoint relies on these files, so they must be on the disk before it.
         self.log.sync()?;
         self.run.sync_names()?;
         let tracker = self.tracker.as_ref();
@@ -238,7 +237,7 @@ impl Observer for RunWriter<'_> {
     }
 }
 
-/// Where a run stands, for its dumps.
+/// The origin of a dump that a run makes.
 pub fn origin(progress: Progress, config: &ExperimentConfig) -> Origin {
     Origin {
         step: Some(progress.step),

@@ -1,4 +1,4 @@
-//! Samples that a user names: a file, lines of text, or one line of token ids.
+//! Samples from the user: a dataset file, lines of text, or one line of token ids.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,26 +12,26 @@ use headlight_input::{FILE_LIMIT, LINE_LIMIT, Lines};
 use crate::Failure;
 use crate::files::open;
 
-/// Samples from a dataset file (both splits, training first) or a text file, and whether their
-/// labels are known.
+/// Reads samples from a dataset file (both splits, training first) or a text file. Also returns whether
+/// their labels are known.
 ///
 /// # Errors
-/// When the file cannot be read, or a sample does not suit the config.
+/// When the file cannot be read, or a sample does not match the config.
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
-    if path.extension().is_some_and(|ending| ending == "txt") {
+    if path.extension().is_some_and(|extension| extension == "txt") {
         return text_samples(path, config);
     }
-    let wrong = |error: FileError| Failure::Input(error.to_string());
-    let format = Format::of(path).map_err(wrong)?;
+    let invalid = |error: FileError| Failure::Input(error.to_string());
+    let format = Format::of(path).map_err(invalid)?;
     let file = open(path, FILE_LIMIT)?;
-    let splits = files::read(file, format, path.display()).map_err(wrong)?;
+    let splits = files::read(file, format, path.display()).map_err(invalid)?;
     let mut dataset = Dataset::empty(config.data.seq_len);
-    for part in [&splits.train, &splits.held_out] {
-        for sample in 0..part.len() {
-            let tokens = part.tokens(sample);
+    for split in [&splits.train, &splits.held_out] {
+        for sample in 0..split.len() {
+            let tokens = split.tokens(sample);
             check_sample(tokens, config)
                 .map_err(|reason| Failure::reading(path, format!("sample {sample}: {reason}")))?;
-            dataset.push(tokens, part.label(sample));
+            dataset.push(tokens, split.label(sample));
         }
     }
     Ok((dataset, true))
@@ -48,28 +48,24 @@ fn text_samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool
 /// Samples from lines of token ids, labelled by the config's rule if it has one.
 ///
 /// # Errors
-/// Names the line and what is wrong.
+/// When a line is invalid; the message names the line and the reason.
 pub fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Dataset, String> {
     let rule = config.data.rule.as_ref();
     let mut dataset = Dataset::empty(config.data.seq_len);
     let mut lines = Lines::new(reader, LINE_LIMIT);
     for number in 1.. {
-        let at = |reason: String| format!("line {number}: {reason}");
-        let Some(line) = lines.next_line().map_err(|error| at(error.to_string()))? else {
+        let in_line = |reason: String| format!("line {number}: {reason}");
+        let Some(line) = lines
+            .next_line()
+            .map_err(|error| in_line(error.to_string()))?
+        else {
             break;
         };
-        let tokens: Vec<u32> = line
-            .text
-            .split_whitespace()
-            .map(|word| {
-                word.parse()
-                    .map_err(|_| at(format!("`{word}` is not a token id")))
-            })
-            .collect::<Result<_, _>>()?;
+        let tokens = token_ids(&line.text).map_err(in_line)?;
         if tokens.is_empty() {
             continue;
         }
-        check_sample(&tokens, config).map_err(at)?;
+        check_sample(&tokens, config).map_err(in_line)?;
         dataset.push(&tokens, rule.is_some_and(|rule| rule.label_for(&tokens)));
     }
     if dataset.is_empty() {
@@ -81,15 +77,17 @@ pub fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Da
 /// Reads token ids and checks them against the config's vocabulary and length.
 ///
 /// # Errors
-/// Says what is wrong.
+/// When they are invalid; the message gives the reason.
 pub fn parse_tokens(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, String> {
-    let tokens = text
-        .split_whitespace()
-        .map(|word| {
-            word.parse()
-                .map_err(|_| format!("`{word}` is not a token id; write whole numbers"))
-        })
-        .collect::<Result<Vec<u32>, String>>()?;
+    let tokens = token_ids(text)?;
     check_sample(&tokens, config)?;
     Ok(tokens)
+}
+
+fn token_ids(text: &str) -> Result<Vec<u32>, String> {
+    let invalid = |word| format!("`{word}` is not a token id; write whole numbers");
+    let words = text.split_whitespace();
+    words
+        .map(|word| word.parse().map_err(|_| invalid(word)))
+        .collect()
 }

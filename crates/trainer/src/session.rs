@@ -19,30 +19,30 @@ use crate::{Failure, dumping};
 pub struct Session {
     /// Config, samples and initial weights.
     pub experiment: Experiment,
-    /// Where Burn's tensors live.
+    /// The opened device of the config.
     pub device: OpenDevice,
     /// The reference run.
     pub reference: Option<Reference>,
 }
 
 impl Session {
-    /// Makes or reads the dataset, opens the device, and reads the reference run.
+    /// Generates or reads the dataset, opens the device, and reads the reference run.
     ///
     /// # Errors
-    /// When one of them cannot be had, `[dump]` names a missing sample, or training would be too large.
+    /// When one of them fails, `[dump]` selects a missing sample, or training would be too large.
     pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
         let splits = Arc::new(dataset(&config)?);
         let device = open_device(&config.compute.device)?;
-        let session = Self::on(config, splits, device)?;
+        let session = Self::with_shared(config, splits, device)?;
         session.experiment.check_recording()?;
         Ok(session)
     }
 
-    /// As [`open`](Self::open), on a dataset and a device that several sessions share.
+    /// As [`open`](Self::open), with a dataset and a device that several sessions share.
     ///
     /// # Errors
     /// When the reference run cannot be read, or training would be too large.
-    pub fn on(
+    pub fn with_shared(
         config: ExperimentConfig,
         splits: Arc<Splits>,
         device: OpenDevice,
@@ -60,7 +60,7 @@ impl Session {
         })
     }
 
-    /// The engine of the config, with the model at its start.
+    /// The engine of the config, with the initial weights.
     ///
     /// # Errors
     /// When the engine does not support the config, or is not in this build.
@@ -78,7 +78,7 @@ impl Session {
         }
     }
 
-    /// Samples of the training set to dump, from the weights of an engine.
+    /// Samples of the training set, by index, for a dump.
     pub fn training_samples(&self, indices: Vec<usize>) -> dumping::Samples<'_> {
         dumping::Samples {
             dataset: &self.experiment.splits.train,
@@ -92,7 +92,7 @@ impl Session {
 /// Reads or generates the dataset of a config.
 ///
 /// # Errors
-/// When the dataset cannot be made, or its file cannot be read.
+/// When the dataset cannot be generated, or its file cannot be read.
 pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     let data = &config.data;
     let invalid = |invalid: headlight_data::InvalidValue| {
@@ -111,19 +111,19 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     })
 }
 
-/// Why the fused engine cannot run a config; `None` if it can.
-pub fn beyond_fused_here(config: &ExperimentConfig) -> Option<String> {
+/// The settings that the fused engine does not support, the device among them; `None` if it supports all.
+pub fn unsupported_by_fused(config: &ExperimentConfig) -> Option<String> {
     let device = &config.compute.device;
     let on_cpu = devices::find(device).is_ok_and(|device| device.is_cpu);
     beyond_fused(config).or_else(|| (!on_cpu).then(|| format!("compute.device = \"{device}\"")))
 }
 
-/// The engine that a config means.
+/// The engine that runs a config: resolves `auto`.
 ///
 /// # Errors
-/// When it does not support the config: says why.
+/// When the config's engine does not support it; the message names the setting.
 pub fn engine_for(config: &ExperimentConfig) -> Result<EngineName, Failure> {
-    match (config.compute.engine, beyond_fused_here(config)) {
+    match (config.compute.engine, unsupported_by_fused(config)) {
         (EngineName::Auto | EngineName::Fused, None) => Ok(EngineName::Fused),
         (EngineName::Fused, Some(reason)) => Err(Failure::Input(format!(
             "`compute.engine`: `fused` does not support {reason}; use `--engine burn`, or `auto`"

@@ -1,6 +1,6 @@
-//! SIGINT, SIGTERM and SIGUSR1: the first asks to stop after the step under way, the second stops at once.
+//! SIGINT, SIGTERM and SIGUSR1: the first signal stops the work after the current step, the second at once.
 //!
-//! SIGUSR1 is what schedulers send some time before a limit, when asked to (Slurm: `--signal`).
+//! Schedulers can send SIGUSR1 some time before a job's time limit (Slurm: `--signal`).
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use signal_hook::consts::SIGUSR1;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// What asks to stop.
+/// The signals that ask to stop.
 const STOPPING: &[i32] = &[
     SIGINT,
     SIGTERM,
@@ -27,11 +27,11 @@ impl Signals {
     /// Starts to listen.
     ///
     /// # Errors
-    /// When the system does not let signals be handled.
+    /// When the system refuses the signal handlers.
     pub fn listen() -> io::Result<Self> {
         let received = Arc::new(AtomicUsize::new(0));
         let again = Arc::new(AtomicBool::new(false));
-        // In this order: the first signal finds `again` unset, and sets it.
+        // The order matters: on the first signal, the shutdown must find `again` unset.
         for &signal in STOPPING {
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))?;
         }

@@ -9,15 +9,15 @@ use headlight_experiment::config::ExperimentConfig;
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
 use crate::Failure;
-use crate::files::{read_bounded, write_whole};
+use crate::files::{read_bounded, write_atomically};
 
-/// The largest file that is read whatever the model, in bytes; a larger model's may be as large as its
-/// weights. So weights of another model are told apart by name, and what is no model's is not read.
+/// The largest file that is read for a small model, in bytes; for a larger model, the limit is the size of its
+/// weights. So weights of a different model are read and reported tensor by tensor, and huge files are not read.
 pub const FREE_LIMIT: u64 = 64 << 20;
 
 /// The longest header of a safetensors file, in bytes: 100 times that of the deepest model.
 ///
-/// The format allows 100 MB, which parsed can take a gigabyte.
+/// The format allows 100 MB, which can take a gigabyte once parsed.
 pub const HEADER_LIMIT: u64 = 1 << 20;
 
 /// Writes weights; the same weights give the same bytes.
@@ -26,13 +26,13 @@ pub const HEADER_LIMIT: u64 = 1 << 20;
 /// When the file cannot be written.
 pub fn save(parameters: Vec<Parameter>, path: &Path) -> Result<(), Failure> {
     let bytes = encode(parameters)?;
-    write_whole(path, |file| std::io::Write::write_all(file, &bytes))
+    write_atomically(path, |file| std::io::Write::write_all(file, &bytes))
 }
 
 /// Reads the weights of a config's model from a file, in the model's order.
 ///
 /// # Errors
-/// When the file is missing, damaged, or holds another model: lists each difference.
+/// When the file is missing, damaged, or holds a different model; the message lists each difference.
 pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Failure> {
     check_model_size(config)?;
     let layout = config.model.layout(config.inputs());
@@ -51,7 +51,7 @@ pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Fa
 /// The bytes of a weights file.
 ///
 /// # Errors
-/// When parameters are not as long as their shapes say.
+/// When the number of a parameter's values does not match its shape.
 pub fn encode(parameters: Vec<Parameter>) -> Result<Vec<u8>, Failure> {
     let tensors = parameters.into_iter().map(|parameter| {
         let tensor = OwnedTensor::float32(parameter.shape, &parameter.values);
@@ -113,17 +113,17 @@ pub(crate) fn float32(bytes: &[u8]) -> Vec<f32> {
     numbers.iter().copied().map(f32::from_le_bytes).collect()
 }
 
-/// The tensors of a safetensors file, its header being checked before it is parsed.
+/// The tensors of a safetensors file. Checks the length of the header before parsing it.
 ///
 /// # Errors
-/// When it is none, or its header is too long: says so.
+/// When the bytes are not a safetensors file, or the header is too long.
 pub fn tensors(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
     if let Some(length) = bytes.first_chunk::<8>().copied().map(u64::from_le_bytes)
         && length > HEADER_LIMIT
         && length < bytes.len() as u64
     {
         return Err(format!(
-            "its header is of {length} bytes; at most {HEADER_LIMIT} are read"
+            "its header has {length} bytes; the limit is {HEADER_LIMIT}"
         ));
     }
     SafeTensors::deserialize(bytes)
@@ -133,16 +133,16 @@ pub fn tensors(bytes: &[u8]) -> Result<SafeTensors<'_>, String> {
 /// The float32 tensors of a safetensors file.
 ///
 /// # Errors
-/// When it is none, or holds other tensors: says which.
+/// When the bytes are not a safetensors file, or hold other tensors; the message lists those.
 pub fn decode(bytes: &[u8]) -> Result<Vec<Parameter>, String> {
     let tensors = tensors(bytes)?.tensors();
-    let other: Vec<String> = tensors
+    let unexpected: Vec<String> = tensors
         .iter()
         .filter(|(_, tensor)| tensor.dtype() != Dtype::F32)
         .map(|(name, tensor)| format!("`{name}` is {:?}, not F32", tensor.dtype()))
         .collect();
-    if !other.is_empty() {
-        return Err(other.join("; "));
+    if !unexpected.is_empty() {
+        return Err(unexpected.join("; "));
     }
     Ok(tensors
         .into_iter()

@@ -13,7 +13,7 @@ use toml::Table;
 
 use crate::cli::CompareArguments;
 
-/// Prints where the runs' configs differ, and the last metrics of each.
+/// Prints the settings that differ between the runs, and the last metrics of each.
 ///
 /// # Errors
 /// When a run cannot be read.
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
         row(&key, &|run| {
             run.settings
                 .iter()
-                .find(|(own, _)| *own == key)
+                .find(|(name, _)| *name == key)
                 .map_or("–".to_owned(), |(_, value)| value.clone())
         });
     }
@@ -54,9 +54,9 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
 
 struct Summary {
     name: String,
-    /// Full keys of the config with their values.
+    /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
-    /// The last line of `metrics.jsonl`.
+    /// The last row of `metrics.jsonl`.
     metrics: Value,
 }
 
@@ -68,8 +68,8 @@ impl Summary {
         let mut settings = Vec::new();
         flatten("", &table, &mut settings);
         let mut last = None;
-        run.metrics(|line| {
-            last = Some(line);
+        run.metrics(|row| {
+            last = Some(row);
             None::<()>
         })?;
         Ok(Self {
@@ -101,7 +101,7 @@ fn differing_keys(runs: &[Summary]) -> Vec<String> {
         let same = runs.iter().all(|run| {
             run.settings
                 .iter()
-                .any(|(own, other)| own == key && other == value)
+                .any(|(name, other)| name == key && other == value)
         });
         if !same && !keys.contains(key) {
             keys.push(key.clone());
@@ -110,7 +110,7 @@ fn differing_keys(runs: &[Summary]) -> Vec<String> {
     keys
 }
 
-/// Columns of equal width, the first to the left, the others to the right.
+/// A table with padded columns: the first aligned left, the others right.
 fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| {

@@ -2,7 +2,7 @@
 
 use headlight_data::files::{self, Format};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{print, write_whole};
+use headlight_trainer::files::{print, write_atomically};
 use headlight_trainer::session::dataset;
 
 use crate::cli::DataArguments;
@@ -10,12 +10,12 @@ use crate::cli::DataArguments;
 /// Writes the dataset.
 ///
 /// # Errors
-/// When the config is wrong or the file cannot be written.
+/// When the config is invalid or the file cannot be written.
 pub(crate) fn run(arguments: &DataArguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let format = Format::of(&arguments.out).map_err(|error| Failure::Input(error.to_string()))?;
     let splits = dataset(&config)?;
-    write_whole(&arguments.out, |file| files::write(&splits, format, file))?;
+    write_atomically(&arguments.out, |file| files::write(&splits, format, file))?;
     print(&format!(
         "{}: {} training samples ({} positive), {} held out ({} positive)\n",
         arguments.out.display(),

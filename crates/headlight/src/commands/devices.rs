@@ -1,4 +1,4 @@
-//! `headlight devices`: what this build and this machine can use.
+//! `headlight devices`: lists the devices of this build and the GPU adapters of this machine.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `headlight dump`: all that given weights compute for given samples.
+//! `headlight dump`: writes all values that given weights compute for given samples.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::cli::DumpArguments;
 /// Writes the dump.
 ///
 /// # Errors
-/// When the config, the weights or the samples cannot be used.
+/// When the config, the weights or the samples are invalid, or the dump cannot be written.
 pub(crate) fn run(arguments: &DumpArguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let format = format_of(&arguments.out)?;

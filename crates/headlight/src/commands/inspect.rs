@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use headlight_dump::AttentionDump;
 use headlight_inspector::{Heatmap, Quantity, png};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{check_outputs, print, write_whole};
+use headlight_trainer::files::{check_outputs, print, write_atomically};
 use headlight_trainer::page::{self, Source, no_dumps, read_dump};
 use headlight_trainer::run_dir::{RunDir, step_of};
 
@@ -14,13 +14,13 @@ use super::{seeds, watch};
 use crate::cli::InspectArguments;
 use crate::{browser, terminal};
 
-/// The most positions of a picture, whose cells are their square.
+/// The most positions of a picture. A picture has one cell per pair of positions.
 const PICTURE_LIMIT: usize = 512;
 
-/// Draws one head's attention for one sample, writes its picture, or a page of all of them.
+/// Prints one head's attention for one sample, or writes it as a picture, or writes a page of all dumps.
 ///
 /// # Errors
-/// When the dump cannot be read or does not hold what is asked for, or a picture cannot be written.
+/// When a dump cannot be read, lacks the requested sample, step, layer or head, or a file cannot be written.
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {
@@ -38,23 +38,23 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
         return print(&heatmap.text(terminal::options()));
     }
     check_outputs(&path, &paths)?;
-    paths.iter().try_for_each(|path| spare_runs(path))?;
+    paths.iter().try_for_each(|path| refuse_run_file(path))?;
     let positions = heatmap.tokens.len();
     if positions > PICTURE_LIMIT {
         return Err(Failure::Input(format!(
-            "a picture of {positions} positions would have {} cells; at most {PICTURE_LIMIT} positions are \
-             drawn (`headlight dump --out x.csv` lists all)",
+            "a picture of {positions} positions would have {} cells; the limit is {PICTURE_LIMIT} positions \
+             (`headlight dump --out x.csv` writes all cells)",
             positions * positions
         )));
     }
     if let Some(path) = &arguments.svg {
-        write_whole(path, |file| file.write_all(heatmap.svg().as_bytes()))?;
+        write_atomically(path, |file| file.write_all(heatmap.svg().as_bytes()))?;
     }
     if let Some(path) = &arguments.png {
         let picture = png(&heatmap.svg()).map_err(|error| {
             Failure::System(format!("cannot write {}: {error}", path.display()))
         })?;
-        write_whole(path, |file| file.write_all(&picture))?;
+        write_atomically(path, |file| file.write_all(&picture))?;
     }
     let written = paths
         .iter()
@@ -62,12 +62,12 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     print(&written.collect::<String>())
 }
 
-/// What is asked for, of a dump.
+/// The requested heatmap of a dump.
 fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure> {
     let dump = read_dump(path)?;
     let sample = sample_row(&dump, arguments.sample)?;
-    within("--layer", arguments.layer, dump.dims.layers)?;
-    within("--head", arguments.head, dump.dims.heads)?;
+    check_index("--layer", arguments.layer, dump.dims.layers)?;
+    check_index("--head", arguments.head, dump.dims.heads)?;
     let quantity = if arguments.scores {
         Quantity::Scores
     } else {
@@ -77,23 +77,23 @@ fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure
     Ok(Heatmap::of(&dump, sample, layer, head, quantity))
 }
 
-/// Writes the page of runs or single dumps.
+/// Writes the page of runs and single dumps.
 fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> {
     let paths = [&arguments.source].into_iter().chain(&arguments.others);
     let sources: Vec<Source> = paths
         .map(|path| Source::open(path))
         .collect::<Result<_, _>>()?;
     let dumps = sources.iter().flat_map(|source| &source.dumps);
-    for read in dumps.chain(&arguments.sweep) {
-        check_outputs(read, &[html])?;
+    for input in dumps.chain(&arguments.sweep) {
+        check_outputs(input, &[html])?;
     }
-    spare_runs(html)?;
+    refuse_run_file(html)?;
     let page = match &arguments.sweep {
         Some(results) => seeds::page(&sources, results)?,
         None => page::page(&sources, |_, _, _| Ok(()))?,
     };
     let text = page::html(&page)?;
-    write_whole(html, |file| file.write_all(text.as_bytes()))?;
+    write_atomically(html, |file| file.write_all(text.as_bytes()))?;
     print(&format!(
         "{}: {}, {:.0} KB\n",
         html.display(),
@@ -106,28 +106,27 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Refuses to put a page or a picture in the place of what a run is made of.
-fn spare_runs(out: &Path) -> Result<(), Failure> {
+/// Refuses to replace a run's own file, such as its config or its weights, with a page or a picture.
+fn refuse_run_file(out: &Path) -> Result<(), Failure> {
     let folder = out.parent().unwrap_or(Path::new(""));
-    let ours = out
-        .extension()
-        .is_some_and(|ending| ["html", "svg", "png"].iter().any(|own| ending == *own));
-    if !ours && out.exists() && folder.join("config.toml").is_file() {
+    let extension = out.extension().and_then(|extension| extension.to_str());
+    let is_drawing = matches!(extension, Some("html" | "svg" | "png"));
+    if !is_drawing && out.exists() && folder.join("config.toml").is_file() {
         return Err(Failure::Input(format!(
-            "{} is a file of a run; name another one",
+            "{} is a file of a run; choose another output file",
             out.display()
         )));
     }
     Ok(())
 }
 
-/// The dump itself, or a run's dump of the step that is asked for.
+/// The dump itself, or a run's dump of the requested step.
 fn dump_path(arguments: &InspectArguments) -> Result<PathBuf, Failure> {
     if !arguments.source.is_dir() {
         return match arguments.step {
             None => Ok(arguments.source.clone()),
             Some(_) => Err(Failure::Input(
-                "--step chooses among the dumps of a run; a single dump is of one step".to_owned(),
+                "--step selects a dump of a run directory; a dump has only one step".to_owned(),
             )),
         };
     }
@@ -145,22 +144,22 @@ fn dump_path(arguments: &InspectArguments) -> Result<PathBuf, Failure> {
         match (arguments.step, steps.as_slice()) {
             (Some(step), [_, ..]) => Failure::reading(
                 &arguments.source,
-                format!("no dump is of step {step}; there are {}", steps.join(", ")),
+                format!("no dump of step {step}; it has {}", steps.join(", ")),
             ),
             _ => no_dumps(&arguments.source),
         }
     })
 }
 
-/// The row of a sample, given by its index in the training set or, in dumps of other samples, by
-/// its row.
+/// The row of the requested sample, which is an index of the training set or, in a dump of other samples,
+/// the row itself.
 fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Failure> {
     let numbers: Vec<usize> = dump
         .meta
         .samples
         .iter()
         .enumerate()
-        .map(|(row, number)| number.unwrap_or(row))
+        .map(|(row, index)| index.unwrap_or(row))
         .collect();
     let wanted = sample.or(numbers.first().copied());
     numbers
@@ -178,7 +177,7 @@ fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Fail
         })
 }
 
-fn within(flag: &str, index: usize, count: usize) -> Result<(), Failure> {
+fn check_index(flag: &str, index: usize, count: usize) -> Result<(), Failure> {
     if index < count {
         return Ok(());
     }

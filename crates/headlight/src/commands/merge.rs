@@ -1,4 +1,4 @@
-//! `headlight merge`: results of shards as one file.
+//! `headlight merge`: merges the results files of shards.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use headlight_trainer::files::{note, print};
 
 use crate::cli::MergeArguments;
 
-/// Merges.
+/// Merges results files, and reports missing, repeated and failed runs.
 ///
 /// # Errors
 /// When a file cannot be read, or rows contradict each other.
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
     }
     let mut text = format!("{}: {rows} runs", arguments.out.display());
     if doubled > 0 {
-        let _ = write!(text, ", {doubled} of them found twice and written once");
+        let _ = write!(text, ", {doubled} of them found twice but written once");
     }
     if failed > 0 {
         let _ = write!(text, ", {failed} failed");

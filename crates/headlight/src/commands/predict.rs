@@ -14,17 +14,17 @@ use headlight_trainer::samples::parse_tokens;
 
 use crate::cli::PredictArguments;
 
-/// Blocks of a bar for a weight of 1.
+/// The length of the bar of weight 1, in characters.
 const BAR: f32 = 40.0;
 
-/// Prints the probability, and where `[CLS]` looks.
+/// Prints the probability, and the attention of `[CLS]`.
 ///
 /// # Errors
-/// When the run or the tokens cannot be used.
+/// When the run or the tokens are invalid.
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     if !run.has_ended() {
-        note("the run has not ended: its weights, if it has any, are those of an earlier step");
+        note("the run has not ended; weights in it are from an earlier step");
     }
     let config = run.config()?;
     let tokens = parse_tokens(&arguments.tokens, &config)
@@ -33,11 +33,8 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let device = open_device(device.unwrap_or(&config.compute.device))?;
     let parameters = run.load_weights(&config)?;
     let mut dataset = Dataset::empty(config.data.seq_len);
-    let label = config
-        .data
-        .rule
-        .as_ref()
-        .map(|rule| rule.label_for(&tokens));
+    let rule = config.data.rule.as_ref();
+    let label = rule.map(|rule| rule.label_for(&tokens));
     dataset.push(&tokens, label.unwrap_or_default());
     let samples = Samples {
         dataset: &dataset,
@@ -55,14 +52,14 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>) -> String {
     let probability = dump.probabilities[0];
-    let class = |positive| if positive { "positive" } else { "negative" };
+    let class_name = |positive| if positive { "positive" } else { "negative" };
     let mut text = format!(
         "probability {probability:.6} (logit {:.4}): {}\n",
         dump.logits[0],
-        class(dump.logits[0] > 0.0)
+        class_name(dump.logits[0] > 0.0)
     );
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
-        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class(label));
+        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
     let positions = dump.dims.positions;
     let cls = config.data.cls.position(config.data.seq_len);
@@ -77,16 +74,11 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>
             let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
             let row = &dump.weights(0, layer, head)[cls * positions..][..positions];
             for (position, (&weight, name)) in row.iter().zip(&names).enumerate() {
-                let star = if dump.meta.label_positions[0].contains(&position) {
-                    '*'
-                } else {
-                    ' '
-                };
+                let decides = dump.meta.label_positions[0].contains(&position);
+                let star = if decides { '*' } else { ' ' };
                 let bar = "█".repeat((weight * BAR).round() as usize);
-                let _ = writeln!(
-                    text,
-                    "{position:>4}{star} {name:width$}  {weight:.4}  {bar}"
-                );
+                let row = format!("{position:>4}{star} {name:width$}  {weight:.4}  {bar}");
+                let _ = writeln!(text, "{row}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `headlight report`: what the results of a sweep say as a whole.
+//! `headlight report`: summarises the results of a sweep.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -6,12 +6,12 @@ use std::path::Path;
 
 use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{check_outputs, print, write_whole};
+use headlight_trainer::files::{check_outputs, print, write_atomically};
 
 use crate::cli::ReportArguments;
 use crate::terminal;
 
-/// Reads results once, prints tables and histograms, and writes what else is asked for.
+/// Prints tables and histograms of a results file, and writes the requested plots and page.
 ///
 /// # Errors
 /// When the results cannot be read, or a file cannot be written.
@@ -35,10 +35,10 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = summary.document(&format!("{} runs of {name}", summary.runs()));
     if let Some(out) = &arguments.svg {
-        write_whole(out, |file| file.write_all(document.plots_svg().as_bytes()))?;
+        write_atomically(out, |file| file.write_all(document.plots_svg().as_bytes()))?;
     }
     if let Some(out) = &arguments.html {
-        write_whole(out, |file| file.write_all(document.html().as_bytes()))?;
+        write_atomically(out, |file| file.write_all(document.html().as_bytes()))?;
     }
     print(&document.markdown(terminal::options().width))
 }

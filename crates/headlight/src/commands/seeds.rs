@@ -1,4 +1,4 @@
-//! The page of some runs among the seeds of a sweep: where `[CLS]` looks in each.
+//! The page that compares runs with the seeds of a sweep: the attention of `[CLS]` in each.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use headlight_dump::AttentionDump;
 use headlight_inspector::{OwnRow, Page, SeedComparison};
 use headlight_sweep::{SeedAttention, attention};
 use headlight_trainer::Failure;
-use headlight_trainer::hash::of_file;
+use headlight_trainer::hash::file_sha256;
 use headlight_trainer::page::{Source, page as build_page};
 use headlight_trainer::run_dir::RunDir;
 
-/// The page of some runs, with the rows of a results file beside them.
+/// The page of some runs, compared with the rows of a results file.
 ///
 /// # Errors
 /// When a file cannot be read, or the runs and the sweep do not belong together.
 pub(super) fn page(sources: &[Source], results: &Path) -> Result<Page, Failure> {
-    let (rows, failed) = rows(sources, results)?;
+    let (rows, failed) = sweep_rows(sources, results)?;
     let mut own = Vec::new();
     let mut page = build_page(sources, |source, name, last| {
-        own.push(row(name, last, source.run.as_ref(), &rows)?);
+        own.push(own_row(name, last, source.run.as_ref(), &rows)?);
         Ok(())
     })?;
     let name = results.file_name().unwrap_or_default().to_string_lossy();
@@ -30,8 +30,8 @@ pub(super) fn page(sources: &[Source], results: &Path) -> Result<Page, Failure> 
     Ok(page)
 }
 
-/// The rows of a sweep whose config is that of all the runs, and how many of its runs failed.
-fn rows(sources: &[Source], results: &Path) -> Result<(Vec<SeedAttention>, usize), Failure> {
+/// The sweep's rows with the config of the runs, and the number of its failed runs.
+fn sweep_rows(sources: &[Source], results: &Path) -> Result<(Vec<SeedAttention>, usize), Failure> {
     let mut found = None;
     for source in sources {
         let Some(run) = &source.run else {
@@ -43,12 +43,12 @@ fn rows(sources: &[Source], results: &Path) -> Result<(Vec<SeedAttention>, usize
         };
         found = Some(attention(results, run)?);
     }
-    found.ok_or_else(|| Failure::reading(results, "there is no run to compare it with"))
+    found.ok_or_else(|| Failure::reading(results, "a run directory is needed to compare it with"))
 }
 
-/// The sweep's row of the run, if the sweep trained the same weights; else a row over the samples of the
-/// run's last dump.
-fn row(
+/// The sweep's row with the run's weights, if the sweep has one; otherwise a row of means over the samples of
+/// the run's last dump.
+fn own_row(
     name: &str,
     last: &AttentionDump,
     run: Option<&RunDir>,
@@ -56,7 +56,7 @@ fn row(
 ) -> Result<OwnRow, Failure> {
     let weights = run.map(|run| run.path().join("model.safetensors"));
     if let Some(path) = weights.filter(|path| path.is_file()) {
-        let hash = of_file(&path)?;
+        let hash = file_sha256(&path)?;
         if let Some(row) = rows.iter().find(|row| row.weights_sha256 == hash) {
             return Ok(OwnRow {
                 name: name.to_owned(),
@@ -72,19 +72,20 @@ fn row(
     Ok(OwnRow {
         name: name.to_owned(),
         over: "the recorded samples only, at the last step".to_owned(),
-        positive: mean(last, true),
-        negative: mean(last, false),
+        positive: mean_cls_row(last, true),
+        negative: mean_cls_row(last, false),
     })
 }
 
-/// The `[CLS]` row in the last block, mean over heads and over the samples of a class.
-fn mean(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
+/// The attention of `[CLS]` in the last block, averaged over heads and over the samples of a class;
+/// `None` without such samples. `[position]`
+fn mean_cls_row(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
     let dims = dump.dims;
-    let is = |&sample: &usize| {
+    let is_of_class = |&sample: &usize| {
         let label = dump.labels[sample];
         !label.is_nan() && (label > 0.5) == positive
     };
-    let samples: Vec<usize> = (0..dims.samples).filter(is).collect();
+    let samples: Vec<usize> = (0..dims.samples).filter(is_of_class).collect();
     let count = samples.len() * dims.heads;
     if count == 0 {
         return None;

@@ -1,7 +1,6 @@
-//! `headlight sweep`: many runs to one results file, or to one a shard.
+//! `headlight sweep`: many runs, into one results file or one per shard.
 
 use std::env;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
 
@@ -9,31 +8,29 @@ use headlight_sweep::{
     Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
 };
 use headlight_trainer::Failure;
-use headlight_trainer::files::{note, print, write_whole};
+use headlight_trainer::files::{note, print, write_atomically};
 use headlight_trainer::signals::Signals;
 
 use crate::cli::SweepArguments;
 use crate::terminal::{self, SweepDisplay};
 
-/// Trains every run that the results file does not hold yet, and sums up what it holds then.
+/// Trains every run that is not in the results file yet, and summarises the results.
 ///
 /// # Errors
-/// As the config, the results file, the machine or a signal has it, and when a run failed.
+/// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let mut overrides = arguments.config.overrides.clone();
-    overrides.extend(
-        arguments
-            .engine
-            .map(|engine| format!("compute.engine={engine}")),
-    );
-    let plan = Plan::new(
-        arguments.config.path(),
-        &overrides,
-        &arguments.seeds,
-        &arguments.grid,
-    )?;
+    let engine = arguments.engine;
+    overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
+    let (seeds, grid) = (&arguments.seeds, &arguments.grid);
+    let plan = Plan::new(arguments.config.path(), &overrides, seeds, grid)?;
     if let Some(count) = arguments.shards {
-        check_shards(count, &plan)?;
+        if count.get() > plan.len() {
+            return Err(Failure::Input(format!(
+                "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
+                plan.len()
+            )));
+        }
         if arguments.list {
             let lines = commands(env::args_os(), count, &arguments.out)?;
             return print(&(lines.join("\n") + "\n"));
@@ -54,7 +51,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     };
     if let Some(named_by) = assignment.named_by {
         note(&format!(
-            "shard {} by {named_by}: {} of {} runs, into {}",
+            "shard {} by {named_by}: {} of {} runs, written to {}",
             assignment.shard,
             runs.len(),
             plan.len(),
@@ -75,7 +72,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let results = Results::open(&out, &plan, runs.clone(), busy)?;
     if results.finished > 0 {
         note(&format!(
-            "{} of {} runs are in {} already",
+            "{} of {} runs are in {} already; skipping them",
             results.finished,
             runs.len(),
             out.display()
@@ -86,13 +83,8 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
         display: SweepDisplay::new(left.len()),
         results,
     };
-    let worked = work(
-        &plan,
-        left,
-        threads.min(runs.len().max(1)),
-        &signals,
-        &mut writer,
-    );
+    let workers = threads.min(runs.len().max(1));
+    let worked = work(&plan, left, workers, &signals, &mut writer);
     let Writer { display, results } = writer;
     display.finish(threads);
     results.sync()?;
@@ -103,7 +95,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
         return Err(Failure::Interrupted {
             signal,
             message: format!(
-                "interrupted: {} holds {finished} of {} runs; the same command goes on from there",
+                "interrupted: {} holds {finished} of {} runs; run the same command again to resume",
                 out.display(),
                 runs.len()
             ),
@@ -112,25 +104,12 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     summarise(&out, &plan, runs.len())
 }
 
-fn check_shards(count: NonZeroUsize, plan: &Plan) -> Result<(), Failure> {
-    if count.get() > plan.len() {
-        return Err(Failure::Input(format!(
-            "--shards {count} is more than the {} runs that there are; choose fewer shards",
-            plan.len()
-        )));
-    }
-    Ok(())
-}
-
 fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
     let summary = Summary::read(path, plan)?;
     if runs < plan.len() {
-        // A shard: the picture is that of all, once they are merged, and each file costs a cluster.
-        print(&format!(
-            "{}: {runs} of {} runs\n",
-            path.display(),
-            plan.len()
-        ))?;
+        // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
+        let all = plan.len();
+        print(&format!("{}: {runs} of {all} runs\n", path.display()))?;
         return failures(&summary, path);
     }
     let picture = path.with_extension("svg");
@@ -140,7 +119,7 @@ fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
         headlight_data::LabelRule::describe,
     );
     let title = format!("{} runs: {task}", summary.runs());
-    write_whole(&picture, |file| {
+    write_atomically(&picture, |file| {
         std::io::Write::write_all(file, summary.picture(&title).as_bytes())
     })?;
     print(&format!(
@@ -163,7 +142,7 @@ fn failures(summary: &Summary, path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes rows, and shows how far the sweep is.
+/// Writes rows, and shows the progress of the sweep.
 struct Writer {
     display: SweepDisplay,
     results: Results,
@@ -171,14 +150,14 @@ struct Writer {
 
 impl RowSink for Writer {
     fn finished(&mut self, row: &Row) {
-        self.display.run();
+        self.display.run_finished();
         if let Err(message) = &row.outcome {
             let values = row
                 .values
                 .iter()
                 .map(|(key, value)| format!(", {key}={value}"));
             let place = format!("seed {}{}", row.seed, values.collect::<String>());
-            self.display.failed(&format!("{place}: {message}"));
+            self.display.run_failed(&format!("{place}: {message}"));
         }
     }
 

@@ -1,4 +1,4 @@
-//! `headlight walkthrough`: worked examples of attention beside what documents print.
+//! `headlight walkthrough`: worked examples of attention, compared with the numbers that documents print.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{check_outputs, print, read_bounded, write_whole};
+use headlight_trainer::files::{check_outputs, print, read_bounded, write_atomically};
 
 use crate::cli::WalkthroughArguments;
 use crate::terminal;
@@ -15,7 +15,7 @@ use crate::terminal;
 /// Lists the walkthroughs, prints one, or writes it to files.
 ///
 /// # Errors
-/// When there is no such walkthrough, its file is wrong, or a file cannot be written.
+/// When the name is unknown, the walkthrough's file is invalid, or a file cannot be written.
 pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
     let Some(name) = &arguments.walkthrough else {
         return print(&list()?);
@@ -44,31 +44,31 @@ pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    write_whole(path, |file| file.write_all(text.as_bytes()))
+    write_atomically(path, |file| file.write_all(text.as_bytes()))
 }
 
-/// A built-in walkthrough, or that of a file.
+/// Finds a built-in walkthrough by name, or reads one from a file.
 fn find(name: &str) -> Result<Walkthrough, Failure> {
     let path = Path::new(name);
     match built_in(name) {
-        Ok(built_in) => built_in.read().map_err(|mistake| wrong(path, &mistake)),
-        // Whatever looks like a path is read as one, so that the message is about the file.
+        Ok(built_in) => built_in.read().map_err(|mistake| invalid(path, &mistake)),
+        // A name that looks like a path is read as a file, so that the message is about the file.
         Err(_) if path.exists() || path.components().count() > 1 || path.extension().is_some() => {
             Walkthrough::read(&read_bounded(path, MOST_BYTES)?)
-                .map_err(|mistake| wrong(path, &mistake))
+                .map_err(|mistake| invalid(path, &mistake))
         }
         Err(nearest) => Err(Failure::Input(match nearest {
             Some(nearest) => {
-                format!("there is no walkthrough and no file `{name}`; did you mean `{nearest}`?")
+                format!("unknown walkthrough `{name}`, and no such file; did you mean `{nearest}`?")
             }
             None => format!(
-                "there is no walkthrough and no file `{name}`; `headlight walkthrough` lists those there are"
+                "unknown walkthrough `{name}`, and no such file; `headlight walkthrough` lists the built-in ones"
             ),
         })),
     }
 }
 
-fn wrong(path: &Path, mistake: &Mistake) -> Failure {
+fn invalid(path: &Path, mistake: &Mistake) -> Failure {
     let space = if mistake.place.is_some() { "" } else { " " };
     Failure::Input(format!("{}:{space}{mistake}", path.display()))
 }
@@ -80,15 +80,11 @@ fn json(walkthrough: &Walkthrough) -> Result<String, Failure> {
         .map_err(|error| Failure::System(format!("the JSON cannot be made: {error}")))
 }
 
-/// How much there is of a walkthrough.
+/// The number of a walkthrough's cases and errata.
 fn describe(walkthrough: &Walkthrough) -> String {
     let cases = walkthrough.cases.len();
-    let cases = if cases == 1 {
-        "1 case".to_owned()
-    } else {
-        format!("{cases} cases")
-    };
-    format!("{cases}, {}", errata(walkthrough))
+    let plural = if cases == 1 { "" } else { "s" };
+    format!("{cases} case{plural}, {}", errata(walkthrough))
 }
 
 fn errata(walkthrough: &Walkthrough) -> String {
@@ -99,12 +95,12 @@ fn errata(walkthrough: &Walkthrough) -> String {
     }
 }
 
-/// The built-in walkthroughs, under the documents that they are from.
+/// The built-in walkthroughs, grouped by the documents that they come from.
 fn list() -> Result<String, Failure> {
     let mut text = String::new();
     let mut document = None;
     let widest = BUILT_IN.iter().map(|built_in| built_in.name.len()).max();
-    let side = widest.unwrap_or(0);
+    let width = widest.unwrap_or(0);
     for built_in in BUILT_IN {
         let walkthrough = find(built_in.name)?;
         if document != walkthrough.source {
@@ -115,7 +111,7 @@ fn list() -> Result<String, Failure> {
         }
         let _ = writeln!(
             text,
-            "  {:side$}  {:9}  {}",
+            "  {:width$}  {:9}  {}",
             built_in.name,
             errata(&walkthrough),
             walkthrough.title

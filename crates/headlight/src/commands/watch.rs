@@ -1,4 +1,4 @@
-//! `headlight inspect --watch`: a run's attention while it trains.
+//! `headlight inspect --watch`: a run's attention during training.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use std::time::Duration;
 use headlight_trainer::Failure;
 use headlight_trainer::run_dir::{RunDir, step_of};
 
-/// How long to wait before looking again.
+/// The time between two looks at the run directory.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// To the upper left corner, and all below it wiped away.
-const WIPE: &str = "\x1b[H\x1b[2J";
+/// Moves the cursor to the upper left corner and clears the screen.
+const CLEAR_SCREEN: &str = "\x1b[H\x1b[2J";
 
-/// Draws each new dump of a run, in the place of the one before where a terminal allows it, until
-/// the run has ended or nobody listens any more.
+/// Draws each new dump of a run until the run has ended, or standard output is closed. On a terminal, each
+/// drawing replaces the one before.
 ///
 /// # Errors
 /// When a dump cannot be drawn, or standard output cannot be written to.
@@ -23,21 +23,21 @@ pub(super) fn follow(
     run: &RunDir,
     draw: impl Fn(&Path) -> Result<String, Failure>,
 ) -> Result<(), Failure> {
-    let wipe = io::stdout().is_terminal();
+    let on_terminal = io::stdout().is_terminal();
     let mut shown: Option<usize> = None;
     loop {
-        // In this order: what a run writes before it ends is seen once it has.
+        // Asked before the dumps are listed: so the last dump before the end is not missed.
         let ended = run.has_ended() || !run.is_being_written();
         let dumps = run.dumps()?;
         let mut new: Vec<&PathBuf> = dumps.iter().filter(|path| step_of(path) > shown).collect();
-        if wipe {
-            // A terminal shows one picture at a time; in a file none should be missing.
+        if on_terminal {
+            // A terminal shows one drawing at a time, so the newest is enough; a file gets all of them.
             new.drain(..new.len().saturating_sub(1));
         }
         for path in new {
             let picture = draw(path)?;
-            let text = if wipe {
-                format!("{WIPE}{picture}")
+            let text = if on_terminal {
+                format!("{CLEAR_SCREEN}{picture}")
             } else {
                 picture + "\n"
             };

@@ -4,7 +4,7 @@ use headlight_trainer::Failure;
 
 use crate::cli::WalkthroughArguments;
 
-/// Refuses.
+/// Reports that this build lacks Burn.
 ///
 /// # Errors
 /// Always.

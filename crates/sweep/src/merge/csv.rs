@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::write_whole;
+use headlight_trainer::files::write_atomically;
 use serde_json::{Map, Value};
 
 use super::places::{Entry, Places};
@@ -16,7 +16,7 @@ const COLUMN_LIMIT: usize = 1 << 16;
 /// Writes the table.
 pub(super) fn write(out: &Path, rows: &mut Places<'_>, entries: &[Entry]) -> Result<(), Failure> {
     let columns = columns(rows, entries)?;
-    write_whole(out, |file| {
+    write_atomically(out, |file| {
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(columns.iter().map(Column::name))?;
         for &entry in entries {

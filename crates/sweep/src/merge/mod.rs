@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{note, write_whole};
+use headlight_trainer::files::{note, write_atomically};
 
 use crate::results::Rows;
 use places::{Entry, Places};
@@ -88,7 +88,7 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
         missing: missing(&entries),
     };
     match format {
-        Format::Jsonl => write_whole(out, |file| {
+        Format::Jsonl => write_atomically(out, |file| {
             entries
                 .iter()
                 .try_for_each(|&entry| file.write_all(&places.line(entry)?))

@@ -1,6 +1,6 @@
 //! Adam (Kingma and Ba 2015), as Keras computes it.
 //!
-//! Three things differ from Burn's own. Epsilon is added to the root of the uncorrected second
+//! It differs from Burn's own Adam in three ways. Epsilon is added to the root of the uncorrected second
 //! moment, as in Keras and in the paper's "epsilon hat" form; Burn and PyTorch scale it with the
 //! bias correction. A token's occurrences enter the second moment one by one, as they do in Keras
 //! on TensorFlow, or summed ([`TokenSecondMoment`]). And all parameters are updated as one vector:
@@ -32,7 +32,7 @@ struct Moments {
     second: Tensor<1>,
 }
 
-/// The tokens of a batch and the vectors that they became, the latter a leaf of the graph.
+/// The tokens of a batch and their embeddings. The embeddings are a leaf of the graph.
 #[derive(Clone, Debug)]
 pub(super) struct Lookup {
     /// `[batch, position]`
@@ -83,7 +83,7 @@ impl Adam {
         });
     }
 
-    /// Moves the model's parameters against their gradients.
+    /// Updates the model's parameters by one step.
     pub(super) fn step(
         &mut self,
         model: TransformerClassifier,
@@ -114,7 +114,7 @@ impl Adam {
         delta
     }
 
-    /// All gradients side by side, in the model's order, and their squares. `[parameter]`
+    /// All gradients, flattened and joined in the model's order, and their squares. `[parameter]`
     fn flatten(
         &self,
         model: &TransformerClassifier,
@@ -124,9 +124,9 @@ impl Adam {
         let table = &model.embedding.token_embedding;
         let [vocab_size, d_model] = table.dims();
         let rows = lookup.rows.grad_remove(&mut gradients);
-        let mut others = Others {
+        let mut others = OtherGradients {
             gradients: &mut gradients,
-            without: table.id,
+            excluded: table.id,
             parts: Vec::new(),
         };
         model.visit(&mut others);
@@ -158,21 +158,21 @@ impl Adam {
     }
 }
 
-/// Collects the gradients of all parameters but one, flat.
-struct Others<'a> {
+/// Collects the flattened gradients of all parameters but one.
+struct OtherGradients<'a> {
     gradients: &'a mut Gradients,
-    without: ParamId,
+    excluded: ParamId,
     parts: Vec<Tensor<1>>,
 }
 
-impl ModuleVisitor for Others<'_> {
+impl ModuleVisitor for OtherGradients<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if param.id == self.without {
+        if param.id == self.excluded {
             return;
         }
         let parameter = param.val();
         let size = parameter.shape().num_elements();
-        // A parameter that the loss does not depend on has no gradient, and stays.
+        // A parameter that the loss does not depend on has no gradient, and stays as it is.
         let gradient = parameter
             .grad_remove(self.gradients)
             .unwrap_or_else(|| parameter.inner().zeros_like());
@@ -180,7 +180,7 @@ impl ModuleVisitor for Others<'_> {
     }
 }
 
-/// Subtracts a vector, cut into the parameters' shapes.
+/// Subtracts a flat vector from the parameters.
 struct Subtract {
     delta: Tensor<1>,
     offset: usize,

@@ -8,7 +8,7 @@ use crate::devices::OpenDevice;
 /// Opens a device that this build has.
 ///
 /// # Errors
-/// When the machine lacks it: lists its adapters.
+/// When the machine lacks it; the message lists the machine's adapters.
 pub fn open(name: &str) -> Result<OpenDevice, Failure> {
     match name {
         #[cfg(feature = "ndarray")]
@@ -51,12 +51,12 @@ mod gpu {
     pub(super) fn open(name: &str, api: WgpuBackend) -> Result<OpenDevice, Failure> {
         let options = Device::wgpu_options().graphics_api(api);
         let (device, setup) = options.init_with_setup().map_err(|error| {
-            let seen = match adapters().as_slice() {
-                [] => "this machine shows no adapter".to_owned(),
-                seen => format!("adapters of this machine: {}", seen.join("; ")),
+            let found = match adapters().as_slice() {
+                [] => "this machine has no adapter".to_owned(),
+                adapters => format!("adapters of this machine: {}", adapters.join("; ")),
             };
             Failure::Input(format!(
-                "device `{name}` cannot be opened ({error}); {seen}; `--device flex` runs on the CPU"
+                "device `{name}` cannot be opened ({error}); {found}; `--device flex` runs on the CPU"
             ))
         })?;
         Ok(OpenDevice {

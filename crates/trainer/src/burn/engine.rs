@@ -1,4 +1,4 @@
-//! Burn's tensors and automatic differentiation: the reference.
+//! The reference engine: Burn's tensors and automatic differentiation.
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData, s};
@@ -10,19 +10,19 @@ use headlight_model::TransformerClassifier;
 
 use super::adam::{Adam, Lookup};
 
-/// Trains on any device of Burn's.
+/// Trains on any device of Burn.
 #[derive(Debug)]
 pub struct BurnEngine<'a> {
     experiment: &'a Experiment,
-    /// With automatic differentiation.
+    /// The model, with automatic differentiation.
     model: TransformerClassifier,
     adam: Adam,
-    /// Without automatic differentiation.
+    /// The device, without automatic differentiation.
     device: Device,
 }
 
 impl<'a> BurnEngine<'a> {
-    /// The experiment's model at its start, on a device.
+    /// The experiment's model on a device, with its initial weights.
     ///
     /// # Errors
     /// When the experiment's initial weights do not match its config.
@@ -36,7 +36,8 @@ impl<'a> BurnEngine<'a> {
         })
     }
 
-    /// The logits' loss for a batch, from leaves that keep the gradient of each occurrence of a token.
+    /// The loss of a batch. The embeddings of its tokens are a leaf of the graph, so each occurrence of a token
+    /// has a gradient of its own.
     fn loss(&self, train: &Dataset, batch: &[u32]) -> (Tensor<1>, Lookup) {
         let device = self.device.clone().autodiff();
         let batch = Batch::gather(train, batch);
@@ -64,7 +65,7 @@ impl Engine for BurnEngine<'_> {
     fn predict(&mut self, dataset: &Dataset, samples: &[u32], predictions: &mut Predictions) {
         predictions.clear();
         let batch = Batch::gather(dataset, samples);
-        // A forward pass that is never differentiated would leave its graph behind.
+        // With automatic differentiation, the graph of this pass would never be freed.
         let output = self
             .model
             .valid()
@@ -114,7 +115,8 @@ impl Engine for BurnEngine<'_> {
 
     fn state(&self) -> TrainingState {
         let parameters = self.model.parameters();
-        let count = parameters.iter().map(|own| own.values.len()).sum();
+        let sizes = parameters.iter().map(|parameter| parameter.values.len());
+        let count = sizes.sum();
         let (first, second) = self.adam.moments(count);
         TrainingState {
             parameters,
@@ -162,8 +164,8 @@ fn label_tensor(batch: &Batch, device: &Device) -> Tensor<1> {
 }
 
 /// Mean binary cross-entropy from logits `z` and targets `y`:
-/// `max(z, 0) - z y + log(1 + exp(-|z|))`, as TensorFlow's
-/// `sigmoid_cross_entropy_with_logits` has it.
+/// `max(z, 0) - z y + log(1 + exp(-|z|))`, the formula of TensorFlow's
+/// `sigmoid_cross_entropy_with_logits`.
 ///
 /// # Shapes
 /// - logits, targets: `[batch]`

@@ -1,4 +1,4 @@
-//! All that a model computes for some samples, into a dump.
+//! The forward pass whose values a dump holds.
 
 use burn::tensor::Tensor;
 use headlight_architecture::Parameter;
@@ -31,40 +31,43 @@ pub fn fill(
         &device.device,
     )
     .map_err(|mismatch| Failure::Diverged(format!("training diverged: {mismatch}")))?;
-    for part in indices.chunks(samples_per_pass(config)) {
-        let part: Vec<u32> = part.iter().map(|&sample| sample as u32).collect();
-        let batch = Batch::gather(dataset, &part);
+    for chunk in indices.chunks(samples_per_pass(config)) {
+        let chunk: Vec<u32> = chunk.iter().map(|&sample| sample as u32).collect();
+        let batch = Batch::gather(dataset, &chunk);
         let output = classifier.forward(token_tensor(&batch, &device.device));
         dump.logits.extend(host(output.logits));
         dump.embeddings.extend(host(output.embeddings));
         let layers = output.layers;
-        let over = |field: fn(&BlockOutput) -> &Tensor<4>| {
+        let all_layers = |field: fn(&BlockOutput) -> &Tensor<4>| {
             let stacked = layers.iter().map(|layer| field(layer).clone()).collect();
             host(Tensor::stack::<5>(stacked, 1))
         };
         dump.attention_scores
-            .extend(over(|layer| &layer.attention.scores));
+            .extend(all_layers(|layer| &layer.attention.scores));
         dump.attention_weights
-            .extend(over(|layer| &layer.attention.weights));
-        dump.query.extend(over(|layer| &layer.attention.query));
-        dump.key.extend(over(|layer| &layer.attention.key));
-        dump.value.extend(over(|layer| &layer.attention.value));
-        dump.context.extend(over(|layer| &layer.attention.context));
+            .extend(all_layers(|layer| &layer.attention.weights));
+        dump.query
+            .extend(all_layers(|layer| &layer.attention.query));
+        dump.key.extend(all_layers(|layer| &layer.attention.key));
+        dump.value
+            .extend(all_layers(|layer| &layer.attention.value));
+        dump.context
+            .extend(all_layers(|layer| &layer.attention.context));
         let residual = layers.iter().map(|layer| layer.residual.clone()).collect();
         dump.residual.extend(host(Tensor::stack::<4>(residual, 1)));
         if let (Some(values), Some(mask)) = (&mut dump.attention_mask, output.mask) {
             values.extend(mask.into_data().iter::<bool>());
         }
         if let Some(values) = &mut dump.feed_forward {
-            let over = |field: fn(&FeedForwardOutput) -> &Tensor<3>| {
+            let all_layers = |field: fn(&FeedForwardOutput) -> &Tensor<3>| {
                 let layers = layers.iter().flat_map(|layer| &layer.feed_forward);
                 host(Tensor::stack::<4>(
                     layers.map(|layer| field(layer).clone()).collect(),
                     1,
                 ))
             };
-            values.hidden.extend(over(|layer| &layer.hidden));
-            values.residual.extend(over(|layer| &layer.residual));
+            values.hidden.extend(all_layers(|layer| &layer.hidden));
+            values.residual.extend(all_layers(|layer| &layer.residual));
         }
     }
     Ok(())

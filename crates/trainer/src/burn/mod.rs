@@ -1,4 +1,4 @@
-//! Burn: the reference that every other engine is held to.
+//! Burn: the reference with which every other engine is compared.
 
 mod adam;
 pub mod device;

@@ -1,4 +1,4 @@
-//! A checkpoint as a file: a line with a checksum, and all after it as safetensors.
+//! A checkpoint as a file: a line with a checksum, then safetensors.
 //!
 //! The tensors are the parameters by name, `adam.first` and `adam.second` over all of them, the best
 //! model as `best.NAME`, and `losses`. The counters are JSON in the safetensors' metadata.
@@ -58,7 +58,7 @@ impl Checkpoint {
     /// The bytes of a checkpoint's file; the same checkpoint gives the same bytes.
     ///
     /// # Errors
-    /// When parameters are not as long as their shapes say.
+    /// When the number of a parameter's values does not match its shape.
     pub fn encode(&self) -> Result<Vec<u8>, Failure> {
         let counters = Counters {
             epoch: self.progress.epoch,
@@ -90,16 +90,16 @@ impl Checkpoint {
     }
 
     fn tensors(&self) -> Vec<(String, OwnedTensor)> {
-        let named = |prefix: &str, own: &Parameter| {
-            let tensor = OwnedTensor::float32(own.shape.clone(), &own.values);
-            (format!("{prefix}{}", own.name), tensor)
+        let named = |prefix: &str, parameter: &Parameter| {
+            let tensor = OwnedTensor::float32(parameter.shape.clone(), &parameter.values);
+            (format!("{prefix}{}", parameter.name), tensor)
         };
         let flat = |values: &[f32]| OwnedTensor::float32(vec![values.len()], values);
         let best = self.best.iter().flat_map(|best| &best.parameters);
         let parameters = self.state.parameters.iter();
         parameters
-            .map(|own| named("", own))
-            .chain(best.map(|own| named(BEST, own)))
+            .map(|parameter| named("", parameter))
+            .chain(best.map(|parameter| named(BEST, parameter)))
             .chain([
                 (FIRST.to_owned(), flat(&self.state.first)),
                 (SECOND.to_owned(), flat(&self.state.second)),
@@ -111,7 +111,7 @@ impl Checkpoint {
     /// Reads a checkpoint's bytes.
     ///
     /// # Errors
-    /// When they differ from what was written: says how.
+    /// When they are not a whole checkpoint of this version; the message gives the reason.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
         let end = MAGIC.len() + 2 * Sha256::output_size();
         let (Some(head), Some(b'\n')) = (bytes.get(..end), bytes.get(end)) else {
@@ -119,7 +119,7 @@ impl Checkpoint {
         };
         let Some(checksum) = head.strip_prefix(MAGIC.as_bytes()) else {
             return Err(
-                "it is not a checkpoint, or one of another version of headlight".to_owned(),
+                "it is not a checkpoint, or it is from another version of headlight".to_owned(),
             );
         };
         let body = &bytes[end + 1..];
@@ -130,7 +130,7 @@ impl Checkpoint {
     }
 }
 
-/// Bytes with their checksum before them.
+/// Puts the checksum of bytes before them.
 pub fn seal(body: &[u8]) -> Vec<u8> {
     let mut bytes = format!("{MAGIC}{:x}\n", Sha256::digest(body)).into_bytes();
     bytes.extend(body);
@@ -139,14 +139,14 @@ pub fn seal(body: &[u8]) -> Vec<u8> {
 
 /// Reads the bytes after the checksum.
 fn parse(body: &[u8]) -> Result<Checkpoint, String> {
-    let said = |error: &dyn std::fmt::Display| error.to_string();
+    let message = |error: &dyn std::fmt::Display| error.to_string();
     let tensors = tensors(body)?;
-    let (_, header) = SafeTensors::read_metadata(body).map_err(|error| said(&error))?;
+    let (_, header) = SafeTensors::read_metadata(body).map_err(|error| message(&error))?;
     let counters = header.metadata().as_ref().and_then(|map| map.get(COUNTERS));
     let counters = counters.ok_or("it holds no counters")?;
-    let counters: Counters = serde_json::from_str(counters).map_err(|error| said(&error))?;
+    let counters: Counters = serde_json::from_str(counters).map_err(|error| message(&error))?;
     let tensor = |name: &str, dtype: Dtype| {
-        let tensor = tensors.tensor(name).map_err(|error| said(&error))?;
+        let tensor = tensors.tensor(name).map_err(|error| message(&error))?;
         if tensor.dtype() == dtype {
             Ok(tensor)
         } else {

@@ -1,13 +1,13 @@
-//! A run's checkpoints: the newest two, so that one is whole whatever happens to the other.
+//! A run's checkpoints: the newest two, so that one is left if the other is damaged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::snapshot::Checkpoint;
 use crate::Failure;
-use crate::files::{make_inside, note, read_bounded, sync_names, write_whole};
+use crate::files::{create_subfolder, note, read_bounded, sync_names, write_atomically};
 
-/// How many checkpoints are kept.
+/// The number of checkpoints that are kept.
 const KEPT: usize = 2;
 
 const EXTENSION: &str = "checkpoint";
@@ -38,9 +38,9 @@ impl Checkpoints {
     /// When it cannot be written; then the earlier ones stay.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), Failure> {
         let bytes = checkpoint.encode()?;
-        make_inside(&self.folder)?;
+        create_subfolder(&self.folder)?;
         let name = format!("step-{:09}.{EXTENSION}", checkpoint.progress.step);
-        write_whole(&self.folder.join(name), |file| {
+        write_atomically(&self.folder.join(name), |file| {
             std::io::Write::write_all(file, &bytes)
         })?;
         sync_names(&self.folder)?;
@@ -51,10 +51,10 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// The newest checkpoint that can be used; names the others on standard error and renames them.
-    /// `None` if the folder holds no checkpoint.
+    /// The newest valid checkpoint; `None` if the folder holds no checkpoint. Reports newer, invalid ones on
+    /// standard error and renames them.
     ///
-    /// Reads at most `limit` bytes of each; `check` says what is wrong with one that is whole.
+    /// A checkpoint is invalid if it is larger than `limit` bytes or damaged, or if `check` returns a reason.
     ///
     /// # Errors
     /// When the folder holds checkpoints but none can be used.
@@ -64,17 +64,17 @@ impl Checkpoints {
         check: impl Fn(&Checkpoint) -> Result<(), String>,
     ) -> Result<Option<Checkpoint>, Failure> {
         let paths = self.newest_first()?;
-        let mut damaged = Vec::new();
+        let mut invalid = Vec::new();
         for path in &paths {
             let read = read_bounded(path, limit).map_err(|failure| failure.to_string());
             let read = read.and_then(|bytes| Checkpoint::decode(&bytes));
             match read.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
                 Ok(checkpoint) => {
-                    if !damaged.is_empty() {
+                    if !invalid.is_empty() {
                         note(&format!("using {} instead", path.display()));
                     }
                     // Renamed, so that later checkpoints do not replace them.
-                    for path in damaged {
+                    for path in invalid {
                         let aside = Path::with_extension(path, DAMAGED);
                         fs::rename(path, &aside)
                             .map_err(|error| Failure::writing(&aside, &error))?;
@@ -83,7 +83,7 @@ impl Checkpoints {
                 }
                 Err(reason) => {
                     note(&format!("{} cannot be used: {reason}", path.display()));
-                    damaged.push(path);
+                    invalid.push(path);
                 }
             }
         }
@@ -96,7 +96,7 @@ impl Checkpoints {
         )))
     }
 
-    /// By name, which begins with the step.
+    /// The checkpoints, newest first: their names begin with the step.
     fn newest_first(&self) -> Result<Vec<PathBuf>, Failure> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -106,10 +106,7 @@ impl Checkpoints {
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|extension| extension == EXTENSION)
-            })
+            .filter(|path| path.extension().is_some_and(|name| name == EXTENSION))
             .collect();
         paths.sort();
         paths.reverse();

@@ -1,4 +1,4 @@
-//! All that is needed to resume a run where it stood.
+//! Checkpoints: all that is needed to resume a run.
 
 mod bytes;
 mod folder;

@@ -1,4 +1,4 @@
-//! What a checkpoint holds.
+//! The content of a checkpoint.
 
 use headlight_experiment::TrainingState;
 use headlight_experiment::best::BestModel;
@@ -10,33 +10,32 @@ use crate::files::LinesMark;
 use crate::hash::add_splits;
 use crate::session::Session;
 
-/// A run after some step: every later step follows from it and from the run's config.
+/// The state of a run after a step. With the run's config, it determines every later step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
-    /// Where training stands.
+    /// The progress of training.
     pub progress: Progress,
     /// Weights and Adam's moments.
     pub state: TrainingState,
-    /// How far `metrics.jsonl` had come.
+    /// The length and the hash of `metrics.jsonl` then.
     pub metrics: LinesMark,
-    /// The best model until then, if one is kept.
+    /// The best model so far, if the config keeps one.
     pub best: Option<BestModel>,
-    /// The loss of each step, if they are compared with those of a reference run.
+    /// The loss of each step, if a reference run has losses to compare them with.
     pub losses: Vec<f64>,
     /// The config of these steps.
     pub config: Value,
-    /// Of what the config alone does not determine: samples and initial weights.
+    /// The hash from [`inputs_sha256`].
     pub inputs_sha256: String,
 }
 
-/// A hash of all that a run depends on besides its config: samples, a reference run, and the weights that
-/// it starts from.
+/// A hash of all that a run depends on besides its config: samples, reference run and initial weights.
 pub fn inputs_sha256(session: &Session) -> String {
     let experiment = &session.experiment;
     let mut hash = Sha256::new();
     add_splits(&mut hash, &experiment.splits);
     if let Some(reference) = &session.reference {
-        reference.add_to(&mut hash);
+        reference.add_to_hash(&mut hash);
     }
     for parameter in &experiment.start {
         for value in &parameter.values {

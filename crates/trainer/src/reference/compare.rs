@@ -1,15 +1,15 @@
-//! Figures side by side, each with a bound.
+//! The comparison of numbers, each within a bound.
 
 use serde::Serialize;
 
-/// A figure of this run beside that of the reference run.
+/// Numbers of this run, compared with those of the reference run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// Forward, gradient or training.
+    /// `forward`, `gradient` or `training`.
     pub level: &'static str,
-    /// What is compared.
+    /// The name of the numbers.
     pub what: String,
-    /// How many numbers.
+    /// The count of the numbers.
     pub numbers: usize,
     /// The largest absolute difference.
     pub largest: f64,
@@ -19,7 +19,8 @@ pub struct Comparison {
     pub within: bool,
 }
 
-/// How far a number may be from the recorded one on a CPU: the larger of the two.
+/// The largest difference from the recorded number that is allowed on a CPU: the larger of an absolute and a
+/// relative one.
 #[derive(Clone, Copy)]
 pub(super) struct Bound {
     absolute: f64,

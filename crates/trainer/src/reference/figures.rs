@@ -1,4 +1,4 @@
-//! What is compared with a reference run, before and after training.
+//! The numbers that are compared with a reference run, before and after training.
 
 use headlight_data::{Batches, Dataset};
 use headlight_experiment::{Engine, Predictions};
@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::dumping::{Model, Origin, dump};
 use crate::session::Session;
 
-/// What the recorded weights compute here, and the engine's gradient of the first batch.
+/// Compares the forward pass with the recorded weights, and the engine's gradient of the first batch.
 ///
 /// # Errors
 /// When the recorded weights do not match the config, or this build has no Burn.
@@ -22,49 +22,40 @@ pub fn compare_at_start(
     let indices = reference.samples.iter().map(|&sample| sample as usize);
     let samples = session.training_samples(indices.collect());
     let mut comparisons = Vec::new();
-    for (which, parameters, recorded) in [
-        ("initial weights", &reference.initial, &reference.before),
-        ("final weights", &reference.last, &reference.after),
-    ] {
+    let initial = (&reference.initial, &reference.initial_forward);
+    let trained = (&reference.trained, &reference.trained_forward);
+    for (weights, (parameters, recorded)) in
+        [("initial weights", initial), ("final weights", trained)]
+    {
         let model = Model { config, parameters };
         let ours = dump(model, &samples, Origin::default(), &session.device)?;
-        let forward = |what: &str, ours: &[f32], theirs: &[f32], bound: Bound| {
-            compare("forward", format!("{what}, {which}"), ours, theirs, bound)
+        let mut forward = |what: &str, ours: &[f32], theirs: &[f32], bound: Bound| {
+            let what = format!("{what}, {weights}");
+            comparisons.push(compare("forward", what, ours, theirs, bound));
         };
-        comparisons.extend([
-            forward(
-                "attention scores",
-                &ours.attention_scores,
-                &recorded.scores,
-                Bound::SCORES,
-            ),
-            forward(
-                "attention weights",
-                &ours.attention_weights,
-                &recorded.weights,
-                Bound::WEIGHTS,
-            ),
-            forward("context", &ours.context, &recorded.context, Bound::WEIGHTS),
-            forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS),
-        ]);
+        let (scores, weights) = (&ours.attention_scores, &ours.attention_weights);
+        forward("attention scores", scores, &recorded.scores, Bound::SCORES);
+        forward(
+            "attention weights",
+            weights,
+            &recorded.weights,
+            Bound::WEIGHTS,
+        );
+        forward("context", &ours.context, &recorded.context, Bound::WEIGHTS);
+        forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS);
     }
     let order = &reference.order[0];
     let first = &order[..config.training.batch_size.min(order.len())];
     let gradient = engine.gradient(train, first);
     for (ours, theirs) in gradient.iter().zip(&reference.gradient) {
         let (what, bound) = (theirs.name.clone(), Bound::GRADIENT);
-        comparisons.push(compare(
-            "gradient",
-            what,
-            &ours.values,
-            &theirs.values,
-            bound,
-        ));
+        let (ours, theirs) = (&ours.values, &theirs.values);
+        comparisons.push(compare("gradient", what, ours, theirs, bound));
     }
     Ok(comparisons)
 }
 
-/// The losses of this run's steps, and, if it trained as long as the reference run, its final
+/// Compares the losses of this run's steps and, if it trained as long as the reference run, its final
 /// probabilities.
 pub fn compare_at_end(
     reference: &Reference,

@@ -10,14 +10,14 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use super::run::{Forward, Reference};
 use crate::Failure;
 use crate::files::read_bounded;
-use crate::weights::{FREE_LIMIT, tensors};
+use crate::weights::{FREE_LIMIT, float32, tensors};
 
 impl Reference {
     /// Reads a reference run and checks that it belongs to this experiment.
     ///
     /// # Errors
-    /// When the file is missing or damaged; lists every tensor that is missing, unexpected, of another
-    /// type or shape, or holds NaN.
+    /// When the file is missing or damaged; the message lists every tensor that is missing, is unexpected, has
+    /// another type or shape, or holds NaN.
     pub fn load(path: &Path, config: &ExperimentConfig, train: &Dataset) -> Result<Self, Failure> {
         let bytes = read_bounded(path, FREE_LIMIT)?;
         Self::decode(&bytes, config, train).map_err(|reason| Failure::reading(path, reason))
@@ -26,7 +26,7 @@ impl Reference {
     /// As [`load`](Self::load), from bytes.
     ///
     /// # Errors
-    /// As [`load`](Self::load): says what is wrong.
+    /// As [`load`](Self::load).
     pub fn decode(
         bytes: &[u8],
         config: &ExperimentConfig,
@@ -35,9 +35,9 @@ impl Reference {
         let tensors = tensors(bytes)?;
         let mut reader = Reader::new(&tensors);
         let reference = reader.reference(config, train);
-        reader.refuse_others();
-        if reader.differences.is_empty() && !reference.is_of(train) {
-            let difference = "its samples are not those of [data]";
+        reader.report_unexpected();
+        if reader.differences.is_empty() && !reference.matches_samples_of(train) {
+            let difference = "its samples differ from those of [data]";
             reader.differences.push(difference.to_owned());
         }
         if reader.differences.is_empty() {
@@ -51,7 +51,7 @@ impl Reference {
     }
 }
 
-/// Takes tensors out of a file and collects every difference from what is expected.
+/// Reads the tensors of a file, and collects every difference from the expected ones.
 struct Reader<'a> {
     tensors: &'a SafeTensors<'a>,
     taken: Vec<String>,
@@ -67,8 +67,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Collects the tensors that nothing took.
-    fn refuse_others(&mut self) {
+    /// Adds the tensors that were not read to the differences.
+    fn report_unexpected(&mut self) {
         for name in self.tensors.names() {
             if !self.taken.iter().any(|taken| taken == name) {
                 self.differences.push(format!("`{name}` is not expected"));
@@ -77,9 +77,9 @@ impl<'a> Reader<'a> {
     }
 
     fn reference(&mut self, config: &ExperimentConfig, train: &Dataset) -> Reference {
-        let own = &config.model.layout(config.inputs());
+        let layout = &config.model.layout(config.inputs());
         let epochs = self.epochs(config, train);
-        // A tensor without data can claim any extent.
+        // An empty tensor can have any extent in its shape.
         let steps = epochs.saturating_mul(train.len().div_ceil(config.training.batch_size));
         let samples = self.integers("samples", None, train.len());
         if samples.is_empty() && self.differences.is_empty() {
@@ -91,19 +91,19 @@ impl<'a> Reader<'a> {
         self.floats("final.embeddings", &stream);
         Reference {
             embeddings,
-            initial: self.parameters("initial", own),
-            gradient: self.parameters("gradient", own),
-            last: self.parameters("final", own),
+            initial: self.parameters("initial", layout),
+            gradient: self.parameters("gradient", layout),
+            trained: self.parameters("final", layout),
             order: order.chunks(train.len()).map(<[u32]>::to_vec).collect(),
             losses: self.floats("losses", &[steps]),
-            before: self.forward("initial", samples.len(), config),
-            after: self.forward("final", samples.len(), config),
+            initial_forward: self.forward("initial", samples.len(), config),
+            trained_forward: self.forward("final", samples.len(), config),
             probabilities: self.floats("final.probabilities", &[train.len()]),
             samples,
         }
     }
 
-    /// Epochs recorded: at least as many as the config asks for.
+    /// The number of recorded epochs, which must be at least that of the config.
     fn epochs(&mut self, config: &ExperimentConfig, train: &Dataset) -> usize {
         let wanted = config.training.epochs;
         let recorded = match self.tensors.tensor("batch_order") {
@@ -112,19 +112,20 @@ impl<'a> Reader<'a> {
         };
         if recorded < wanted {
             self.differences.push(format!(
-                "`batch_order` holds {recorded} epochs of {} samples, where training.epochs is {wanted}",
+                "`batch_order` holds {recorded} epochs of {} samples, but training.epochs is {wanted}",
                 train.len()
             ));
         }
         recorded
     }
 
-    fn parameters(&mut self, prefix: &str, own: &[Layout]) -> Vec<Parameter> {
-        own.iter()
-            .map(|own| Parameter {
-                name: own.name.clone(),
-                shape: own.shape.clone(),
-                values: self.floats(&format!("{prefix}.{}", own.name), &own.shape),
+    fn parameters(&mut self, prefix: &str, layout: &[Layout]) -> Vec<Parameter> {
+        layout
+            .iter()
+            .map(|Layout { name, shape, .. }| Parameter {
+                name: name.clone(),
+                shape: shape.clone(),
+                values: self.floats(&format!("{prefix}.{name}"), shape),
             })
             .collect()
     }
@@ -153,11 +154,7 @@ impl<'a> Reader<'a> {
         let Some(tensor) = self.take(name, &[Dtype::F32], Some(shape)) else {
             return Vec::new();
         };
-        let values: Vec<f32> = tensor
-            .data()
-            .chunks_exact(4)
-            .map(|bytes| f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            .collect();
+        let values = float32(tensor.data());
         if !values.iter().all(|value| value.is_finite()) {
             self.differences
                 .push(format!("`{name}` holds NaN or infinity"));
@@ -183,7 +180,7 @@ impl<'a> Reader<'a> {
             .collect();
         if values.iter().any(|&value| value as usize >= limit) {
             self.differences.push(format!(
-                "`{name}` names samples beyond the {limit} there are"
+                "`{name}` holds indices outside the {limit} samples of [data]"
             ));
             return Vec::new();
         }

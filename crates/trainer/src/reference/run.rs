@@ -1,4 +1,4 @@
-//! What a reference run holds.
+//! The content of a reference run.
 
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
@@ -10,18 +10,18 @@ use sha2::{Digest, Sha256};
 pub struct Reference {
     pub(super) initial: Vec<Parameter>,
     pub(super) gradient: Vec<Parameter>,
-    pub(super) last: Vec<Parameter>,
+    pub(super) trained: Vec<Parameter>,
     pub(super) order: Vec<Vec<u32>>,
     pub(super) losses: Vec<f32>,
     pub(super) samples: Vec<u32>,
-    /// Of the samples, at the initial weights. `[sample, position, d_model]`
+    /// The embeddings of the samples, with the initial weights. `[sample, position, d_model]`
     pub(super) embeddings: Vec<f32>,
-    pub(super) before: Forward,
-    pub(super) after: Forward,
+    pub(super) initial_forward: Forward,
+    pub(super) trained_forward: Forward,
     pub(super) probabilities: Vec<f32>,
 }
 
-/// What one set of weights computes for the recorded samples, row-major.
+/// The forward pass of the recorded samples with one set of weights, row-major.
 #[derive(Clone, Debug)]
 pub(super) struct Forward {
     pub(super) logits: Vec<f32>,
@@ -31,7 +31,7 @@ pub(super) struct Forward {
 }
 
 impl Reference {
-    /// What replaces the weights and batches of a seed.
+    /// The weights and batches that replace those of a seed.
     pub fn replay(&self) -> Replay {
         Replay {
             start: self.initial.clone(),
@@ -39,8 +39,8 @@ impl Reference {
         }
     }
 
-    /// Adds all that a run is compared with at its end to a hash.
-    pub fn add_to(&self, hash: &mut Sha256) {
+    /// Adds to a hash all that a run is compared with at its end.
+    pub fn add_to_hash(&self, hash: &mut Sha256) {
         for value in self.losses.iter().chain(&self.probabilities) {
             hash.update(value.to_le_bytes());
         }
@@ -49,8 +49,8 @@ impl Reference {
         }
     }
 
-    /// Whether the recorded embeddings of the samples match those of the same samples here.
-    pub(super) fn is_of(&self, train: &Dataset) -> bool {
+    /// Whether the recorded embeddings match those of the same samples here.
+    pub(super) fn matches_samples_of(&self, train: &Dataset) -> bool {
         let [tokens, positions, ..] = self.initial.as_slice() else {
             return false;
         };

@@ -1,0 +1,216 @@
+//! Training into a run directory, from the start or from a checkpoint, until all of its files are written.
+
+use std::path::PathBuf;
+
+use headlight_dump::AttentionDump;
+use headlight_experiment::Engine;
+use headlight_experiment::train::{Ending, Mean, Progress, measure, train};
+use headlight_input::FILE_LIMIT;
+
+use crate::checkpoint::Checkpoint;
+use crate::dumping::{Model, dump};
+use crate::environment::Environment;
+use crate::files::note;
+use crate::reference::{Comparison, compare_at_end, compare_at_start};
+use crate::run_dir::RunDir;
+use crate::run_report::{RunReport, reported_samples};
+use crate::run_writer::{Display, RunWriter, origin};
+use crate::session::Session;
+use crate::{Failure, config, page, resume};
+
+/// An experiment that is ready to be trained.
+pub struct Training<'a> {
+    session: &'a Session,
+    engine: Box<dyn Engine + 'a>,
+    comparisons: Vec<Comparison>,
+    checkpoint: Option<Checkpoint>,
+}
+
+/// The result of training, after all files of the run are written.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The report as Markdown, with only the first positive samples.
+    pub report: String,
+    /// The trained model's dump of the samples in the report; `None` in a build without Burn.
+    pub dump: Option<AttentionDump>,
+    /// The run's page; `None` if it was not written.
+    pub page: Option<PathBuf>,
+    /// The progress at which training was interrupted, if it was.
+    pub interrupted: Option<Progress>,
+}
+
+impl<'a> Training<'a> {
+    /// Prepares the engine, and resumes the run in `resumed` from its last checkpoint, if it has one.
+    ///
+    /// # Errors
+    /// When the engine or the reference run does not suit the config, or the run cannot be resumed.
+    pub fn prepare(session: &'a Session, resumed: Option<&RunDir>) -> Result<Self, Failure> {
+        let mut engine = session.engine()?;
+        let comparisons = match &session.reference {
+            Some(reference) => compare_at_start(reference, session, engine.as_mut())?,
+            None => Vec::new(),
+        };
+        let checkpoint = match resumed {
+            Some(run) => resume::latest_checkpoint(run, session)?,
+            None => None,
+        };
+        if let Some(checkpoint) = &checkpoint {
+            engine.restore(&checkpoint.state)?;
+        }
+        Ok(Self {
+            session,
+            engine,
+            comparisons,
+            checkpoint,
+        })
+    }
+
+    /// The number of steps taken so far.
+    pub fn step(&self) -> usize {
+        let checkpoint = self.checkpoint.as_ref();
+        checkpoint.map_or(0, |checkpoint| checkpoint.progress.step)
+    }
+
+    /// Whether nothing of the run is left to train or to write.
+    pub fn is_over(&self, run: &RunDir) -> bool {
+        resume::is_over(run, self.session, self.checkpoint.as_ref())
+    }
+
+    /// Trains until the end, or until `interrupted` returns `true`, and writes all files of the run.
+    ///
+    /// # Errors
+    /// When the loss diverges, or a file cannot be written; the message says what the run directory holds.
+    pub fn train(
+        self,
+        run: &RunDir,
+        display: &dyn Display,
+        interrupted: impl Fn() -> bool,
+    ) -> Result<Outcome, Failure> {
+        let Self {
+            session,
+            mut engine,
+            comparisons,
+            checkpoint,
+        } = self;
+        let experiment = &session.experiment;
+        let engine = engine.as_mut();
+        let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
+        let work = || {
+            run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
+            let environment = Environment::now(&experiment.config.compute, &session.device);
+            run.write_environment(&environment, start.map(|start| start.step))?;
+            let mut writer = RunWriter::new(session, run, checkpoint, display)?;
+            let ending = if writer.is_out_of_patience() {
+                Ending::Stopped
+            } else {
+                let start = start.unwrap_or_default();
+                train(experiment, engine, start, interrupted, &mut writer)?
+            };
+            let writer = writer.finish(engine)?;
+            conclude(session, engine, run, ending, writer, comparisons)
+        };
+        work().map_err(|failure| with_remedy(failure, run))
+    }
+}
+
+/// Writes the last files of a run that has ended or was interrupted.
+fn conclude(
+    session: &Session,
+    engine: &mut dyn Engine,
+    run: &RunDir,
+    ending: Ending,
+    writer: RunWriter<'_>,
+    mut comparisons: Vec<Comparison>,
+) -> Result<Outcome, Failure> {
+    let RunWriter {
+        mut metrics,
+        progress,
+        losses,
+        tracker,
+        ..
+    } = writer;
+    let experiment = &session.experiment;
+    let (config, train) = (&experiment.config, &experiment.splits.train);
+    if let Some(reference) = &session.reference {
+        comparisons.extend(compare_at_end(reference, train, engine, &losses));
+        run.write_json("reference.json", &comparisons)?;
+    }
+    if metrics.last().is_none_or(|last| last.step != progress.step) {
+        // An interrupted run is measured here for its report alone: metrics.jsonl must hold only the rows of an
+        // uninterrupted run.
+        let here = Progress {
+            losses: Mean::default(),
+            ..progress
+        };
+        metrics.push(measure(experiment, engine, here)?);
+    }
+    let best = tracker.as_ref().and_then(|tracker| tracker.best.as_ref());
+    if let Some(best) = best {
+        run.write_best(best.parameters.clone())?;
+    }
+
+    let parameters = &engine.parameters();
+    run.write_weights(parameters.clone())?;
+    let dump = if cfg!(feature = "burn") {
+        let model = Model { config, parameters };
+        let samples = session.training_samples(reported_samples(train));
+        let origin = origin(progress, config);
+        Some(dump(model, &samples, origin, &session.device)?)
+    } else {
+        note("this build lacks Burn, so it dumps no attention, and the report has none");
+        None
+    };
+    let report = RunReport {
+        config,
+        train,
+        held_out: experiment.splits.held_out.len(),
+        metrics: &metrics,
+        dump: dump.as_ref(),
+        comparisons: &comparisons,
+        interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
+        tracker: tracker.as_ref(),
+    };
+    // A run is complete without its page: `inspect --html` can write it at any time.
+    let page = page::write(run).unwrap_or_else(|failure| {
+        note(&format!("no inspector.html: {failure}"));
+        None
+    });
+    run.write_report(&report.markdown(true))?;
+    Ok(Outcome {
+        report: report.markdown(false),
+        interrupted: report.interrupted,
+        page,
+        dump,
+    })
+}
+
+/// Adds to a failure during training what the run directory holds, or how to resume the run.
+fn with_remedy(failure: Failure, run: &RunDir) -> Failure {
+    match failure {
+        Failure::Diverged(message) => {
+            let _ = page::write(run);
+            let checkpoint = run.checkpoints().newest(FILE_LIMIT, |_| Ok(()));
+            let mut saved = "metrics".to_owned();
+            if let Ok(Some(checkpoint)) = checkpoint {
+                let step = checkpoint.progress.step;
+                saved = format!("the last good checkpoint, of step {step}, and metrics");
+                if let Some(best) = checkpoint.best
+                    && run.write_best(best.parameters).is_ok()
+                {
+                    saved = format!("best.safetensors, of step {}, {saved}", best.step);
+                }
+            }
+            let place = run.path().display();
+            Failure::Diverged(format!("{message}; {saved} so far are in {place}"))
+        }
+        Failure::System(message) => Failure::System(format!("{message}; {}", how_to_resume(run))),
+        other => other,
+    }
+}
+
+/// The command that resumes a run, as part of a message.
+pub fn how_to_resume(run: &RunDir) -> String {
+    let path = run.path().display().to_string();
+    let path = shlex::try_quote(&path).map_or_else(|_| path.clone(), Into::into);
+    format!("resume with: headlight train --resume --run {path}")
+}
