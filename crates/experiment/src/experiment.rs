@@ -51,13 +51,12 @@ impl Experiment {
     ) -> Result<Self, Error> {
         check_model_size(&config)?;
         check_step_size(&config, &splits.train)?;
-        let (start, order) = match replay {
-            Some(Replay { start, order }) => (start, Some(order)),
-            None => {
-                let rng = &mut Stream::Weights.rng(config.seed);
-                let start = config.model.initial_parameters(config.inputs(), rng);
-                (start, None)
-            }
+        let (start, order) = if let Some(Replay { start, order }) = replay {
+            (start, Some(order))
+        } else {
+            let rng = &mut Stream::Weights.rng(config.seed);
+            let start = config.model.initial_parameters(config.inputs(), rng);
+            (start, None)
         };
         Ok(Self {
             config,
