@@ -203,12 +203,12 @@ fn invalid_sizes_are_named() {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn masks_padding_and_scales_that_do_not_fit_are_named() {
     let mut config = ModelConfig::new(4, 1, 1);
     config.attention.mask = Mask::Matrix(vec![vec![true; 3]; 2]);
     let error = config.validate_for(inputs(20, 3)).unwrap_err();
     assert_eq!(error.key, "attention.mask");
-    assert!(error.message.contains("2 rows; there are 3 queries"));
+    assert!(error.message.contains("2 rows") && error.message.contains("3 queries"));
     config.attention.mask = Mask::Matrix(vec![vec![true; 3], vec![true; 2], vec![true; 3]]);
     let error = config.validate_for(inputs(20, 3)).unwrap_err();
     assert!(error.message.contains("row 1 of the mask has 2 columns"));

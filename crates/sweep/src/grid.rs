@@ -141,4 +141,33 @@ mod tests {
             assert!(text.parse::<Seeds>().is_err(), "{text}");
         }
     }
+
+    #[test]
+    fn the_last_grid_varies_fastest() {
+        let grids = |texts: &[&str]| -> Vec<Grid> {
+            texts.iter().map(|text| text.parse().unwrap()).collect()
+        };
+        let points = product(&grids(&["model.d_model=2,4", "model.d_ff=0,8"])).unwrap();
+        let written = |point: &Vec<(String, toml::Value)>| {
+            let pairs = point.iter().map(|(key, value)| format!("{key}={value}"));
+            pairs.collect::<Vec<_>>().join(" ")
+        };
+        let expected = [[2, 0], [2, 8], [4, 0], [4, 8]];
+        let expected = expected.map(|[a, b]| format!("model.d_model={a} model.d_ff={b}"));
+        assert_eq!(points.iter().map(written).collect::<Vec<_>>(), expected);
+        assert_eq!(product(&[]).unwrap(), [Vec::new()]);
+        let twice = product(&grids(&["a.b=1", "a.c=1", "a.b=2"])).unwrap_err();
+        assert!(twice.to_string().contains("`a.b`"), "{twice}");
+        let many = |count: usize| {
+            let values: Vec<String> = (0..count).map(|value| value.to_string()).collect();
+            format!("a.b{count}={}", values.join(","))
+        };
+        let [large, larger] = [many(100), many(1001)];
+        assert_eq!(
+            product(&grids(&[&many(1000), &large])).unwrap().len(),
+            POINT_LIMIT
+        );
+        let refused = product(&grids(&[&large, &larger])).unwrap_err();
+        assert!(refused.to_string().contains("100000 points"), "{refused}");
+    }
 }
