@@ -75,7 +75,7 @@ impl Experiment {
         let mut dumped = config.dump.samples.iter();
         if let Some(sample) = dumped.find(|&&sample| sample >= train.len()) {
             return Err(Error::Input(format!(
-                "`dump.samples`: sample {sample} does not exist; the {} training samples are counted from 0",
+                "`dump.samples`: there is no sample {sample}; the {} training samples are counted from 0",
                 train.len()
             )));
         }

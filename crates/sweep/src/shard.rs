@@ -1,6 +1,6 @@
-//! Shards of a sweep, for many machines: which one this process computes.
+//! Shards of a sweep, for many machines, and the choice of the shard that this process computes.
 //!
-//! A flag names the shard, or the variable in which a scheduler numbers the tasks of an array.
+//! The shard comes from a flag, or from the variable in which a scheduler numbers the tasks of an array.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use headlight_trainer::Failure;
 
-/// One of `count` parts of a sweep, counted from 1.
+/// One of `count` parts of a sweep; `index` is counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     index: usize,
@@ -38,23 +38,23 @@ impl std::fmt::Display for Shard {
     }
 }
 
-/// The shard of this process, and what named it.
+/// The shard of this process, and where it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assignment {
     /// The shard.
     pub shard: Shard,
-    /// `--shard` or a scheduler's variable; `None` for a whole sweep.
+    /// `--shard`, or the scheduler's variable; `None` for a whole sweep.
     pub named_by: Option<&'static str>,
 }
 
 /// A scheduler that numbers the tasks of an array.
 struct Scheduler {
     name: &'static str,
-    /// The variable with the number of this task.
+    /// The environment variable with the number of this task.
     variable: &'static str,
-    /// The number of the first task, where `--shards` says how many there are.
+    /// The number of the first task, if `--shards` gives their count.
     first: usize,
-    /// How an array is asked for; the number of shards follows.
+    /// How to submit an array; the number of shards is appended.
     array: &'static str,
 }
 
@@ -74,25 +74,25 @@ const KUBERNETES: Scheduler = Scheduler {
     name: "Kubernetes",
     variable: "JOB_COMPLETION_INDEX",
     first: 0,
-    array: "an indexed job of completions: ",
+    array: "an indexed job with completions: ",
 };
 
-/// What `--shard` and `--shards` request.
+/// The request made by `--shard` or `--shards`.
 #[derive(Clone, Copy, Debug)]
 pub enum ShardRequest {
-    /// Neither was given: the shard that a scheduler names, or the whole sweep.
+    /// Neither flag: the shard that a scheduler names, or the whole sweep.
     Unspecified,
-    /// This shard.
+    /// `--shard`: this shard.
     This(Shard),
-    /// The one of these shards that a scheduler names.
+    /// `--shards`: the one of this many shards that a scheduler names.
     OneOf(NonZeroUsize),
 }
 
 impl Assignment {
-    /// The shard of this process, from what is asked for and from the variables of schedulers.
+    /// Determines the shard of this process from the flags and from the variables of schedulers.
     ///
     /// # Errors
-    /// When a variable makes no sense, contradicts what is asked for, or there are several.
+    /// When a variable is invalid or contradicts the flags, or several schedulers name a shard.
     pub fn new(
         request: ShardRequest,
         variable: impl Fn(&str) -> Option<String>,
@@ -105,7 +105,7 @@ impl Assignment {
             if let Some((other, _)) = named {
                 return Err(Failure::Input(format!(
                     "{} of {} and {} of {} are both set, and either could name the shard; \
-                     remove the other one with env -u {}",
+                     unset the wrong one, for example with env -u {}",
                     other.variable,
                     other.name,
                     scheduler.variable,
@@ -116,10 +116,10 @@ impl Assignment {
             named = Some((scheduler, shard));
         }
         match (request, named) {
-            (ShardRequest::This(asked), Some((scheduler, said))) if asked != said => {
+            (ShardRequest::This(requested), Some((scheduler, named))) if requested != named => {
                 Err(Failure::Input(format!(
-                    "--shard {asked} contradicts {}, which makes this shard {said}; \
-                     drop --shard, or unset the variable",
+                    "--shard {requested} contradicts {}, which makes this shard {named}; \
+                     remove --shard, or unset the variable",
                     scheduler.variable
                 )))
             }
@@ -132,8 +132,8 @@ impl Assignment {
                 named_by: Some(scheduler.variable),
             }),
             (ShardRequest::OneOf(count), None) => Err(Failure::Input(format!(
-                "it is unknown which of the {count} shards this is; pass --shard I/{count}, add --list for \
-                 the commands of all, or submit it as an array ({}{count})",
+                "it is unknown which of the {count} shards this is; pass --shard I/{count}, add --list to list \
+                 all commands, or submit an array ({}{count})",
                 SLURM.array
             ))),
             (ShardRequest::Unspecified, None) => Ok(Self {
@@ -143,14 +143,14 @@ impl Assignment {
         }
     }
 
-    /// Whether a scheduler named the shard: then the task may be a rerun.
+    /// Whether a scheduler named the shard. Its task may then be a rerun.
     pub fn is_scheduled(self) -> bool {
         self.named_by.is_some_and(|by| by != "--shard")
     }
 }
 
 impl Scheduler {
-    /// The shard that the scheduler's variables name, if they are set.
+    /// The shard that the scheduler's variables name; `None` if they are not set.
     fn shard(
         &self,
         request: ShardRequest,
@@ -159,33 +159,34 @@ impl Scheduler {
         let Some(id) = variable(self.variable) else {
             return Ok(None);
         };
-        let id = number(self.variable, &id)?;
+        let id = whole_number(self.variable, &id)?;
         let is_slurm = self.variable == SLURM.variable;
         match request {
             ShardRequest::OneOf(count) => {
                 let count = count.get();
-                // Tasks can be submitted again alone, as --array=3,7: then MIN and COUNT are of these.
+                // Single tasks can be submitted again (--array=3,7). MIN and MAX are then those of the
+                // selected tasks.
                 if is_slurm {
                     for end in ["SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX"] {
                         if let Some(text) = variable(end) {
-                            self.place(end, number(end, &text)?, count)?;
+                            self.place(end, whole_number(end, &text)?, count)?;
                         }
                     }
                 }
                 self.place(self.variable, id, count).map(Some)
             }
             _ if is_slurm => of_slurm_array(id, variable).map(Some),
-            // The only task of a job that is no array.
+            // A job that is not an array has one task, number 0.
             _ if self.variable == HYPERQUEUE.variable && id == 0 => Ok(None),
             ShardRequest::This(shard) => self.place(self.variable, id, shard.count).map(Some),
             ShardRequest::Unspecified => Err(Failure::Input(format!(
-                "{} is {id}, but {} does not say of how many tasks; pass --shards N, or --shard I/N",
+                "{} is {id}, but {} does not give the number of tasks; pass --shards N, or --shard I/N",
                 self.variable, self.name
             ))),
         }
     }
 
-    /// The shard of task `id`, where tasks are numbered for `count` shards.
+    /// The shard of task `id` in an array of `count` tasks.
     fn place(&self, variable: &str, id: usize, count: usize) -> Result<Shard, Failure> {
         match id.checked_sub(self.first) {
             Some(place) if place < count => Ok(Shard {
@@ -203,19 +204,21 @@ impl Scheduler {
     }
 }
 
-fn number(variable: &str, text: &str) -> Result<usize, Failure> {
+fn whole_number(variable: &str, text: &str) -> Result<usize, Failure> {
     text.trim().parse().map_err(|_| {
         Failure::Input(format!(
-            "{variable} is `{text}`, which is not a whole number; unset it, or pass the task's number"
+            "{variable} is `{text}`, which is not a whole number; unset it, or set it to the task's number"
         ))
     })
 }
 
-/// A whole array as the shards: Slurm numbers its tasks from MIN in steps of STEP.
+/// The shard of a task if the whole array is the sweep: Slurm numbers tasks from MIN in steps of STEP.
 fn of_slurm_array(id: usize, variable: &impl Fn(&str) -> Option<String>) -> Result<Shard, Failure> {
     let value = |name: &str| -> Result<Option<usize>, Failure> {
         let name = format!("SLURM_ARRAY_TASK_{name}");
-        variable(&name).map(|text| number(&name, &text)).transpose()
+        variable(&name)
+            .map(|text| whole_number(&name, &text))
+            .transpose()
     };
     let Some(count) = value("COUNT")? else {
         return Err(Failure::Input(
@@ -251,20 +254,20 @@ impl Shard {
         (1..=count).map(move |index| Self { index, count })
     }
 
-    /// The runs of this shard, of `runs` in all: contiguous ranges whose sizes differ by at most one.
+    /// The runs of this shard, out of `runs`: shards have contiguous ranges whose sizes differ by at most one.
     pub fn runs(self, runs: usize) -> Range<usize> {
         let start = |index: usize| (runs as u128 * index as u128 / self.count as u128) as usize;
         start(self.index - 1)..start(self.index)
     }
 
-    /// This shard's file, if `whole` is the file of all shards: `seeds.jsonl` has `seeds-07-of-64.jsonl`.
+    /// The file of this shard, such as `seeds-07-of-64.jsonl` if `whole` is `seeds.jsonl`.
     pub fn file(self, whole: &Path) -> PathBuf {
         let mut name = whole.file_stem().unwrap_or_default().to_owned();
         let digits = self.count.to_string().len();
         name.push(format!("-{:0digits$}-of-{}", self.index, self.count));
-        if let Some(ending) = whole.extension() {
+        if let Some(extension) = whole.extension() {
             name.push(".");
-            name.push(ending);
+            name.push(extension);
         }
         whole.with_file_name(name)
     }

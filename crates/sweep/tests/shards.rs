@@ -7,7 +7,7 @@ use std::path::Path;
 
 use headlight_sweep::{Assignment, Shard, ShardRequest, commands};
 
-/// What is chosen where these variables are set, or the message that refuses them.
+/// The choice with these variables set, or the message that refuses them.
 fn choose(asked: &str, variables: &str) -> Result<String, String> {
     let request = match asked.split_once(' ') {
         Some(("--shard", text)) => ShardRequest::This(text.parse().unwrap()),
@@ -50,7 +50,7 @@ fn a_flag_or_one_schedulers_variable_says_which_shard() {
     for (asked, variables, expected) in [
         ("", "", "1/1 whole"),
         ("--shard 3/7", "", "3/7 --shard"),
-        // All of an array, numbered as one likes; --array=10-30:10 is the third.
+        // A whole array with any numbers; the third is --array=10-30:10.
         ("", "ID=0 COUNT=4", "1/4 SLURM_ARRAY_TASK_ID"),
         ("", "ID=3 COUNT=4 MIN=1 STEP=1", "3/4 SLURM_ARRAY_TASK_ID"),
         (
@@ -59,7 +59,7 @@ fn a_flag_or_one_schedulers_variable_says_which_shard() {
             "3/3 SLURM_ARRAY_TASK_ID",
         ),
         ("--shard 3/4", "ID=3 COUNT=4 MIN=1", "3/4 --shard"),
-        // Two tasks of 64 once more, as --array=17,33.
+        // Two of 64 tasks, submitted again as --array=17,33.
         (
             "--shards 64",
             "ID=33 COUNT=2 MIN=17 MAX=33 STEP=16",
@@ -67,7 +67,7 @@ fn a_flag_or_one_schedulers_variable_says_which_shard() {
         ),
         ("--shards 7", "HQ=7", "7/7 HQ_TASK_ID"),
         ("--shard 7/7", "HQ=7", "7/7 --shard"),
-        // No array.
+        // Not an array.
         ("", "HQ=0", "1/1 whole"),
         ("--shard 2/3", "HQ=0", "2/3 --shard"),
         ("--shards 7", "INDEX=6", "7/7 JOB_COMPLETION_INDEX"),
@@ -82,7 +82,7 @@ fn a_flag_or_one_schedulers_variable_says_which_shard() {
 }
 
 #[test]
-fn what_contradicts_itself_is_refused() {
+fn contradictions_are_refused() {
     for (asked, variables, part) in [
         ("", "ID=4 COUNT=4", "not a task of an array"),
         ("", "ID=15 COUNT=3 MIN=10 STEP=10", "not a task of an array"),
@@ -94,7 +94,7 @@ fn what_contradicts_itself_is_refused() {
         ("--shard 2/4", "ID=3 COUNT=4 MIN=1", "makes this shard 3/4"),
         ("--shard 3/5", "ID=3 COUNT=4 MIN=1", "makes this shard 3/4"),
         ("--shards 64", "", "which of the 64 shards"),
-        // An array from 0 is refused in each of its tasks, not in the first alone.
+        // An array from 0 is refused in each of its tasks, not only in the first.
         (
             "--shards 4",
             "ID=2 MIN=0 MAX=3 COUNT=4",
@@ -106,11 +106,11 @@ fn what_contradicts_itself_is_refused() {
             "SLURM_ARRAY_TASK_MAX is 8",
         ),
         ("--shards 4", "ID=5", "sbatch --array=1-4"),
-        ("", "HQ=3", "HyperQueue does not say of how many"),
+        ("", "HQ=3", "HQ_TASK_ID is 3, but HyperQueue"),
         ("--shards 4", "HQ=0", "numbered 1 to 4"),
         ("--shards 4", "HQ=5", "hq submit --array 1-4"),
         ("--shard 1/4", "HQ=2", "contradicts HQ_TASK_ID"),
-        ("", "INDEX=0", "Kubernetes does not say of how many"),
+        ("", "INDEX=0", "JOB_COMPLETION_INDEX is 0, but Kubernetes"),
         ("--shards 4", "INDEX=4", "numbered 0 to 3"),
         ("--shard 1/1", "INDEX=1", "JOB_COMPLETION_INDEX is 1"),
         ("--shards 4", "INDEX=-1", "not a whole number"),
@@ -125,7 +125,7 @@ fn what_contradicts_itself_is_refused() {
 }
 
 #[test]
-fn files_of_shards_are_in_order() {
+fn files_of_shards_sort_by_name() {
     let file = |shard: &str, whole: &str| {
         let shard: Shard = shard.parse().unwrap();
         shard.file(Path::new(whole)).display().to_string()
@@ -145,7 +145,7 @@ fn list(command: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn all_else_is_kept_and_quoted() {
+fn other_arguments_are_kept_and_quoted() {
     let rule = "data.rule={ kind = \"token-anywhere\", token = 1 }";
     let lines = list(&[
         "headlight",
@@ -161,9 +161,7 @@ fn all_else_is_kept_and_quoted() {
     assert_eq!(lines.len(), 2);
     assert_eq!(
         lines[1],
-        format!(
-            "headlight sweep 'it'\\''s.toml' --set '{rule}' --shard 2/2 --out o/s-2-of-2.jsonl"
-        )
+        format!("headlight sweep \"it's.toml\" --set '{rule}' --shard 2/2 --out o/s-2-of-2.jsonl")
     );
     let lines = list(&[
         "h",

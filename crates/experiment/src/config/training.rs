@@ -98,9 +98,7 @@ impl TrainingConfig {
             if !(size.is_finite() && size as f32 > 0.0) {
                 return Err(InvalidValue::new(
                     key,
-                    format!(
-                        "{key} is {size:e}; it must be a positive number that float32 can represent"
-                    ),
+                    format!("{key} is {size:e}; it must be a positive number, in float32 too"),
                 ));
             }
         }

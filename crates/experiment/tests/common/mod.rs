@@ -9,7 +9,7 @@ use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, TrainingState};
 
 /// 10 training samples in batches of 4, 3 steps per epoch, 2 epochs.
-pub const CONFIG: &str = "\
+pub(crate) const CONFIG: &str = "\
 seed = 3
 
 [data]
@@ -28,13 +28,13 @@ batch_size = 4
 ";
 
 /// Reads [`CONFIG`] with these `--set` changes.
-pub fn parse(changes: &[&str]) -> Result<ExperimentConfig, String> {
+pub(crate) fn parse(changes: &[&str]) -> Result<ExperimentConfig, String> {
     let changes = changes.iter().map(|change| ("--set", *change));
     toml::parse("c.toml", CONFIG.to_owned(), changes, |_| Ok(()))
 }
 
 /// The samples `[0, 1, index, 1]`: positive where `positive` says so.
-pub fn dataset(positive: &[bool]) -> Dataset {
+pub(crate) fn dataset(positive: &[bool]) -> Dataset {
     let mut dataset = Dataset::empty(3);
     for (index, &label) in positive.iter().enumerate() {
         dataset.push(&[0, 1, index as u32 % 8 + 1, 1], label);
@@ -43,7 +43,7 @@ pub fn dataset(positive: &[bool]) -> Dataset {
 }
 
 /// The experiment of a config, with 10 training samples and these held-out ones.
-pub fn experiment(config: ExperimentConfig, held_out: &[bool]) -> Experiment {
+pub(crate) fn experiment(config: ExperimentConfig, held_out: &[bool]) -> Experiment {
     let splits = Splits {
         train: dataset(&[false; 10]),
         held_out: dataset(held_out),
@@ -53,12 +53,12 @@ pub fn experiment(config: ExperimentConfig, held_out: &[bool]) -> Experiment {
 
 /// An engine that returns these losses step by step, and these logits sample by sample.
 #[derive(Default)]
-pub struct Scripted {
-    pub losses: Vec<f64>,
-    pub logits: Vec<f64>,
-    pub steps: usize,
+pub(crate) struct Scripted {
+    pub(crate) losses: Vec<f64>,
+    pub(crate) logits: Vec<f64>,
+    pub(crate) steps: usize,
     /// The samples of each step.
-    pub batches: Vec<Vec<u32>>,
+    pub(crate) batches: Vec<Vec<u32>>,
 }
 
 impl Engine for Scripted {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// An empty folder of this name.
-pub fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
@@ -12,7 +12,7 @@ pub fn folder(name: &str) -> PathBuf {
 }
 
 /// Writes a file of these lines.
-pub fn file(folder: &Path, name: &str, lines: &[String]) -> PathBuf {
+pub(crate) fn file(folder: &Path, name: &str, lines: &[String]) -> PathBuf {
     let path = folder.join(name);
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     fs::write(&path, text).unwrap();
