@@ -1,11 +1,11 @@
-//! Whether a set of parameters belongs to a model.
+//! Checks that a set of parameters belongs to a model.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{Layout, Parameter};
 
-/// Every way in which given parameters differ from those of a model.
+/// Every difference between given parameters and those of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterMismatch(pub Vec<String>);
 
@@ -18,16 +18,17 @@ impl fmt::Display for ParameterMismatch {
 impl std::error::Error for ParameterMismatch {}
 
 impl Parameter {
-    /// Puts parameters of any order into that of a model.
+    /// Sorts parameters into a model's order.
     ///
     /// # Errors
-    /// When they do not match the model's by name and shape, or hold NaN or infinity: lists each
-    /// difference.
+    /// When names or shapes differ from the model's, or values are NaN or infinite. Lists each difference.
     pub fn arrange(
         given: impl IntoIterator<Item = Self>,
         layout: &[Layout],
     ) -> Result<Vec<Self>, ParameterMismatch> {
-        let named = given.into_iter().map(|own| (own.name.clone(), own));
+        let named = given
+            .into_iter()
+            .map(|parameter| (parameter.name.clone(), parameter));
         let mut given: BTreeMap<String, Self> = named.collect();
         let mut differences = Vec::new();
         let mut arranged = Vec::with_capacity(layout.len());

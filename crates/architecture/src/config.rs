@@ -1,4 +1,4 @@
-//! The shape of a model: its sizes and what its attention does.
+//! The config of a model: its sizes, and the settings of its attention.
 
 use headlight_data::InvalidValue;
 use serde::{Deserialize, Serialize};
@@ -11,52 +11,51 @@ use crate::{Mask, Scale};
 pub struct ModelConfig {
     /// Width of embeddings and of the residual stream.
     pub d_model: usize,
-    /// Attention heads a block; divides `d_model`.
+    /// Attention heads per block; divides `d_model`.
     #[serde(default = "one")]
     pub n_heads: usize,
-    /// Blocks, one after the other.
+    /// Number of blocks.
     #[serde(default = "one")]
     pub n_layers: usize,
-    /// Added to the variance in layer norm. The notebook has 1e-6; Keras's default is 1e-3,
-    /// Burn's and PyTorch's 1e-5.
+    /// Added to the variance in layer norm. The notebook uses 1e-6; Keras's default is 1e-3, and Burn's and
+    /// PyTorch's is 1e-5.
     #[serde(default = "notebook_layer_norm_eps")]
     pub layer_norm_eps: f64,
     /// Width of the feed-forward layer that follows attention in each block; 0 for none.
     #[serde(default)]
     pub d_ff: usize,
-    /// Whether each position adds a learned vector to its token's.
+    /// Whether a learned vector for each position is added to the token's vector.
     #[serde(default = "yes")]
     pub positions: bool,
-    /// What attention does.
+    /// Settings of the attention.
     #[serde(default)]
     pub attention: AttentionConfig,
 }
 
-/// What a model must know of the samples that it will see.
+/// The properties of the samples that determine the shape of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {
-    /// Number of tokens, `[CLS]` = 0 among them.
+    /// Number of tokens, including `[CLS]` = 0.
     pub vocab_size: usize,
-    /// Positions of a sample, `[CLS]` among them.
+    /// Positions of a sample, including `[CLS]`.
     pub positions: usize,
-    /// Where `[CLS]` stands.
+    /// The position of `[CLS]`.
     pub cls_position: usize,
 }
 
-/// The `[model.attention]` section: the same for all blocks.
+/// The `[model.attention]` section, which applies to all blocks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AttentionConfig {
-    /// What makes queries, keys and values of a position's vector.
+    /// The projections that compute queries, keys and values.
     pub projections: ProjectionKind,
-    /// What products of queries and keys are multiplied by.
+    /// The factor of the products of queries and keys.
     pub scale: Scale,
-    /// Divides scores besides: above 1 weights are more even, below 1 sharper.
+    /// Divides the scaled scores: above 1, weights become more even; below 1, sharper.
     pub temperature: f64,
     /// Which keys each query may look at, by position.
     pub mask: Mask,
-    /// A token that no query looks at, wherever it stands: what fills up samples that are shorter
-    /// than others.
+    /// A token that no query looks at, at any position: it pads samples that are shorter than others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub padding_token: Option<u32>,
 }
@@ -73,16 +72,16 @@ impl Default for AttentionConfig {
     }
 }
 
-/// What makes queries, keys and values of a position's vector.
+/// How queries, keys and values are computed from a position's vector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProjectionKind {
-    /// A projection for each of the three.
+    /// A separate projection for each of the three.
     #[default]
     Separate,
     /// One projection for all three, so that a query is its own key.
     Shared,
-    /// Nothing: all three are the vector itself.
+    /// No projection: all three are the vector itself.
     None,
 }
 
@@ -99,7 +98,7 @@ fn notebook_layer_norm_eps() -> f64 {
 }
 
 impl AttentionConfig {
-    /// What products of queries and keys are multiplied by: scale over temperature.
+    /// The factor of the products of queries and keys: scale divided by temperature.
     pub fn factor(&self, d_head: usize) -> f64 {
         self.scale.factor(d_head) / self.temperature
     }
@@ -111,8 +110,8 @@ impl ModelConfig {
         self.d_model / self.n_heads
     }
 
-    /// The config of a model with these sizes and nothing else out of the ordinary: the notebook's
-    /// has `d_model` 8 and one head.
+    /// The config of a model with these sizes and defaults for everything else. The notebook's model has
+    /// `d_model` 8, one head and one layer.
     pub fn new(d_model: usize, n_heads: usize, n_layers: usize) -> Self {
         Self {
             d_model,
@@ -128,7 +127,7 @@ impl ModelConfig {
     /// Checks every value.
     ///
     /// # Errors
-    /// Names the first value that cannot be used.
+    /// Names the first invalid value.
     pub fn validate(&self) -> Result<(), InvalidValue> {
         let invalid = |key: &str, message: String| Err(InvalidValue::new(key, message));
         for (key, size, limit) in [
@@ -161,7 +160,10 @@ impl ModelConfig {
         if self.d_ff > 16384 {
             return invalid(
                 "d_ff",
-                format!("d_ff is {}; it can be 0, for none, to 16384", self.d_ff),
+                format!(
+                    "d_ff is {}; it can be 0 (no feed-forward layer) to 16384",
+                    self.d_ff
+                ),
             );
         }
         let attention = &self.attention;
@@ -169,7 +171,7 @@ impl ModelConfig {
             return invalid(
                 "attention.temperature",
                 format!(
-                    "temperature is {}; it must be a positive number, and 1 changes nothing",
+                    "temperature is {}; it must be a positive number (1 has no effect)",
                     attention.temperature
                 ),
             );
@@ -178,18 +180,16 @@ impl ModelConfig {
         if !factor.is_finite() {
             return invalid(
                 "attention.scale",
-                format!(
-                    "scale over temperature is {factor}; both must be numbers that float32 holds"
-                ),
+                format!("scale / temperature is {factor}; it must be a finite float32 number"),
             );
         }
         Ok(())
     }
 
-    /// Checks what depends on the samples.
+    /// Checks the values that depend on the samples.
     ///
     /// # Errors
-    /// Names the first value that does not fit them.
+    /// Names the first value that is invalid for such samples.
     pub fn validate_for(&self, inputs: Inputs) -> Result<(), InvalidValue> {
         let positions = inputs.positions;
         self.attention

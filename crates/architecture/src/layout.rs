@@ -1,6 +1,6 @@
-//! The parameters of a model by name and shape, in the model's order, and what each starts from.
+//! The parameters of a model, in the model's order: name, shape and initial values of each.
 //!
-//! Names say where a parameter stands (`blocks.0.attention.query.weight`); matrices are `[in, out]`, as in
+//! A name is a path in the model (`blocks.0.attention.query.weight`); matrices are `[in, out]`, as in
 //! Keras. Initial values are Keras's defaults: embeddings uniform in (-0.05, 0.05), weight matrices Glorot
 //! uniform in `±sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio 2010), biases 0, gamma 1, beta 0.
 
@@ -13,15 +13,15 @@ const EMBEDDING_LIMIT: f32 = 0.05;
 /// A parameter without its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
-    /// Where it stands in the model.
+    /// Its path in the model.
     pub name: String,
     /// Extent of each axis.
     pub shape: Vec<usize>,
-    /// What its values start from.
+    /// Its initial values.
     pub initial: Initial,
 }
 
-/// What the values of a parameter start from.
+/// The initial values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Initial {
     /// Drawn uniformly from `[-limit, limit)`.
@@ -31,7 +31,7 @@ pub enum Initial {
 }
 
 impl ModelConfig {
-    /// All parameters of the model for such inputs, in the model's order.
+    /// All parameters of a model with such inputs, in the model's order.
     pub fn layout(&self, inputs: Inputs) -> Vec<Layout> {
         let (d_model, heads) = (self.d_model, self.n_heads * self.d_head());
         let mut list = List(Vec::new());
@@ -98,7 +98,7 @@ impl ProjectionKind {
     }
 }
 
-/// A list of parameters as it grows.
+/// Builds the list of parameters.
 struct List(Vec<Layout>);
 
 impl List {

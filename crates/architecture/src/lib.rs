@@ -1,5 +1,5 @@
-//! What a model is: its sizes and switches, its parameters by name and shape, its initial weights, and
-//! which keys its queries may look at.
+//! The architecture of a model: its sizes and switches, its parameters by name and shape, its initial
+//! weights, and its attention masks.
 //!
 //! Nothing here computes a forward pass: `headlight-fused` and `headlight-model` do, both from the same
 //! [`ModelConfig`] and the same [`Parameter`]s.
@@ -12,7 +12,7 @@
 //! let inputs = Inputs { vocab_size: 51, positions: 7, cls_position: 0 };
 //! let parameters = notebook.initial_parameters(inputs, &mut Stream::Weights.rng(0));
 //! assert_eq!(parameters[0].name, "token_embedding");
-//! assert_eq!(parameters.iter().map(|own| own.values.len()).sum::<usize>(), 777);
+//! assert_eq!(parameters.iter().map(|parameter| parameter.values.len()).sum::<usize>(), 777);
 //! ```
 
 mod arrange;

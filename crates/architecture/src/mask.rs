@@ -7,27 +7,27 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Which keys each query may look at, by position.
 ///
-/// In TOML `"none"`, `"causal"`, or a matrix with a row a query and a column a key:
+/// In TOML `"none"`, `"causal"`, or a matrix with one row per query and one column per key:
 /// `[[1, 0], [1, 1]]` or `[[true, false], [true, true]]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Mask {
-    /// All of them.
+    /// All keys.
     #[default]
     None,
-    /// Those at its own position and before.
+    /// The keys at the query's own position and before it.
     Causal,
-    /// Those that are true. `[query][key]`
+    /// The keys that are true in the query's row. `[query][key]`
     Matrix(Vec<Vec<bool>>),
 }
 
 impl Mask {
-    /// The mask for some numbers of queries and keys, row-major, true where a query may look;
-    /// `None` where it may look everywhere. `[query, key]`
+    /// The mask for these numbers of queries and keys, row-major, true where a query may look;
+    /// `None` if every query may look everywhere. `[query, key]`
     ///
-    /// With other numbers of keys than queries, a causal mask counts both from the first.
+    /// If the numbers differ, a causal mask still lets query `i` look at keys 0 to `i`.
     ///
     /// # Errors
-    /// When the matrix is of another shape: says of which.
+    /// When the matrix has a different shape. Names the row or the number of rows.
     pub fn matrix(&self, queries: usize, keys: usize) -> Result<Option<Vec<bool>>, String> {
         match self {
             Self::None => Ok(None),
@@ -102,7 +102,7 @@ impl<'de> Deserialize<'de> for Mask {
     }
 }
 
-/// A boolean, as such or as 0 or 1.
+/// A boolean, written as `true` and `false` or as 1 and 0.
 struct Switch(bool);
 
 impl<'de> Deserialize<'de> for Switch {

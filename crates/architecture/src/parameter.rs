@@ -1,9 +1,9 @@
-//! A parameter's values on the host.
+//! A named parameter.
 
-/// A parameter's values on the host.
+/// A named parameter, with its values as plain numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Where it stands in the model.
+    /// Its path in the model, such as `classifier.bias`.
     pub name: String,
     /// Extent of each axis.
     pub shape: Vec<usize>,

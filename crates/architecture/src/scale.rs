@@ -1,27 +1,27 @@
-//! What products of queries and keys are multiplied by.
+//! The factor of the products of queries and keys.
 
 use std::fmt;
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What products of queries and keys are multiplied by.
+/// The factor of the products of queries and keys.
 ///
 /// In TOML `true`, `false`, or a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scale {
-    /// `1 / sqrt(d_head)`, which keeps the variance of scores where that of queries and keys is
+    /// `1 / sqrt(d_head)`, which gives scores the variance of queries and keys
     /// (Vaswani et al. 2017, section 3.2.1).
     #[default]
     Root,
-    /// 1: products are the scores.
+    /// 1: the products are the scores.
     Off,
-    /// A number of one's own.
+    /// This number.
     Factor(f64),
 }
 
 impl Scale {
-    /// The factor for queries and keys of some width.
+    /// The factor for queries and keys of this width.
     pub fn factor(self, d_head: usize) -> f64 {
         match self {
             Self::Root => 1.0 / (d_head as f64).sqrt(),

@@ -8,7 +8,7 @@ use crate::{Inputs, Layout, ModelConfig};
 type Row = [String; 3];
 
 impl ModelConfig {
-    /// Number of trainable numbers.
+    /// The number of trainable parameters, counted as single numbers.
     pub fn parameter_count(&self, inputs: Inputs) -> usize {
         self.layout(inputs).iter().map(Layout::size).sum()
     }
@@ -17,7 +17,7 @@ impl ModelConfig {
     pub fn summary(&self, inputs: Inputs) -> String {
         let layout = self.layout(inputs);
         let count = |prefix: &str| -> usize {
-            let parts = layout.iter().filter(|own| own.name.starts_with(prefix));
+            let parts = layout.iter().filter(|part| part.name.starts_with(prefix));
             parts.map(Layout::size).sum()
         };
         let (positions, heads) = (inputs.positions, self.n_heads);
@@ -56,7 +56,7 @@ fn row(layer: &str, output: String, parameters: usize) -> Row {
     [layer.to_owned(), output, parameters.to_string()]
 }
 
-/// A Markdown table that is also aligned as plain text; the last column to the right.
+/// A Markdown table, aligned so that it also reads well as plain text; the last column is right-aligned.
 fn table(header: &Row, rows: &[Row]) -> String {
     let mut width = header.each_ref().map(String::len);
     for row in rows {

@@ -1,7 +1,9 @@
 //! Sizes and switches, parameters by name and shape, initial weights, masks.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_architecture::{Inputs, Mask, ModelConfig, Parameter, Scale};
+use headlight_architecture::{
+    Initial, Inputs, Mask, ModelConfig, Parameter, ProjectionKind, Scale,
+};
 use headlight_data::Stream;
 
 fn inputs(vocab_size: usize, positions: usize) -> Inputs {
@@ -42,12 +44,69 @@ fn the_notebooks_model_has_777_parameters_with_these_names() {
         ("classifier.bias".to_owned(), vec![1]),
     ];
     assert_eq!(names, expected);
-    let summary = config.summary(inputs);
-    assert!(
-        summary.contains("| blocks.0.attention         | (batch, 7, 8)    |        288 |"),
-        "{summary}"
+    assert_eq!(
+        config.summary(inputs),
+        "\
+| layer                      | output           | parameters |
+| -------------------------- | ---------------- | ---------: |
+| tokens                     | (batch, 7)       |          0 |
+| token_embedding            | (batch, 7, 8)    |        408 |
+| position_embedding         | (batch, 7, 8)    |         56 |
+| blocks.0.attention         | (batch, 7, 8)    |        288 |
+| blocks.0.attention weights | (batch, 1, 7, 7) |          0 |
+| blocks.0.norm              | (batch, 7, 8)    |         16 |
+| classifier                 | (batch, 1)       |          9 |
+
+Trainable parameters: 777
+"
     );
-    assert!(summary.contains("Trainable parameters: 777"), "{summary}");
+}
+
+#[test]
+fn every_switch_has_its_parameters() {
+    let mut config = ModelConfig::new(4, 2, 2);
+    (config.d_ff, config.positions) = (6, false);
+    config.attention.projections = ProjectionKind::Shared;
+    let layout = config.layout(inputs(5, 3));
+    let found: Vec<String> = layout
+        .iter()
+        .map(|own| format!("{} {:?} {}", own.name, own.shape, own.size()))
+        .collect();
+    let mut expected = vec!["token_embedding [5, 4] 20".to_owned()];
+    for block in 0..2 {
+        let parts = [
+            "attention.shared.weight [4, 4] 16",
+            "attention.shared.bias [4] 4",
+            "attention.output.weight [4, 4] 16",
+            "attention.output.bias [4] 4",
+            "norm.gamma [4] 4",
+            "norm.beta [4] 4",
+            "feed_forward.hidden.weight [4, 6] 24",
+            "feed_forward.hidden.bias [6] 6",
+            "feed_forward.output.weight [6, 4] 24",
+            "feed_forward.output.bias [4] 4",
+            "feed_forward.norm.gamma [4] 4",
+            "feed_forward.norm.beta [4] 4",
+        ];
+        expected.extend(parts.map(|part| format!("blocks.{block}.{part}")));
+    }
+    expected.extend(["classifier.weight [4, 1] 4", "classifier.bias [1] 1"].map(str::to_owned));
+    assert_eq!(found, expected);
+    let hidden = layout
+        .iter()
+        .find(|own| own.name.ends_with("hidden.weight"));
+    let limit = (6.0_f32 / 10.0).sqrt();
+    assert_eq!(hidden.unwrap().initial, Initial::Uniform(limit));
+
+    let summary = config.summary(inputs(5, 3));
+    let feed_forward = "| blocks.1.feed_forward      | (batch, 3, 4)    |         66 |";
+    assert!(summary.contains(feed_forward), "{summary}");
+    assert!(!summary.contains("position_embedding"), "{summary}");
+
+    config.attention.projections = ProjectionKind::None;
+    let bare = config.layout(inputs(5, 3));
+    assert!(!bare.iter().any(|own| own.name.contains("shared")));
+    assert_eq!(bare.len(), layout.len() - 4);
 }
 
 #[test]
@@ -144,12 +203,12 @@ fn invalid_sizes_are_named() {
 }
 
 #[test]
-fn what_does_not_fit_is_named() {
+fn masks_padding_and_scales_that_do_not_fit_are_named() {
     let mut config = ModelConfig::new(4, 1, 1);
     config.attention.mask = Mask::Matrix(vec![vec![true; 3]; 2]);
     let error = config.validate_for(inputs(20, 3)).unwrap_err();
     assert_eq!(error.key, "attention.mask");
-    assert!(error.message.contains("2 rows; there are 3 queries"));
+    assert!(error.message.contains("2 rows") && error.message.contains("3 queries"));
     config.attention.mask = Mask::Matrix(vec![vec![true; 3], vec![true; 2], vec![true; 3]]);
     let error = config.validate_for(inputs(20, 3)).unwrap_err();
     assert!(error.message.contains("row 1 of the mask has 2 columns"));

@@ -1,4 +1,4 @@
-//! The best model so far, by the measure of `training.keep_best`.
+//! Keeps the best model so far, by the measure of `training.keep_best`.
 
 use headlight_architecture::Parameter;
 
@@ -6,31 +6,31 @@ use crate::config::TrainingConfig;
 use crate::engine::Engine;
 use crate::metrics::{Measure, StepMetrics};
 
-/// Keeps the best model, and says when training has gone too long without a better one.
+/// Keeps the best model, and reports when `training.patience` runs out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestTracker {
-    /// What is compared.
+    /// The measure by which models are compared.
     pub measure: Measure,
     patience: usize,
     /// The best model so far.
     pub best: Option<BestModel>,
 }
 
-/// A model that was better than all before it.
+/// The best model so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestModel {
-    /// What was measured.
+    /// The value of the measure.
     pub value: f64,
-    /// Steps taken until then.
+    /// The number of steps that it was trained for.
     pub step: usize,
-    /// Evaluations since.
+    /// The number of evaluations since then.
     pub waited: usize,
-    /// The model, in its order.
+    /// Its parameters, in the model's order.
     pub parameters: Vec<Parameter>,
 }
 
 impl BestTracker {
-    /// The tracker that a config asks for, if it asks for one.
+    /// A tracker for the measure of `keep_best`; `None` if the config has none.
     pub fn new(config: &TrainingConfig) -> Option<Self> {
         Some(Self {
             measure: config.keep_best?,
@@ -58,7 +58,7 @@ impl BestTracker {
         }
     }
 
-    /// Whether as many evaluations as the config allows have passed without a better model.
+    /// Whether `patience` evaluations or more have passed without a better model.
     pub fn is_out_of_patience(&self) -> bool {
         let waited = self.best.as_ref().map_or(0, |best| best.waited);
         self.patience > 0 && waited >= self.patience

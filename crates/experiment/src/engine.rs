@@ -1,7 +1,7 @@
-//! What every engine can do: take training steps, and say what its model predicts.
+//! The interface of engines: take training steps, predict, and save or restore the state.
 //!
-//! All engines start from the same weights, see the same batches and leave the same files. Burn's engine,
-//! which is not in this crate, is the reference; [`FusedEngine`](crate::FusedEngine) proves itself
+//! All engines start from the same weights, see the same batches, and their runs write the same files. Burn's
+//! engine, which is not in this crate, is the reference: [`FusedEngine`](crate::FusedEngine) is tested
 //! against it.
 
 use headlight_architecture::Parameter;
@@ -9,16 +9,16 @@ use headlight_data::Dataset;
 
 use crate::Error;
 
-/// A model in training.
+/// Trains a model and evaluates it.
 pub trait Engine {
     /// Takes one step of Adam; returns the batch's mean loss before it.
     fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64;
 
-    /// Writes what the model predicts for at most [`samples_per_pass`](Self::samples_per_pass) samples
-    /// over `predictions`.
+    /// Replaces `predictions` by those for these samples, at most
+    /// [`samples_per_pass`](Self::samples_per_pass).
     fn predict(&mut self, dataset: &Dataset, samples: &[u32], predictions: &mut Predictions);
 
-    /// How many samples one call of [`predict`](Self::predict) takes at most.
+    /// The most samples that one call of [`predict`](Self::predict) takes.
     fn samples_per_pass(&self) -> usize;
 
     /// The gradient of a batch's loss for each parameter, in the model's order.
@@ -27,20 +27,20 @@ pub trait Engine {
     /// All parameters, in the model's order.
     fn parameters(&self) -> Vec<Parameter>;
 
-    /// All that the next steps depend on.
+    /// The complete state that the next steps depend on.
     fn state(&self) -> TrainingState;
 
-    /// Continues from a state: on a CPU, with the same bytes as where the state was taken.
+    /// Restores a state. On a CPU, the next steps then give the same bytes as they would have without the break.
     ///
     /// # Errors
     /// When the state belongs to a different model.
     fn restore(&mut self, state: &TrainingState) -> Result<(), Error>;
 }
 
-/// A model in training, as plain arrays.
+/// The state of a model in training, as plain arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainingState {
-    /// In the model's order.
+    /// The parameters, in the model's order.
     pub parameters: Vec<Parameter>,
     /// Adam's mean of gradients, over all parameters in that order.
     pub first: Vec<f32>,
@@ -51,29 +51,30 @@ pub struct TrainingState {
 }
 
 impl TrainingState {
-    /// Checks that the state has the names, shapes and moments of `own` parameters.
+    /// Checks that names, shapes and numbers of moments match the `expected` parameters.
     ///
     /// # Errors
     /// Names the first difference.
-    pub fn check(&self, own: &[Parameter]) -> Result<(), Error> {
+    pub fn check(&self, expected: &[Parameter]) -> Result<(), Error> {
         let differs = |what: String| {
             Err(Error::Input(format!(
-                "it belongs to a different model: {what}"
+                "it belongs to a different model: it has {what}"
             )))
         };
-        let (theirs, ours) = (self.parameters.len(), own.len());
-        if theirs != ours {
-            return differs(format!("{theirs} parameters, not {ours}"));
+        let (found, count) = (self.parameters.len(), expected.len());
+        if found != count {
+            return differs(format!("{found} parameters, not {count}"));
         }
-        for (theirs, own) in self.parameters.iter().zip(own) {
-            if (&theirs.name, &theirs.shape) != (&own.name, &own.shape) {
+        for (found, expected) in self.parameters.iter().zip(expected) {
+            if (&found.name, &found.shape) != (&expected.name, &expected.shape) {
                 return differs(format!(
                     "`{}` {:?}, not `{}` {:?}",
-                    theirs.name, theirs.shape, own.name, own.shape
+                    found.name, found.shape, expected.name, expected.shape
                 ));
             }
         }
-        let count: usize = own.iter().map(|parameter| parameter.values.len()).sum();
+        let sizes = expected.iter().map(|parameter| parameter.values.len());
+        let count: usize = sizes.sum();
         let moments = (self.first.len(), self.second.len());
         if moments != (count, count) {
             return differs(format!(
@@ -85,7 +86,7 @@ impl TrainingState {
     }
 }
 
-/// What a model predicts for some samples.
+/// The predictions of a model for some samples.
 #[derive(Clone, Debug, Default)]
 pub struct Predictions {
     /// Log-odds of the positive class. `[sample]`
@@ -99,7 +100,7 @@ pub struct Predictions {
 }
 
 impl Predictions {
-    /// Forgets all samples, and keeps the memory.
+    /// Removes all samples, and keeps the allocated memory.
     pub fn clear(&mut self) {
         self.logits.clear();
         self.probabilities.clear();

@@ -1,13 +1,13 @@
-//! Why an experiment cannot begin or go on.
+//! The errors of an experiment.
 
 use std::fmt;
 
-/// Why an experiment cannot begin or go on, as one sentence for its user.
+/// Why an experiment cannot start or continue, as one sentence for its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The config, or samples and weights from elsewhere, cannot be used.
+    /// The config, or samples or weights from outside, are invalid.
     Input(String),
-    /// The loss, the weights or what follows from them became NaN or infinite.
+    /// The loss, the weights or values computed from them became NaN or infinite.
     Diverged(String),
 }
 

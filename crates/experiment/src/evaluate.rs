@@ -1,25 +1,25 @@
-//! A model's measurements over a split.
+//! Evaluates a model on a split.
 
 use headlight_data::{Batches, Dataset, LabelRule};
 
 use crate::engine::{Engine, Predictions};
 use crate::metrics::{EvalMetrics, Tally};
 
-/// How good a model is over a split, and where `[CLS]` looks in it.
+/// The metrics of a model on a split, and the attention of `[CLS]` there.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// Loss, counts and ratios.
+    /// All metrics.
     pub metrics: EvalMetrics,
-    /// Attention of `[CLS]` on each position, in the last block, mean over heads and over positive
-    /// samples; `None` where there are none. `[position]`
+    /// Attention of `[CLS]` to each position, in the last block, mean over heads and over positive
+    /// samples; `None` without positive samples. `[position]`
     pub attention_positive: Option<Vec<f64>>,
     /// The same over negative samples.
     pub attention_negative: Option<Vec<f64>>,
 }
 
-/// Measures a model over all samples of a split; `None` where the split is empty.
+/// Evaluates a model on all samples of a split; `None` if the split is empty.
 ///
-/// The rule names the positions that decide a sample's label; without a rule, attention on them is not
+/// The rule gives the positions that decide a sample's label. Without a rule, the attention to them is not
 /// measured.
 pub fn evaluate(
     engine: &mut dyn Engine,

@@ -1,4 +1,4 @@
-//! A config with its samples and what training starts from.
+//! A config together with its samples and the initial weights.
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use headlight_data::{Batches, Dataset, Splits, Stream};
 use crate::Error;
 use crate::config::ExperimentConfig;
 
-/// The largest model, in parameters: 1 GiB of them, and as much again for each of Adam's moments.
+/// The most parameters of a model. They take 1 GiB, and each of Adam's two moments takes another.
 const PARAMETER_LIMIT: u128 = 1 << 28;
 
-/// The most attention weights per block that one forward pass without gradients may hold.
+/// The most attention weights per block in one forward pass without gradients.
 const ATTENTION_LIMIT: usize = 1 << 24;
 
-/// The most attention weights that a training step may hold, over all blocks.
+/// The most attention weights in one training step, over all blocks.
 const STEP_LIMIT: usize = 1 << 26;
 
-/// A config, its samples, and the weights that its training starts from.
+/// A config, its samples, and the initial weights.
 #[derive(Debug)]
 pub struct Experiment {
-    /// What it was built from.
+    /// The config that it was built from.
     pub config: ExperimentConfig,
     /// Training and held-out samples.
     pub splits: Arc<Splits>,
     /// Initial weights, in the model's order.
     pub start: Vec<Parameter>,
-    /// The order of samples per epoch, where it does not come from the seed.
+    /// The order of samples per epoch, if it does not come from the seed.
     order: Option<Vec<Vec<u32>>>,
 }
 
-/// Weights and batches of a run made elsewhere, in place of those of a seed.
+/// Initial weights and batch order of a recorded run, which replace those of the seed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// Initial weights, in the model's order.
@@ -40,10 +40,10 @@ pub struct Replay {
 }
 
 impl Experiment {
-    /// Puts samples and initial weights together.
+    /// Combines a config with its samples, and draws the initial weights unless a replay gives them.
     ///
     /// # Errors
-    /// When the model or its training would be too large.
+    /// When the model or a training step would be too large.
     pub fn new(
         config: ExperimentConfig,
         splits: Arc<Splits>,
@@ -51,13 +51,12 @@ impl Experiment {
     ) -> Result<Self, Error> {
         check_model_size(&config)?;
         check_step_size(&config, &splits.train)?;
-        let (start, order) = match replay {
-            Some(Replay { start, order }) => (start, Some(order)),
-            None => {
-                let rng = &mut Stream::Weights.rng(config.seed);
-                let start = config.model.initial_parameters(config.inputs(), rng);
-                (start, None)
-            }
+        let (start, order) = if let Some(Replay { start, order }) = replay {
+            (start, Some(order))
+        } else {
+            let rng = &mut Stream::Weights.rng(config.seed);
+            let start = config.model.initial_parameters(config.inputs(), rng);
+            (start, None)
         };
         Ok(Self {
             config,
@@ -76,7 +75,7 @@ impl Experiment {
         let mut dumped = config.dump.samples.iter();
         if let Some(sample) = dumped.find(|&&sample| sample >= train.len()) {
             return Err(Error::Input(format!(
-                "`dump.samples`: there is no sample {sample}; the {} training samples count from 0",
+                "`dump.samples`: there is no sample {sample}; the {} training samples are counted from 0",
                 train.len()
             )));
         }
@@ -92,7 +91,7 @@ impl Experiment {
         }
     }
 
-    /// Whether weights and batches come from a run made elsewhere.
+    /// Whether initial weights and batches come from a recorded run.
     pub fn is_replay(&self) -> bool {
         self.order.is_some()
     }
@@ -118,7 +117,7 @@ impl Experiment {
         self.steps_per_epoch().saturating_mul(epochs)
     }
 
-    /// The error of a training that diverged for `reason`.
+    /// The error for training that diverged for `reason`.
     pub fn diverged(&self, reason: &str) -> Error {
         Error::Diverged(format!(
             "training diverged: {reason}; try a training.learning_rate below {:e}",
@@ -126,18 +125,18 @@ impl Experiment {
         ))
     }
 
-    /// How many samples one forward pass without gradients takes: fewer where they are long.
+    /// How many samples one forward pass without gradients takes: the longer the samples, the fewer.
     pub fn samples_per_pass(&self) -> usize {
         samples_per_pass(&self.config)
     }
 }
 
-/// As [`Experiment::samples_per_pass`], of a config alone.
+/// The same as [`Experiment::samples_per_pass`], for a config without samples.
 pub fn samples_per_pass(config: &ExperimentConfig) -> usize {
     (ATTENTION_LIMIT / attention_weights(config).max(1)).clamp(1, 500)
 }
 
-/// Refuses models that are too large for this instrument.
+/// Refuses models that are too large.
 ///
 /// # Errors
 /// Names the keys to lower.
@@ -162,8 +161,8 @@ pub fn check_model_size(config: &ExperimentConfig) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses batches whose attention would not fit into memory: training holds several tensors of its
-/// size per block.
+/// Refuses batches whose attention weights would not fit into memory: for each block, training holds
+/// several tensors of their size.
 fn check_step_size(config: &ExperimentConfig, train: &Dataset) -> Result<(), Error> {
     let batch = config.training.batch_size.min(train.len());
     let weights = attention_weights(config)

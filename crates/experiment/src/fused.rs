@@ -1,4 +1,4 @@
-//! The hand-derived step of `headlight-fused` as an engine.
+//! `headlight-fused` as an engine.
 
 use headlight_architecture::{Mask, Parameter, ProjectionKind, Scale};
 use headlight_data::{ClsPlace, Dataset};
@@ -9,7 +9,7 @@ use crate::engine::{Engine, Predictions, TrainingState};
 use crate::error::Error;
 use crate::experiment::Experiment;
 
-/// Samples per pass: their predictions stay in the cache.
+/// Samples per pass, few enough that their predictions stay in the cache.
 const SAMPLES_PER_PASS: usize = 512;
 
 /// Trains with `headlight-fused`.
@@ -21,7 +21,7 @@ pub struct FusedEngine<'a> {
 }
 
 impl<'a> FusedEngine<'a> {
-    /// The experiment's model at its start.
+    /// The experiment's model with its initial weights.
     ///
     /// # Errors
     /// When the engine does not support the config.
@@ -59,7 +59,7 @@ impl<'a> FusedEngine<'a> {
         })
     }
 
-    /// Numbers of all parameters, one after the other, by name.
+    /// Splits the concatenated values of all parameters by name.
     fn named(&self, values: &[f32]) -> Vec<Parameter> {
         let mut rest = values;
         let start = self.experiment.start.iter();
@@ -77,7 +77,7 @@ impl<'a> FusedEngine<'a> {
     }
 }
 
-/// A dataset as the fused step takes it.
+/// Borrows a dataset in the form that `headlight-fused` takes.
 fn samples(dataset: &Dataset) -> Samples<'_> {
     Samples {
         tokens: dataset.all_tokens(),

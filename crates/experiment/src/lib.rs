@@ -2,8 +2,8 @@
 //!
 //! An [`Experiment`] is a config with its samples and its initial weights. An [`Engine`] takes the training
 //! steps, [`train`](train::train) is the loop that drives it, and [`evaluate`](evaluate::evaluate) measures
-//! what came of it. Nothing here opens a file, knows Burn, or writes to a terminal: whoever calls brings
-//! the samples, injects other engines, and observes.
+//! the result. Nothing here opens a file, depends on Burn, or writes to a terminal: the caller passes in the
+//! samples, can pass in other engines, and observes the training.
 //!
 //! ```
 //! use headlight_experiment::{Engine, Experiment, FusedEngine, config::toml, evaluate::evaluate};

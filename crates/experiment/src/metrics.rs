@@ -1,6 +1,6 @@
-//! How good a classifier is, and how much `[CLS]` looks at what decides the label.
+//! Metrics of a classifier, and of the attention of `[CLS]` to the positions that decide the label.
 //!
-//! [`METRICS`] lists every metric once; whatever shows, writes or reads metrics iterates over it.
+//! [`METRICS`] lists every metric once. All code that shows, writes or reads metrics iterates over it.
 
 use std::ops::Index;
 
@@ -8,7 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::Value;
 
-/// A measurement over a whole split.
+/// A metric of a model on a whole split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// Mean binary cross-entropy, in nats.
@@ -25,34 +25,34 @@ pub enum Metric {
     MinPositive,
     /// Largest probability of a negative sample.
     MaxNegative,
-    /// Attention from `[CLS]` to the label's positions in the last block, summed over these,
-    /// averaged over heads and positive samples.
+    /// Attention of `[CLS]` to the positions that decide the label, in the last block: the sum over these
+    /// positions, averaged over heads and positive samples.
     AttentionPositive,
     /// The same over negative samples.
     AttentionNegative,
-    /// What `AttentionPositive` would be if attention were uniform.
+    /// `AttentionPositive` for uniform attention.
     UniformPositive,
-    /// What `AttentionNegative` would be if attention were uniform.
+    /// `AttentionNegative` for uniform attention.
     UniformNegative,
 }
 
-/// How a metric is called and shown.
+/// The names of a metric, and how tables show it.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
-    /// Which one.
+    /// The metric.
     pub metric: Metric,
-    /// Its key in `metrics.jsonl`, after `held_out_` for held-out samples.
+    /// Its key in `metrics.jsonl`; for held-out samples, `held_out_` precedes it.
     pub name: &'static str,
     /// Its name in tables.
     pub label: &'static str,
     /// Digits after the decimal point in tables.
     pub decimals: usize,
-    /// Its key and its label in the rows of a sweep, if it is there; if it is a ratio, then of held-out
-    /// samples too.
+    /// Its key and its label in the rows of a sweep; `None` if it is not part of them. Rows hold a ratio for
+    /// held-out samples too.
     pub row: Option<[&'static str; 2]>,
-    /// Whether it is a loss or a ratio of counts: what a report's table shows.
+    /// Whether it is a loss or a ratio of counts. The table of a run's report shows these.
     pub is_ratio: bool,
-    /// Whether less or more of it is better, where `training.keep_best` can name it.
+    /// Whether less or more of it is better; `None` if `training.keep_best` cannot name it.
     better: Option<Better>,
 }
 
@@ -153,7 +153,7 @@ pub const METRICS: [MetricInfo; 11] = {
     ]
 };
 
-/// Measurements over a whole split; `None` where there was nothing to measure.
+/// The values of all metrics on a split; `None` for a metric that has no samples to measure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EvalMetrics([Option<f64>; METRICS.len()]);
 
@@ -171,7 +171,7 @@ impl EvalMetrics {
         METRICS.iter().zip(self.0)
     }
 
-    /// The metrics of a line, whose keys begin with `prefix`; `None` where the line has no loss.
+    /// The metrics of a line whose keys start with `prefix`; `None` if loss or accuracy is missing.
     fn read(line: &Value, prefix: &str) -> Option<Self> {
         let value = |info: MetricInfo| line.get(format!("{prefix}{}", info.name))?.as_f64();
         let metrics = Self(METRICS.map(value));
@@ -180,8 +180,8 @@ impl EvalMetrics {
     }
 }
 
-/// A metric of the training or of the held-out samples that tells better models from worse; its names are
-/// keys of `metrics.jsonl`.
+/// A metric, on training or held-out samples, by which models can be compared. Its name is a key of
+/// `metrics.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measure {
     metric: Metric,
@@ -213,7 +213,7 @@ impl Measure {
         format!("{prefix}{}", METRICS[self.metric as usize].name)
     }
 
-    /// Whether one value of it is better than another.
+    /// Whether `value` is better than `than`.
     pub fn is_better(self, value: f64, than: f64) -> bool {
         match METRICS[self.metric as usize].better {
             Some(Better::Less) => value < than,
@@ -240,24 +240,24 @@ impl<'de> Deserialize<'de> for Measure {
     }
 }
 
-/// A line of `metrics.jsonl`: where training stands, and how good the model is there.
+/// A row of `metrics.jsonl`: a step of training, and the metrics of the model after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepMetrics {
-    /// Epochs finished, or under way.
+    /// Epochs finished.
     pub epoch: usize,
     /// Steps taken.
     pub step: usize,
     /// Mean of the batches' losses since the epoch began, as Keras reports it; `None` before the
     /// first step.
     pub train_loss: Option<f64>,
-    /// Over the training samples, with the weights after this step.
+    /// On the training samples, with the weights after this step.
     pub train: EvalMetrics,
-    /// Over the held-out samples, if the dataset has any.
+    /// On the held-out samples, if the dataset has any.
     pub held_out: Option<EvalMetrics>,
 }
 
 impl StepMetrics {
-    /// Reads a line back, number for number; `None` for any other JSON.
+    /// Reads a row back with exactly the same numbers; `None` for any other JSON.
     pub fn read(line: &Value) -> Option<Self> {
         let count = |name: &str| usize::try_from(line.get(name)?.as_u64()?).ok();
         Some(Self {
@@ -269,7 +269,7 @@ impl StepMetrics {
         })
     }
 
-    /// A measure's value, where it was measured.
+    /// The value of a measure, if it was measured.
     pub fn measure(&self, Measure { metric, held_out }: Measure) -> Option<f64> {
         if held_out {
             self.held_out.as_ref()?[metric]
@@ -309,7 +309,7 @@ pub struct Tally {
     negative: Attention,
 }
 
-/// Attention on the label's positions, and what it would be if uniform, summed over samples.
+/// Attention to the positions that decide the label, as paid and if it were uniform, summed over samples.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attention {
     samples: usize,
@@ -318,7 +318,7 @@ struct Attention {
 }
 
 impl Tally {
-    /// Adds a sample: its log-odds, the probability and the loss that follow from them, and its label.
+    /// Adds a sample: log-odds, probability, loss and label.
     pub fn add(&mut self, logit: f64, probability: f64, loss: f64, label: bool) {
         self.samples += 1;
         self.loss += loss;
@@ -338,8 +338,7 @@ impl Tally {
         }
     }
 
-    /// Adds a sample's attention to the positions that decide its label: what it is, and what it
-    /// would be if uniform.
+    /// Adds a sample's attention to the positions that decide its label, as paid and if it were uniform.
     pub fn add_attention(&mut self, label: bool, paid: f64, uniform: f64) {
         let sum = if label {
             &mut self.positive
@@ -351,7 +350,7 @@ impl Tally {
         sum.uniform += uniform;
     }
 
-    /// The measurements over all samples so far; `None` before the first.
+    /// The metrics over all samples so far; `None` before the first.
     pub fn metrics(&self) -> Option<EvalMetrics> {
         let ratio = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
         let wrong = self.false_positives + self.false_negatives;

@@ -1,4 +1,4 @@
-//! Whether a sample from elsewhere suits a config.
+//! Checks that a sample from outside is valid for a config.
 
 use headlight_data::CLS;
 
@@ -7,7 +7,7 @@ use crate::config::ExperimentConfig;
 /// Checks that a sample has the config's length, `[CLS]` and vocabulary.
 ///
 /// # Errors
-/// Says what differs.
+/// Names the difference.
 pub fn check_sample(tokens: &[u32], config: &ExperimentConfig) -> Result<(), String> {
     let positions = config.data.seq_len + 1;
     if tokens.len() != positions {
@@ -31,7 +31,7 @@ pub fn check_sample(tokens: &[u32], config: &ExperimentConfig) -> Result<(), Str
         .find(|&(position, &token)| position != cls_position && (token == CLS || token > last));
     outside.map_or(Ok(()), |(_, token)| {
         Err(format!(
-            "token {token} is outside the vocabulary; beside [CLS] = 0 tokens are 1 to {last}"
+            "token {token} is outside the vocabulary; tokens other than [CLS] = 0 are 1 to {last}"
         ))
     })
 }

@@ -8,54 +8,54 @@ use crate::evaluate::evaluate;
 use crate::experiment::Experiment;
 use crate::metrics::StepMetrics;
 
-/// Where training stands.
+/// The progress of training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Epochs finished.
     pub epoch: usize,
     /// Steps taken.
     pub step: usize,
-    /// Whether an epoch has just begun or ended.
+    /// Whether training is between two epochs, or before the first or after the last.
     pub at_epoch_end: bool,
-    /// The loss of the last step's batch, before that step.
+    /// The loss of the last step's batch, computed before that step changed the weights.
     pub loss: Option<f64>,
-    /// The batches' losses since the epoch began, whose mean Keras reports.
+    /// The mean of the batches' losses since the epoch began; Keras reports the same mean.
     pub losses: Mean,
 }
 
-/// What an observer wants next.
+/// What an observer decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Another step.
+    /// Training continues.
     Step,
-    /// The end of training.
+    /// Training stops.
     Stop,
 }
 
-/// How training ended, if it did not fail.
+/// How training without an error ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// All epochs are done.
     Finished,
     /// The observer stopped it.
     Stopped,
-    /// It was interrupted; the step under way was finished.
+    /// It was interrupted, after the current step was finished.
     Interrupted,
 }
 
-/// Watches a model while it is trained.
+/// Observes a model during training.
 pub trait Observer {
-    /// Why an observer fails, or training itself.
+    /// The error of the observer or of training itself.
     type Failure: From<Error>;
 
     /// Called before the first step and after each.
     ///
     /// # Errors
-    /// Ends training, as when a file cannot be written.
+    /// Any error stops training, for example a file that cannot be written.
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Self::Failure>;
 }
 
-/// Trains the engine's model from `start` on, until all epochs are done, the observer stops it, or
+/// Trains the engine's model, starting at `start`, until all epochs are done, the observer stops it, or
 /// `interrupted` returns true.
 ///
 /// # Errors
@@ -111,12 +111,12 @@ pub fn train<O: Observer>(
     Ok(Ending::Finished)
 }
 
-/// Whether something done every `every` steps is due; `every` 0 means never.
+/// Whether an action that is taken every `every` steps is due after `step`; `every` 0 means never.
 pub fn due(every: usize, step: usize) -> bool {
     every > 0 && step.is_multiple_of(every)
 }
 
-/// Evaluates the model as it is.
+/// Evaluates the current model on both splits.
 ///
 /// # Errors
 /// When there are no training samples.
@@ -127,7 +127,7 @@ pub fn measure(
 ) -> Result<StepMetrics, Error> {
     let rule = experiment.config.data.rule.as_ref();
     let train = evaluate(engine, &experiment.splits.train, rule)
-        .ok_or_else(|| Error::Input("there are no training samples".to_owned()))?;
+        .ok_or_else(|| Error::Input("the dataset has no training samples".to_owned()))?;
     let held_out = evaluate(engine, &experiment.splits.held_out, rule);
     Ok(StepMetrics {
         epoch: progress.epoch,

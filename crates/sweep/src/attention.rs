@@ -1,4 +1,4 @@
-//! Where `[CLS]` looks, seed by seed, from a results file that is of a run's own config.
+//! The attention of `[CLS]` for each seed, from a results file with the same config as a run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,21 +14,21 @@ use crate::plan::Plan;
 use crate::results::RowLines;
 use crate::stored::StoredRow;
 
-/// A row of a results file, as far as attention goes.
+/// The attention in a row of a results file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeedAttention {
     /// The seed.
     pub seed: u64,
-    /// Of `model.safetensors`, as `headlight train` writes it.
+    /// The hash of `model.safetensors`, as `headlight train` writes it.
     pub weights_sha256: String,
-    /// The mean `[CLS]` row of each class.
+    /// The mean attention of `[CLS]` for each class.
     pub attention: SeedRow,
 }
 
-/// The rows of a results file, and the number of its runs that failed.
+/// Reads the attention of each seed, and counts the runs that failed.
 ///
 /// # Errors
-/// When it cannot be read, or its config or data differ from those of `run`.
+/// When the file cannot be read, or its config or data differ from those of `run`.
 pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize), Failure> {
     let file = open(path, u64::MAX)?;
     let config = run.path().join("config.toml");
@@ -38,27 +38,27 @@ pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize
     let mut lines = RowLines::new(file, path);
     let (mut rows, mut failed, mut number) = (Vec::new(), 0, 0);
     let mut seen = BTreeSet::new();
-    while let Some(text) = lines.next_whole()? {
+    while let Some(text) = lines.next_complete()? {
         number += 1;
-        let refuse =
+        let invalid =
             |reason: String| Failure::Input(format!("{}, line {number}: {reason}", path.display()));
-        let line = StoredRow::parse(&text).map_err(&refuse)?;
+        let line = StoredRow::parse(&text).map_err(&invalid)?;
         if line.config_sha256 != plan.config_sha256 {
-            return Err(refuse(format!(
-                "the row is of another config, engine, dataset or version of headlight than {}, or of a grid; \
-                 `headlight sweep {} --seeds 0..1000 --out FILE` makes rows that fit",
+            return Err(invalid(format!(
+                "the row comes from a grid, or from a config, engine, dataset or version of headlight other than those of {}; \
+                 write matching rows with `headlight sweep {} --seeds 0..1000 --out FILE`",
                 run.path().display(),
                 config.display()
             )));
         }
         if !seen.insert(line.seed) {
-            return Err(refuse(format!("seed {} stands there twice", line.seed)));
+            return Err(invalid(format!("seed {} appears twice", line.seed)));
         }
         if line.fields.contains_key("error") {
             failed += 1;
             continue;
         }
-        let row = |key| by_position(&line, key, positions).map_err(&refuse);
+        let row = |key| by_position(&line, key, positions).map_err(&invalid);
         let weights = line.fields.get("weights_sha256").and_then(Value::as_str);
         rows.push(SeedAttention {
             seed: line.seed,
@@ -70,12 +70,12 @@ pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize
         });
     }
     if rows.is_empty() {
-        return Err(Failure::reading(path, "every run in it failed"));
+        return Err(Failure::reading(path, "every run in the file failed"));
     }
     Ok((rows, failed))
 }
 
-/// A number per position, or `None` where the class has no samples.
+/// One number per position; `None` if the class has no samples.
 fn by_position(line: &StoredRow, key: &str, positions: usize) -> Result<Option<Vec<f64>>, String> {
     let value = line.fields.get(key);
     if value.is_some_and(Value::is_null) {

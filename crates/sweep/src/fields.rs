@@ -1,6 +1,6 @@
-//! The fields of a run that ended well, in the order of its row.
+//! The table of fields in the row of a run that did not fail, in their order.
 //!
-//! Whatever writes, reads, orders or shows rows iterates over [`fields`].
+//! All code that writes, reads, sorts or shows rows iterates over [`fields`].
 
 use std::sync::LazyLock;
 
@@ -21,14 +21,14 @@ pub(crate) struct Field {
     pub(crate) quantity: Quantity,
 }
 
-/// What a field holds.
+/// The quantity that a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Quantity {
     /// Mean loss over the batches of each epoch.
     EpochLoss,
     /// A metric of the final model.
     Metric { metric: Metric, held_out: bool },
-    /// Attention of `[CLS]` on each position, of positives or of negatives.
+    /// Attention of `[CLS]` to each position, of positives or of negatives.
     Attention { positive: bool },
     /// The step after which the task was learned.
     LearnedAtStep,
@@ -40,7 +40,7 @@ pub(crate) enum Quantity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Number,
-    /// A list, and the number that its first element has in a table.
+    /// A list, and the number of its first element in the name of a CSV column.
     List {
         first: usize,
     },
@@ -57,11 +57,11 @@ pub(crate) enum FieldValue<'a> {
 
 /// All fields, in the order of a row.
 pub(crate) fn fields() -> &'static [Field] {
-    static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(all);
+    static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(table);
     &FIELDS
 }
 
-fn all() -> Vec<Field> {
+fn table() -> Vec<Field> {
     let field = |name: &str, label: &str, decimals, quantity| Field {
         name: name.to_owned(),
         label: label.to_owned(),
@@ -103,7 +103,7 @@ fn all() -> Vec<Field> {
 }
 
 impl Field {
-    /// The shape of its values.
+    /// The shape of its value.
     pub(crate) fn kind(&self) -> Kind {
         match self.quantity {
             Quantity::EpochLoss => Kind::List { first: 1 },
@@ -113,7 +113,7 @@ impl Field {
         }
     }
 
-    /// Its value in a run.
+    /// Its value for a run.
     pub(crate) fn value<'a>(&self, outcome: &'a Outcome) -> FieldValue<'a> {
         match self.quantity {
             Quantity::EpochLoss => FieldValue::List(Some(&outcome.epoch_loss)),

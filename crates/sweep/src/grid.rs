@@ -1,4 +1,4 @@
-//! Which seeds, and which values of which keys.
+//! The seeds of a sweep, and its grid: the keys that vary, and their values.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use headlight_trainer::Failure;
 /// The most points of a grid.
 pub(crate) const POINT_LIMIT: usize = 100_000;
 
-/// Seeds `A..B`: from A up to, but without, B.
+/// Seeds `A..B`: from A to B - 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(pub Range<u64>);
 
@@ -16,18 +16,20 @@ impl FromStr for Seeds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no range of seeds; write A..B, such as 0..1000");
+        let wrong = || format!("`{text}` is not a range of seeds; write A..B, such as 0..1000");
         let (first, end) = text.split_once("..").ok_or_else(wrong)?;
         let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
         let seeds = number(first)?..number(end)?;
         if seeds.is_empty() {
-            return Err(format!("`{text}` holds no seed; B of A..B is left out"));
+            return Err(format!(
+                "`{text}` is an empty range: A..B ends at B - 1; make B larger than A"
+            ));
         }
         Ok(Self(seeds))
     }
 }
 
-/// A key of the config, and the values that it is to have, one after the other.
+/// A key of the config, and the values that the sweep gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     key: String,
@@ -40,16 +42,16 @@ impl FromStr for Grid {
     fn from_str(text: &str) -> Result<Self, String> {
         let Some((key, values)) = text.split_once('=') else {
             return Err(format!(
-                "`{text}` is no grid; write KEY=V1,V2, such as training.learning_rate=1e-3,3e-3"
+                "`{text}` is not a grid; write KEY=V1,V2, such as training.learning_rate=1e-3,3e-3"
             ));
         };
         let key = key.trim();
         if key == "seed" {
-            return Err("seeds are what --seeds is for".to_owned());
+            return Err("a grid cannot vary `seed`; use --seeds A..B".to_owned());
         }
         if !key.contains('.') {
             return Err(format!(
-                "`{key}` is no key of a section; write SECTION.KEY, such as model.d_model"
+                "`{key}` is not a key of a section; write SECTION.KEY, such as model.d_model"
             ));
         }
         let parsed = format!("values = [{values}]")
@@ -58,14 +60,14 @@ impl FromStr for Grid {
             .and_then(|mut table| table.remove("values"));
         let values = match parsed {
             Some(toml::Value::Array(values)) => values,
-            // Words without quotes, as in `--set`.
+            // As in `--set`, strings need no quotes.
             _ => values
                 .split(',')
                 .map(|word| toml::Value::String(word.trim().to_owned()))
                 .collect(),
         };
         if values.is_empty() {
-            return Err(format!("`{text}` names no value"));
+            return Err(format!("`{text}` names no value; write KEY=V1,V2"));
         }
         for (index, value) in values.iter().enumerate() {
             if values[..index].contains(value) {
@@ -91,14 +93,14 @@ pub(crate) fn product(grids: &[Grid]) -> Result<Vec<Vec<(String, toml::Value)>>,
                 "the grid has more than {POINT_LIMIT} points; sweep it in parts"
             )));
         }
-        let with = |point: &Vec<(String, toml::Value)>, value: &toml::Value| {
+        let extend = |point: &Vec<(String, toml::Value)>, value: &toml::Value| {
             let mut point = point.clone();
             point.push((grid.key.clone(), value.clone()));
             point
         };
         points = points
             .iter()
-            .flat_map(|point| grid.values.iter().map(|value| with(point, value)))
+            .flat_map(|point| grid.values.iter().map(|value| extend(point, value)))
             .collect();
     }
     Ok(points)
@@ -140,5 +142,34 @@ mod tests {
         for text in ["3", "3..3", "5..3", "a..b", "-1..4"] {
             assert!(text.parse::<Seeds>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_last_grid_varies_fastest() {
+        let grids = |texts: &[&str]| -> Vec<Grid> {
+            texts.iter().map(|text| text.parse().unwrap()).collect()
+        };
+        let points = product(&grids(&["model.d_model=2,4", "model.d_ff=0,8"])).unwrap();
+        let written = |point: &Vec<(String, toml::Value)>| {
+            let pairs = point.iter().map(|(key, value)| format!("{key}={value}"));
+            pairs.collect::<Vec<_>>().join(" ")
+        };
+        let expected = [[2, 0], [2, 8], [4, 0], [4, 8]];
+        let expected = expected.map(|[a, b]| format!("model.d_model={a} model.d_ff={b}"));
+        assert_eq!(points.iter().map(written).collect::<Vec<_>>(), expected);
+        assert_eq!(product(&[]).unwrap(), [Vec::new()]);
+        let twice = product(&grids(&["a.b=1", "a.c=1", "a.b=2"])).unwrap_err();
+        assert!(twice.to_string().contains("`a.b`"), "{twice}");
+        let many = |count: usize| {
+            let values: Vec<String> = (0..count).map(|value| value.to_string()).collect();
+            format!("a.b{count}={}", values.join(","))
+        };
+        let [large, larger] = [many(100), many(1001)];
+        assert_eq!(
+            product(&grids(&[&many(1000), &large])).unwrap().len(),
+            POINT_LIMIT
+        );
+        let refused = product(&grids(&[&large, &larger])).unwrap_err();
+        assert!(refused.to_string().contains("100000 points"), "{refused}");
     }
 }

@@ -1,15 +1,14 @@
 //! Many runs of one experiment: a range of seeds, and a grid over keys of the config.
 //!
-//! A [`Plan`] numbers the runs, seeds first and the grid's points within each seed, so that asking
-//! for more seeds later leaves the numbers of earlier runs as they were. [`run`] trains one of them into
-//! a [`Row`], [`work`] does so on all cores and passes rows on in order, and [`Results`] is the
-//! file that holds them: its bytes depend on the plan alone. [`merge`] joins the files of shards, and a
-//! [`Summary`] is what `headlight report` shows.
+//! A [`Plan`] numbers the runs by seed, and within each seed by point of the grid, so that more seeds can be
+//! added later without renumbering earlier runs. [`run`] trains one run and returns its [`Row`]. [`work`]
+//! trains runs on all cores and passes their rows on in order. [`Results`] is the file that rows are written
+//! to: its bytes depend only on the plan. [`merge`] joins the files of shards. A [`Summary`] holds the tables
+//! and plots of `headlight report`.
 
 mod attention;
 mod fields;
 mod grid;
-mod list;
 mod merge;
 mod outcome;
 mod plan;
@@ -17,13 +16,13 @@ mod results;
 mod row;
 mod run;
 mod shard;
+mod shard_commands;
 mod stored;
 mod summary;
 mod workers;
 
 pub use attention::{SeedAttention, attention};
 pub use grid::{Grid, Seeds};
-pub use list::commands;
 pub use merge::{Merged, merge};
 pub use outcome::Outcome;
 pub use plan::Plan;
@@ -31,5 +30,6 @@ pub use results::{Busy, Results};
 pub use row::Row;
 pub use run::run;
 pub use shard::{Assignment, Shard, ShardRequest};
+pub use shard_commands::commands;
 pub use summary::{AttentionTarget, Summary};
 pub use workers::{RowSink, work};

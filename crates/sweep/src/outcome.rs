@@ -2,19 +2,19 @@
 
 use headlight_experiment::metrics::EvalMetrics;
 
-/// The results of a run.
+/// The results of a run that did not fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Mean loss over the batches of each epoch.
     pub epoch_loss: Vec<f64>,
-    /// Over the training samples, with the final weights.
+    /// On the training samples, with the final weights.
     pub train: EvalMetrics,
-    /// Over the held-out samples, if the dataset has any.
+    /// On the held-out samples, if the dataset has any.
     pub held_out: Option<EvalMetrics>,
-    /// Attention of `[CLS]` in the last block on each position, mean over heads and over positive
+    /// Attention of `[CLS]` in the last block to each position, mean over heads and over positive
     /// training samples; `None` without positive samples. `[position]`
     pub attention_positive: Option<Vec<f64>>,
-    /// The same over negative training samples.
+    /// The same for negative training samples.
     pub attention_negative: Option<Vec<f64>>,
     /// The first step after which held-out F1 was 0.99 or more.
     pub learned_at_step: Option<usize>,

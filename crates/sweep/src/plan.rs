@@ -1,4 +1,4 @@
-//! Which runs a sweep has.
+//! The runs of a sweep.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,13 +16,13 @@ use sha2::{Digest, Sha256};
 
 use crate::grid::{Grid, Seeds, product};
 
-/// A config of the grid, with what its runs share.
+/// A point of the grid: its config, and the dataset and the device that its runs share.
 #[derive(Debug)]
 pub struct Point {
     config: ExperimentConfig,
     splits: Arc<Splits>,
     device: OpenDevice,
-    /// The grid's keys and their values here.
+    /// The grid's keys and their values at this point.
     pub values: Vec<(String, Value)>,
 }
 
@@ -31,15 +31,15 @@ pub struct Point {
 pub struct Plan {
     seeds: Range<u64>,
     points: Vec<Point>,
-    /// Of all that rows depend on besides their seed and point.
+    /// The hash of everything that rows depend on, except their seed and point.
     pub config_sha256: String,
 }
 
 impl Plan {
-    /// Reads the config, once for each point of the grid, and makes the datasets.
+    /// Reads the config for each point of the grid, and creates the datasets.
     ///
     /// # Errors
-    /// When a config is wrong, or a run of it could not even begin.
+    /// When a config is invalid, or its runs could not start.
     pub fn new(
         path: &Path,
         overrides: &[String],
@@ -48,23 +48,23 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let mut points: Vec<Point> = Vec::new();
         for values in product(grids)? {
-            let of_grid: Vec<String> = values
+            let grid: Vec<String> = values
                 .iter()
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
             let set = overrides.iter().map(|text| ("--set", text.as_str()));
-            let grid = of_grid.iter().map(|text| ("--grid", text.as_str()));
+            let grid = grid.iter().map(|text| ("--grid", text.as_str()));
             let mut config = config::load_changed(path, set.chain(grid))?;
             if config.reference.is_some() {
                 return Err(Failure::Input(format!(
-                    "{}: a reference run (`reference`) has its own weights and batches, so seeds change \
-                     nothing; choose another config",
+                    "{}: a reference run (`reference`) brings its own weights and batches, so seeds have no \
+                     effect; choose another config",
                     path.display()
                 )));
             }
             if config.training.patience > 0 {
                 return Err(Failure::Input(
-                    "`training.patience`: a sweep trains every run to its end; leave it out"
+                    "`training.patience`: a sweep trains every run for all epochs; remove this key"
                         .to_owned(),
                 ));
             }
@@ -106,12 +106,12 @@ impl Plan {
         self.len() == 0
     }
 
-    /// Whether runs differ in more than their seed.
+    /// Whether the sweep has a grid.
     pub fn has_grid(&self) -> bool {
         !self.points[0].values.is_empty()
     }
 
-    /// The points of the grid; one where there is no grid.
+    /// The points of the grid; a single one without a grid.
     pub fn points(&self) -> &[Point] {
         &self.points
     }
@@ -124,10 +124,10 @@ impl Plan {
 }
 
 impl Point {
-    /// The session of a seed.
+    /// Opens the session of a seed.
     ///
     /// # Errors
-    /// When the model or its training would be too large.
+    /// When the model or a training step would be too large.
     pub fn session(&self, seed: u64) -> Result<Session, Failure> {
         let config = ExperimentConfig {
             seed,
@@ -136,24 +136,23 @@ impl Point {
         Session::with_shared(config, Arc::clone(&self.splits), self.device.clone())
     }
 
-    /// Positions of a sample, `[CLS]` among them.
+    /// Positions of a sample, including `[CLS]`.
     pub fn positions(&self) -> usize {
         self.splits.train.positions()
     }
 
-    /// The config, but for its seed.
+    /// The config; its seed is not that of a run.
     pub fn config(&self) -> &ExperimentConfig {
         &self.config
     }
 }
 
-/// A hash of all that the rows of a sweep depend on besides their seed: version, configs, data.
+/// The hash of everything that rows depend on, except their seed: version, configs, data.
 fn fingerprint(points: &[Point]) -> Result<String, Failure> {
     let mut hash = Sha256::new();
     hash.update(env!("CARGO_PKG_VERSION"));
     for (index, point) in points.iter().enumerate() {
-        // Where a dataset file lies is no matter, what is in it is; dumps and checkpoints are not
-        // made.
+        // The path of a dataset file does not matter, its samples do. A sweep writes no dumps or checkpoints.
         let config = ExperimentConfig {
             seed: 0,
             dump: DumpConfig::default(),
@@ -166,7 +165,7 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
             data.remove("file");
         }
         hash.update(json!([config, point.values]).to_string());
-        // Points with a dataset that an earlier one has too need not hash it again.
+        // A dataset that an earlier point has too is hashed only once.
         let earlier = points[..index]
             .iter()
             .position(|other| Arc::ptr_eq(&other.splits, &point.splits));

@@ -1,4 +1,4 @@
-//! The file that a sweep's rows go to.
+//! The results file: written by a sweep, read by merge and report.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::BufReader;
@@ -15,16 +15,16 @@ use crate::plan::Plan;
 use crate::row::Row;
 use crate::stored::StoredRow;
 
-/// The longest row, in bytes: of about 200,000 epochs.
+/// The longest row, in bytes; enough for about 200,000 epochs.
 const ROW_LIMIT: u64 = 4 << 20;
 
-/// What to do where another sweep is writing the file.
+/// What to do if another sweep is writing the file.
 #[derive(Clone, Copy, Debug)]
 pub enum Busy<'a> {
-    /// Say so.
+    /// Return an error.
     Refuse,
-    /// Wait, until a signal comes: a scheduler that lost sight of a node starts its tasks once more
-    /// elsewhere, while they may still be running there.
+    /// Wait, until a signal arrives. A scheduler that has lost a node starts its tasks again on another one,
+    /// while the old tasks may still be running.
     Wait(&'a Signals),
 }
 
@@ -32,25 +32,28 @@ pub enum Busy<'a> {
 #[derive(Debug)]
 pub struct Results {
     lines: LineFile,
-    /// Runs that it holds.
+    /// The number of runs in the file.
     pub finished: usize,
 }
 
 impl Results {
-    /// Opens a results file, or makes it. Rows that it holds already must be the first of `runs`; a
+    /// Opens a results file, or creates it. Rows that it already holds must be those of the first `runs`. A
     /// last line that was cut short, by a kill or a full disk, is dropped.
     ///
     /// # Errors
-    /// When it cannot be written, another sweep is writing it, or it holds other rows.
+    /// When the file cannot be written, another sweep is writing it, or it holds rows of other runs.
     pub fn open(
         path: &Path,
         plan: &Plan,
         runs: Range<usize>,
         busy: Busy<'_>,
     ) -> Result<Self, Failure> {
-        if path.extension().is_none_or(|ending| ending != "jsonl") {
+        if path
+            .extension()
+            .is_none_or(|extension| extension != "jsonl")
+        {
             return Err(Failure::Input(format!(
-                "--out {}: a sweep writes .jsonl; `headlight merge` turns that into .csv",
+                "--out {}: a sweep writes .jsonl files; convert one to .csv with `headlight merge`",
                 path.display()
             )));
         }
@@ -82,17 +85,17 @@ impl Results {
         Ok(())
     }
 
-    /// Makes sure that the rows are on the disk.
+    /// Writes all rows to the disk.
     ///
     /// # Errors
-    /// When they are not.
+    /// When the disk fails.
     pub fn sync(&self) -> Result<(), Failure> {
         self.lines.sync()
     }
 }
 
 fn lock(file: &File, path: &Path, busy: Busy<'_>) -> Result<(), Failure> {
-    let mut said = false;
+    let mut noted = false;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
@@ -102,24 +105,24 @@ fn lock(file: &File, path: &Path, busy: Busy<'_>) -> Result<(), Failure> {
         let writing = format!("another sweep is writing {}", path.display());
         let Busy::Wait(signals) = busy else {
             return Err(Failure::Input(format!(
-                "{writing}; wait for it, or choose another --out"
+                "{writing}; wait until it ends, or choose another --out"
             )));
         };
         if let Some(signal) = signals.received() {
             return Err(Failure::Interrupted {
                 signal,
-                message: format!("interrupted: {writing}, and this one waited for it"),
+                message: format!("interrupted while waiting: {writing}"),
             });
         }
-        if !said {
-            note(&format!("{writing}: waiting for it"));
-            said = true;
+        if !noted {
+            note(&format!("{writing}: waiting until it ends"));
+            noted = true;
         }
         thread::sleep(Duration::from_millis(200));
     }
 }
 
-/// How many rows of `runs` a file holds, and in how many bytes.
+/// Counts the rows of `runs` in a file, and their bytes.
 fn check(
     file: &File,
     path: &Path,
@@ -131,31 +134,32 @@ fn check(
         .map_err(|error| Failure::reading(path, error))?;
     let mut lines = RowLines::new(reader, path);
     let (mut finished, mut length) = (0, 0);
-    while let Some(line) = lines.next_whole()? {
-        let refuse = |reason: String| {
+    while let Some(line) = lines.next_complete()? {
+        let invalid = |reason: String| {
             Failure::Input(format!(
-                "{}, line {}: {reason}; choose another --out, or move the file away",
+                "{}, line {}: {reason}; choose another --out, or move the file",
                 path.display(),
                 finished + 1
             ))
         };
-        let found = StoredRow::parse_only(&line, |_| false).map_err(&refuse)?;
+        let found = StoredRow::parse_only(&line, |_| false).map_err(&invalid)?;
         let run = runs.start + finished;
         if run >= runs.end {
-            return Err(refuse(format!(
-                "the file holds more than the {} runs that are asked for",
+            return Err(invalid(format!(
+                "the file holds more than the {} requested runs",
                 runs.len()
             )));
         }
         if found.config_sha256 != plan.config_sha256 {
-            return Err(refuse(
-                "the row is of another config, grid, dataset or version of headlight".to_owned(),
+            return Err(invalid(
+                "the row comes from another config, grid, dataset or version of headlight"
+                    .to_owned(),
             ));
         }
         let (seed, point) = plan.place(run);
         if (found.seed, found.point.unwrap_or(0)) != (seed, point) {
-            return Err(refuse(format!(
-                "the row is of seed {}, where this sweep or shard has seed {seed}",
+            return Err(invalid(format!(
+                "the row has seed {}, but this sweep or shard has seed {seed} at that line",
                 found.seed
             )));
         }
@@ -164,14 +168,14 @@ fn check(
     }
     if lines.read() > length {
         note(&format!(
-            "{}: the last line was cut short and is computed again",
+            "{}: the last line was cut short; its run is computed again",
             path.display()
         ));
     }
     Ok((finished, length))
 }
 
-/// The rows of a results file, one in memory at a time.
+/// The lines of a results file, one in memory at a time.
 pub(crate) struct RowLines<'a> {
     lines: headlight_input::Lines<BufReader<File>>,
     path: &'a Path,
@@ -185,9 +189,9 @@ impl<'a> RowLines<'a> {
         }
     }
 
-    /// The next line without its end; `None` at the end of the file, or before a last line that has
-    /// no end.
-    pub(crate) fn next_whole(&mut self) -> Result<Option<String>, Failure> {
+    /// The next line, without its line break; `None` at the end of the file, or before a last line that was
+    /// cut short.
+    pub(crate) fn next_complete(&mut self) -> Result<Option<String>, Failure> {
         let next = self.lines.next_line();
         let next = next.map_err(|error| Failure::reading(self.path, error))?;
         Ok(next.filter(|line| line.whole).map(|line| line.text))
@@ -199,15 +203,15 @@ impl<'a> RowLines<'a> {
     }
 }
 
-/// The rows of a file that is only read; a last line that was cut short is said and left out.
+/// Reads the rows of a results file. Skips a last line that was cut short, and reports it.
 pub(crate) struct Rows<'a> {
     lines: RowLines<'a>,
     path: &'a Path,
     /// The first row's config.
     config: Option<String>,
-    /// Rows so far: the number of the last one's line.
+    /// The number of rows so far, which is the line number of the last one.
     pub(crate) count: usize,
-    /// Where the last row's line begins, and its length with its end.
+    /// The offset of the last row in the file, and its length with the line break.
     pub(crate) span: (u64, usize),
 }
 
@@ -222,7 +226,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The next row with its place and the fields that `keep` names.
+    /// The next row, with its place and the fields that `keep` accepts.
     pub(crate) fn next(
         &mut self,
         keep: impl Fn(&str) -> bool,
@@ -230,12 +234,12 @@ impl<'a> Rows<'a> {
         let start = self.lines.read();
         let Some(text) = self
             .lines
-            .next_whole()
-            .map_err(|failure| self.foreign(failure))?
+            .next_complete()
+            .map_err(|failure| self.with_hint(failure))?
         else {
             if self.lines.read() > start {
                 note(&format!(
-                    "{}: the last line was cut short and is left out; start its sweep again to complete it",
+                    "{}: the last line was cut short and is skipped; run its sweep again to complete it",
                     self.path.display()
                 ));
             }
@@ -244,13 +248,13 @@ impl<'a> Rows<'a> {
         self.count += 1;
         self.span = (start, text.len() + 1);
         let line = StoredRow::parse_only(&text, keep)
-            .map_err(|reason| self.foreign(self.refuse(&reason)))?;
+            .map_err(|reason| self.with_hint(self.invalid_row(&reason)))?;
         let config = self
             .config
             .get_or_insert_with(|| line.config_sha256.clone());
         if *config != line.config_sha256 {
-            return Err(self.refuse(
-                "the row is of another config, grid, dataset or version of headlight than those before it",
+            return Err(self.invalid_row(
+                "the row comes from another config, grid, dataset or version of headlight than the rows before it",
             ));
         }
         Ok(Some(line))
@@ -261,13 +265,13 @@ impl<'a> Rows<'a> {
         self.config.as_deref()
     }
 
-    /// What is wrong with the last row, and where it is.
-    pub(crate) fn refuse(&self, reason: &str) -> Failure {
+    /// The error for the last row, with its line number.
+    pub(crate) fn invalid_row(&self, reason: &str) -> Failure {
         Failure::reading(self.path, format!("line {}: {reason}", self.count))
     }
 
-    /// A file whose first line is no row is likely to be something else altogether.
-    fn foreign(&self, failure: Failure) -> Failure {
+    /// Adds a hint if the first line is not a row: the file is then likely not a results file.
+    fn with_hint(&self, failure: Failure) -> Failure {
         match failure {
             Failure::Input(message) if self.count <= 1 => Failure::Input(format!(
                 "{message}; name a .jsonl file of `headlight sweep` or `headlight merge`"

@@ -1,4 +1,4 @@
-//! The row of a run in a results file.
+//! A row of a results file.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
@@ -6,18 +6,18 @@ use serde_json::Value;
 use crate::fields::fields;
 use crate::outcome::Outcome;
 
-/// A row of a results file.
+/// A row of a results file: one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The seed of the initial weights and of the batch order.
     pub seed: u64,
-    /// Which point of the grid; `None` without a grid.
+    /// The index of the point of the grid; `None` without a grid.
     pub point: Option<usize>,
     /// The grid's keys and their values.
     pub values: Vec<(String, Value)>,
     /// The results of the run, or why it failed.
     pub outcome: Result<Outcome, String>,
-    /// The hash of all that the sweep's runs share.
+    /// The hash of everything that the sweep's runs share.
     pub config_sha256: String,
 }
 

@@ -1,4 +1,4 @@
-//! One run of a sweep.
+//! Trains one run of a sweep.
 
 use headlight_data::Dataset;
 use headlight_experiment::evaluate::evaluate;
@@ -14,13 +14,13 @@ use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::row::Row;
 
-/// The held-out F1 from which on a run counts as having learned.
+/// A run has learned its task once held-out F1 reaches this value.
 const LEARNED: f64 = 0.99;
 
-/// Trains run `index` of a plan; `None` when a signal asked to stop.
+/// Trains run `index` of a plan; returns `None` if a signal interrupts it.
 ///
 /// # Errors
-/// When the machine fails. A run that diverges is a row too.
+/// When the system fails. A run that diverges is not an error: its row holds the message.
 pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
     let (seed, point_index) = plan.place(index);
     let point = &plan.points()[point_index];
@@ -52,7 +52,7 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         return Ok(None);
     }
     let train = evaluate(engine, &experiment.splits.train, None)
-        .ok_or_else(|| Failure::Input("there are no training samples".to_owned()))?;
+        .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
@@ -70,7 +70,7 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     }))
 }
 
-/// Samples of a part of a check; the first part is smaller.
+/// Samples are checked in parts of this size; the first part is smaller.
 const PART: usize = 64;
 const FIRST_PART: usize = 8;
 
@@ -78,7 +78,7 @@ const FIRST_PART: usize = 8;
 struct Learning<'a> {
     held_out: &'a Dataset,
     positives: usize,
-    /// All held-out samples, beginning with those that were wrong last.
+    /// All held-out samples, starting with those that decided the last check.
     samples: Vec<u32>,
     predictions: Predictions,
     epoch_loss: Vec<f64>,
@@ -100,16 +100,16 @@ impl<'a> Learning<'a> {
 
     /// Whether held-out F1 is [`LEARNED`] or more.
     ///
-    /// It stops asking once it cannot be any more, and begins the next time with the samples that
-    /// decided this time: after most steps a few predictions are enough.
+    /// The check ends as soon as F1 can no longer reach that value. The next check starts with the samples
+    /// that decided this one, so that a few predictions are enough after most steps.
     fn is_learned(&mut self, engine: &mut dyn Engine) -> bool {
         let (mut missed, mut false_alarms) = (0, 0);
         let (mut start, mut part) = (0, FIRST_PART);
         while start < self.samples.len() {
             let end = (start + part).min(self.samples.len());
-            let asked = &self.samples[start..end];
-            engine.predict(self.held_out, asked, &mut self.predictions);
-            for (&sample, &logit) in asked.iter().zip(&self.predictions.logits) {
+            let checked = &self.samples[start..end];
+            engine.predict(self.held_out, checked, &mut self.predictions);
+            for (&sample, &logit) in checked.iter().zip(&self.predictions.logits) {
                 match (self.held_out.label(sample as usize), logit > 0.0) {
                     (true, false) => missed += 1,
                     (false, true) => false_alarms += 1,

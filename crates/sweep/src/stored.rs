@@ -1,4 +1,4 @@
-//! Reads the rows of a results file back.
+//! Reads rows of a results file.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::grid::POINT_LIMIT;
 
-/// A row that was read back: its place in the plan, and the fields that were asked for.
+/// A row that was read: its place in the plan, and the requested fields.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredRow {
     pub(crate) seed: u64,
@@ -20,16 +20,16 @@ impl StoredRow {
     /// Reads a row with all its fields.
     ///
     /// # Errors
-    /// When the text is not a row: says what is missing.
+    /// When the text is not a row. Names the missing field.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Self::parse_only(text, |_| true)
     }
 
-    /// Reads a row with its place and the fields that `keep` accepts; skipping the others is several
-    /// times as fast as reading them.
+    /// Reads a row's place and the fields that `keep` accepts. Skipping a field is several times as fast as
+    /// reading it.
     ///
     /// # Errors
-    /// As [`StoredRow::parse`].
+    /// The same as [`StoredRow::parse`].
     pub(crate) fn parse_only(text: &str, keep: impl Fn(&str) -> bool) -> Result<Self, String> {
         let mut parser = serde_json::Deserializer::from_str(text);
         let fields = Fields(keep)
@@ -61,10 +61,10 @@ impl StoredRow {
     }
 }
 
-/// The fields of a place, which every row has.
+/// The fields that give a row's place in the plan; they are always read.
 const PLACE: [&str; 3] = ["seed", "point", "config_sha256"];
 
-/// Some fields of a JSON object.
+/// Reads some fields of a JSON object.
 struct Fields<K>(K);
 
 impl<'de, K: Fn(&str) -> bool> DeserializeSeed<'de> for Fields<K> {

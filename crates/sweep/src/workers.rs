@@ -1,4 +1,4 @@
-//! Runs on all cores, rows in order.
+//! Trains runs on all cores, and passes their rows on in order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,8 +14,9 @@ use crate::plan::Plan;
 use crate::row::Row;
 use crate::run::run;
 
-/// How far a worker may be ahead of the last row in order: the rows between wait in memory.
-const AHEAD: usize = 10_000;
+/// How many runs a worker may be ahead of the last row that was passed on in order. The rows between them wait
+/// in memory.
+const MAX_AHEAD: usize = 10_000;
 
 /// Receives rows.
 pub trait RowSink {
@@ -25,14 +26,14 @@ pub trait RowSink {
     /// Called with each row in the order of the plan.
     ///
     /// # Errors
-    /// Stops the sweep, as when a file cannot be written.
+    /// Any error stops the sweep, for example a file that cannot be written.
     fn in_order(&mut self, row: &Row) -> Result<(), Failure>;
 }
 
-/// Trains runs of a plan on `threads` threads, until all are done or a signal comes.
+/// Trains runs of a plan on `threads` threads, until all are done or a signal arrives.
 ///
 /// # Errors
-/// When a row cannot be written or the machine fails; the sink has all rows before that one.
+/// When a row cannot be written or the system fails. The sink has received all rows before that one.
 pub fn work(
     plan: &Plan,
     runs: Range<usize>,
@@ -46,7 +47,8 @@ pub fn work(
     let worker = |sender: mpsc::Sender<(usize, Result<Option<Row>, Failure>)>| {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            while index >= reported.load(Ordering::Relaxed) + AHEAD && !stop.load(Ordering::Relaxed)
+            while index >= reported.load(Ordering::Relaxed) + MAX_AHEAD
+                && !stop.load(Ordering::Relaxed)
             {
                 thread::sleep(Duration::from_millis(1));
             }

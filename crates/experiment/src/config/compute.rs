@@ -1,17 +1,17 @@
-//! What computes an experiment, and where.
+//! The engine and the device that compute an experiment.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The `[compute]` section.
+/// The `[compute]` section: engine and device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ComputeConfig {
     /// The engine that takes training steps.
     pub engine: EngineName,
-    /// The device that holds Burn's tensors. Whoever opens devices checks the name.
+    /// The name of the device that computes. This crate does not check it; the code that opens devices does.
     pub device: String,
 }
 
@@ -33,7 +33,7 @@ pub enum EngineName {
     Auto,
     /// Burn's tensors and automatic differentiation, on any device.
     Burn,
-    /// A hand-derived training step, on a CPU.
+    /// The hand-derived training step of `headlight-fused`, on a CPU.
     Fused,
 }
 

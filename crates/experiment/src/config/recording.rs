@@ -1,24 +1,24 @@
-//! What a run records: attention dumps and checkpoints.
+//! Which attention dumps and checkpoints a run writes.
 
 use serde::{Deserialize, Serialize};
 
-/// The `[dump]` section: which samples are recorded, when, and in which formats.
+/// The `[dump]` section: which samples a run dumps, when, and in which formats.
 ///
-/// The start, before the first step, and the end, after the last, are always recorded.
+/// A run always writes a dump before the first step and one after the last.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DumpConfig {
     /// Training samples by index.
     pub samples: Vec<usize>,
-    /// How many of the first positive training samples to record besides.
+    /// How many positive training samples to add, starting from the first.
     pub positives: usize,
-    /// How many of the first negative training samples to record besides.
+    /// How many negative training samples to add, starting from the first.
     pub negatives: usize,
-    /// Epochs between records; 0 for none.
+    /// Epochs between dumps; 0 disables them.
     pub every_epochs: usize,
-    /// Steps between records; 0 for none.
+    /// Steps between dumps; 0 disables them.
     pub every_steps: usize,
-    /// Files to write for each record.
+    /// The formats to write each dump in.
     pub formats: Vec<DumpFormat>,
 }
 
@@ -35,17 +35,17 @@ impl Default for DumpConfig {
     }
 }
 
-/// The `[checkpoint]` section.
+/// The `[checkpoint]` section: how often a run saves its state.
 ///
-/// A run is always saved when it ends, and when a signal stops it.
+/// A run always saves it at its end, and when a signal stops it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CheckpointConfig {
-    /// Seconds between checkpoints: the most that a killed run loses; 0 for none.
+    /// Seconds between checkpoints, the most that a killed run loses; 0 disables them.
     pub every_seconds: u64,
-    /// Epochs between checkpoints; 0 for none.
+    /// Epochs between checkpoints; 0 disables them.
     pub every_epochs: usize,
-    /// Steps between checkpoints; 0 for none.
+    /// Steps between checkpoints; 0 disables them.
     pub every_steps: usize,
 }
 
@@ -63,11 +63,11 @@ impl Default for CheckpointConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DumpFormat {
-    /// Everything, for NumPy.
+    /// All arrays, for NumPy.
     Npz,
-    /// Everything, as nested lists.
+    /// All arrays, as nested lists.
     Json,
-    /// Scores and weights, one line per pair of positions.
+    /// Scores and weights, one row per pair of positions.
     Csv,
 }
 

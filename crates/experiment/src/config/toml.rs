@@ -1,4 +1,4 @@
-//! Configs as TOML, with changes from the command line, and messages that point at the mistake.
+//! Reads configs from TOML, applies changes from the command line, and points at mistakes.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ use toml::{Spanned, Table, Value};
 
 use super::ExperimentConfig;
 
-/// The most names of a key, with room to spare: `model.attention.mask` has 3. In files the TOML reader has
-/// a limit of its own (80).
+/// The most names in a key of a change; `model.attention.mask` has 3. For files, the TOML reader has its own
+/// limit (80).
 const KEY_LIMIT: usize = 16;
 
 /// The longest line that messages show, in bytes.
@@ -22,10 +22,10 @@ pub type Change<'a> = (&'static str, &'a str);
 
 /// Reads a config from TOML, applies the changes, and checks the result.
 ///
-/// Messages call the text `name`. `check` adds the caller's own checks of values.
+/// Messages refer to the text as `name`. `check` adds the caller's own checks of values.
 ///
 /// # Errors
-/// One sentence with name, line and column, and the line itself; or with the change.
+/// One sentence with name, line and column, and the line itself; or with the change that is wrong.
 pub fn parse<'a>(
     name: &str,
     text: String,
@@ -44,7 +44,7 @@ pub fn parse<'a>(
     Ok(config)
 }
 
-/// A config's text and changes, kept for pointing at mistakes.
+/// A config's text and changes, kept to locate mistakes in them.
 struct Source {
     name: String,
     text: String,
@@ -54,7 +54,7 @@ struct Source {
 
 struct AppliedChange {
     key: String,
-    /// As the user wrote it, with its flag.
+    /// The flag and its argument, as the user wrote them.
     written: String,
 }
 
@@ -79,7 +79,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Applies `KEY=VALUE`; a value that is not TOML counts as a string (`compute.device=wgpu`).
+    /// Applies `KEY=VALUE`. A value that is not valid TOML is a string (`compute.device=wgpu`).
     fn apply(&mut self, flag: &str, change: &str) -> Result<(), String> {
         let Some((key, value)) = change.split_once('=') else {
             return Err(format!(
@@ -95,7 +95,7 @@ impl Source {
         let mut sections: Vec<&str> = key.split('.').collect();
         if sections.len() > KEY_LIMIT {
             return Err(format!(
-                "{flag}: the key has {} names; no key has more than {KEY_LIMIT}",
+                "{flag}: the key has {} names; a key can have at most {KEY_LIMIT}",
                 sections.len()
             ));
         }
@@ -120,7 +120,7 @@ impl Source {
         Ok(())
     }
 
-    /// Where serde stopped, as a sentence.
+    /// The message for a key that serde refused.
     fn mistyped(&self, path: &str, message: &str) -> String {
         // The path's last step may be the unknown key itself, or "." at the top.
         let path = path.trim_matches('.');
@@ -144,18 +144,18 @@ impl Source {
         }
         // An element of a list is found with its list.
         let key = path.split('[').next().unwrap_or(path);
-        // Serde's path ends at a rule; what a change put into it is the likelier culprit.
+        // Serde's path ends at a rule. If a change set a key inside it, that key is likely the mistake.
         let mut latest = self.changes.iter().rev();
         let inside = latest.find(|change| is_within(&change.key, key));
         let key = inside.map_or(key, |change| change.key.as_str());
         self.locate(key, &format!("`{key}`: {message}"))
     }
 
-    /// A message about a key, pointing at where its value comes from.
+    /// A message about a key, with the place or the change that gave its value.
     fn locate(&self, key: &str, message: &str) -> String {
         let mut latest = self.changes.iter().rev();
-        // The change gave the value, the section that holds it, or something in a section that the file
-        // lacks.
+        // The latest change that set the key or a section that contains it; or one that set a part of it,
+        // if the file does not have the key.
         let change = latest.find(|change| {
             is_within(key, &change.key) || is_within(&change.key, key) && self.span(key).is_none()
         });
@@ -166,7 +166,7 @@ impl Source {
         }
     }
 
-    /// The place of a key's value in the text; of the closest section that the text has otherwise.
+    /// The place of a key's value in the text, or else of the innermost section around it that exists.
     fn span(&self, key: &str) -> Option<Range<usize>> {
         let document = DeTable::parse(&self.text).ok()?;
         let mut table: &DeTable = document.get_ref();
@@ -192,7 +192,7 @@ impl Source {
     }
 }
 
-/// A value's place; a section's name where the value is one, since sections have many lines.
+/// The place of a value; for a section, which has many lines, only that of its name.
 fn place(name: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>) -> Range<usize> {
     match value.get_ref() {
         DeValue::Table(_) => name.span(),
@@ -200,7 +200,7 @@ fn place(name: &Spanned<std::borrow::Cow<'_, str>>, value: &Spanned<DeValue<'_>>
     }
 }
 
-/// Whether `key` is `section` or stands in it.
+/// Whether `key` is `section` or is inside it.
 fn is_within(key: &str, section: &str) -> bool {
     key.strip_prefix(section)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

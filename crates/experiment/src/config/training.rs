@@ -1,4 +1,4 @@
-//! How a model learns: epochs, batches, Adam, and which model is the best.
+//! The config of training: epochs, batches, Adam, and which model to keep.
 
 use headlight_data::InvalidValue;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::metrics::Measure;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingConfig {
-    /// Passes over the training samples, reshuffled for each.
+    /// Passes over the training samples, which are shuffled again for each.
     pub epochs: usize,
     /// Samples per step.
     #[serde(default = "TrainingConfig::default_batch_size")]
@@ -29,34 +29,35 @@ pub struct TrainingConfig {
     /// How a token that occurs several times in a batch enters Adam's mean of squares.
     #[serde(default)]
     pub token_second_moment: TokenSecondMoment,
-    /// Steps between evaluations within an epoch; 0 evaluates at the end of epochs only.
+    /// Steps between evaluations within an epoch; 0 evaluates only at the end of each epoch.
     #[serde(default)]
     pub evaluate_every: usize,
-    /// The measure whose best model is kept beside the last one; without it none is kept.
+    /// The measure by which the best model is chosen and kept, beside the last one. If unset, only the last
+    /// model is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_best: Option<Measure>,
-    /// How many evaluations in a row without a better `keep_best` stop training; 0 never stops it.
+    /// Training stops after this many evaluations in a row without a better `keep_best`; 0 disables this.
     #[serde(default)]
     pub patience: usize,
 }
 
 /// How a token that occurs several times in a batch enters Adam's mean of squared gradients.
 ///
-/// `[CLS]` occurs in every sample, so the two differ by up to the root of the batch size in how fast
-/// its embedding moves.
+/// `[CLS]` occurs in every sample. Therefore the step size of its embedding differs between the two by a
+/// factor of up to the root of the batch size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenSecondMoment {
-    /// The gradient of each occurrence is squared, and squares are summed. This is what Keras 3
-    /// does on TensorFlow, where an embedding's gradient is a list of rows that is not summed
-    /// before `Adam.update_step` squares it; so it is what the notebook's numbers come from.
+    /// The gradient of each occurrence is squared, and the squares are summed. Keras 3 does this on
+    /// TensorFlow, where an embedding's gradient is a list of rows that is not summed before
+    /// `Adam.update_step` squares it. The notebook's numbers come from there.
     #[default]
     PerOccurrence,
     /// Gradients are summed, and the sum is squared: Adam as published, as in PyTorch and JAX.
     PerToken,
 }
 
-/// Defaults are Keras's for Adam, and the notebook's batch size.
+/// The defaults: Keras's for Adam, and the notebook's batch size.
 impl TrainingConfig {
     fn default_batch_size() -> usize {
         16

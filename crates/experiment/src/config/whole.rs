@@ -1,4 +1,4 @@
-//! A whole experiment, as a TOML file describes it.
+//! The config of an experiment.
 
 use std::path::PathBuf;
 
@@ -10,36 +10,36 @@ use super::compute::ComputeConfig;
 use super::recording::{CheckpointConfig, DumpConfig};
 use super::training::TrainingConfig;
 
-/// A whole experiment.
+/// The config of an experiment, with a field for each section.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExperimentConfig {
     /// Seed of the initial weights and of the batch order.
     #[serde(default)]
     pub seed: u64,
-    /// The file of a reference run: its initial weights and batch order replace those of the seed, and
-    /// its figures are compared with this run's. The core never opens it.
+    /// The file of a reference run. Its initial weights and batch order replace those of the seed, and its
+    /// figures are compared with this run's. This crate never opens the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<PathBuf>,
     /// The samples.
     pub data: DatasetConfig,
     /// The model.
     pub model: ModelConfig,
-    /// How the model learns.
+    /// Epochs, batches and Adam.
     pub training: TrainingConfig,
-    /// What is recorded of the model's attention.
+    /// Which attention dumps to write.
     #[serde(default)]
     pub dump: DumpConfig,
-    /// When a run is saved, so that it can be resumed from there.
+    /// How often to save the state, so that the run can be resumed.
     #[serde(default)]
     pub checkpoint: CheckpointConfig,
-    /// What computes the experiment, and where.
+    /// The engine and the device.
     #[serde(default)]
     pub compute: ComputeConfig,
 }
 
 impl ExperimentConfig {
-    /// Checks every value but `compute.device`, whose table is not here.
+    /// Checks every value except `compute.device`; the table of devices is not in this crate.
     ///
     /// # Errors
     /// Names the first invalid value with its full key, such as `data.rule.position`.
@@ -56,13 +56,13 @@ impl ExperimentConfig {
         if self.dump.formats.is_empty() {
             return Err(InvalidValue::new(
                 "dump.formats",
-                "it is empty; name at least one of npz, json and csv",
+                "the list is empty; name at least one of npz, json and csv",
             ));
         }
         Ok(())
     }
 
-    /// What the model must know of its samples.
+    /// The properties of the samples that determine the shape of the model.
     pub fn inputs(&self) -> Inputs {
         let data = &self.data;
         Inputs {

@@ -1,4 +1,4 @@
-//! Rows as a table of text, with a column for each epoch and position.
+//! Writes rows as CSV, with a column for each epoch and each position.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,34 +7,38 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::write_atomically;
 use serde_json::{Map, Value};
 
-use super::places::{Entry, Places};
+use super::row_reader::{RowPlace, RowReader};
 use crate::fields::{Field, Kind, fields};
 
-/// The most columns of a table: no row of a sweep has more fields, or a longer list.
+/// The most columns of a table.
 const COLUMN_LIMIT: usize = 1 << 16;
 
 /// Writes the table.
-pub(super) fn write(out: &Path, rows: &mut Places<'_>, entries: &[Entry]) -> Result<(), Failure> {
-    let columns = columns(rows, entries)?;
+pub(super) fn write(
+    out: &Path,
+    rows: &mut RowReader<'_>,
+    places: &[RowPlace],
+) -> Result<(), Failure> {
+    let columns = columns(rows, places)?;
     write_atomically(out, |file| {
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(columns.iter().map(Column::name))?;
-        for &entry in entries {
-            let fields = rows.fields(entry)?;
+        for &place in places {
+            let fields = rows.fields(place)?;
             writer.write_record(columns.iter().map(|column| column.cell(&fields)))?;
         }
         writer.flush()
     })
 }
 
-/// A column of the table: a field, or one element of a field that is a list.
+/// A column of the table: a field, or one element of a list.
 struct Column {
     field: String,
     element: Option<usize>,
 }
 
 impl Column {
-    /// Lists count from 1 for epochs, and from 0 for positions.
+    /// Epochs are counted from 1, positions from 0.
     fn name(&self) -> String {
         match self.element {
             None => self.field.clone(),
@@ -63,12 +67,13 @@ impl Column {
     }
 }
 
-/// The columns that hold every field of every row.
-fn columns(rows: &mut Places<'_>, entries: &[Entry]) -> Result<Vec<Column>, Failure> {
-    // For each field its longest list, or none; runs of a grid may differ in epochs and positions.
+/// The columns for all fields of all rows.
+fn columns(rows: &mut RowReader<'_>, places: &[RowPlace]) -> Result<Vec<Column>, Failure> {
+    // The length of the longest list of each field, or none: runs of a grid may differ in epochs and
+    // positions.
     let mut lengths: BTreeMap<String, Option<usize>> = BTreeMap::new();
-    for &entry in entries {
-        for (field, value) in rows.checked(entry)? {
+    for &place in places {
+        for (field, value) in rows.fields_or_failure(place)? {
             let length = value.as_array().map(Vec::len);
             let longest = lengths.entry(field).or_default();
             *longest = (*longest).max(length);
@@ -84,7 +89,7 @@ fn columns(rows: &mut Places<'_>, entries: &[Entry]) -> Result<Vec<Column>, Fail
         )));
     }
     let mut fields: Vec<(String, Option<usize>)> = lengths.into_iter().collect();
-    fields.sort_by_key(|(field, _)| place(field));
+    fields.sort_by_key(|(field, _)| rank(field));
     let columns = fields.into_iter().flat_map(|(field, length)| {
         let elements: Vec<Option<usize>> = match length {
             None => vec![None],
@@ -98,9 +103,9 @@ fn columns(rows: &mut Places<'_>, entries: &[Entry]) -> Result<Vec<Column>, Fail
     Ok(columns.collect())
 }
 
-/// Where a field stands: seed and point, the grid's keys, the fields of a run in their order, the hash of
-/// the config, and last whatever is unknown.
-fn place(name: &str) -> usize {
+/// The order of columns: seed, point, the grid's keys, the fields of a run in their order, the hash of the
+/// config, and then unknown fields.
+fn rank(name: &str) -> usize {
     let fields = fields();
     match name {
         "seed" => 0,

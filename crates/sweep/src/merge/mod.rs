@@ -1,10 +1,10 @@
 //! Joins the results of shards, in any order, into one file.
 //!
-//! In memory is only the place of each row, 32 bytes per row; the rows themselves are read one at a time, in
-//! the order in which they are written.
+//! Only the place of each row is kept in memory, 32 bytes per row. The rows themselves are read one at a time,
+//! in the order in which they are written.
 
 mod csv;
-mod places;
+mod row_reader;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::{note, write_atomically};
 
 use crate::results::Rows;
-use places::{Entry, Places};
+use row_reader::{RowPlace, RowReader};
 
-/// How many problems are listed one by one.
+/// The most missing runs that are listed.
 const LISTED: usize = 5;
 
-/// What was merged.
+/// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
     /// Rows written.
     pub rows: usize,
-    /// Rows that were there more than once, with the same bytes, and are written once.
+    /// Rows that were dropped because another row has the same bytes.
     pub doubled: usize,
-    /// Rows that report a failed run.
+    /// Rows of failed runs.
     pub failed: usize,
-    /// Runs that are missing between the first seed and the last, and the first few of them.
+    /// How many runs are missing between the first seed and the last, and seed and point of the first few.
     pub missing: (usize, Vec<(u64, usize)>),
 }
 
-/// A format, named by the file extension.
+/// The format of the output, from its file extension.
 #[derive(Clone, Copy, PartialEq)]
 enum Format {
     Jsonl,
@@ -40,7 +40,7 @@ enum Format {
 
 impl Format {
     fn of(out: &Path) -> Result<Self, Failure> {
-        match out.extension().and_then(|ending| ending.to_str()) {
+        match out.extension().and_then(|extension| extension.to_str()) {
             Some("jsonl") => Ok(Self::Jsonl),
             Some("csv") => Ok(Self::Csv),
             _ => Err(Failure::Input(format!(
@@ -51,11 +51,11 @@ impl Format {
     }
 }
 
-/// Writes the rows of all files, by seed and point, to `out`: as they are (.jsonl), or as a table
+/// Writes the rows of all files to `out`, sorted by seed and point: unchanged (.jsonl), or as a table
 /// (.csv).
 ///
 /// # Errors
-/// When a file cannot be read, rows are of different sweeps, or a run has two different rows.
+/// When a file cannot be read, rows come from different sweeps, or a run has two different rows.
 pub fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
     let format = Format::of(out)?;
     let mut index = Index::default();
@@ -63,11 +63,11 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
         index.read(number as u32, path)?;
     }
     let Index {
-        mut entries,
+        mut places,
         mut failed,
         ..
     } = index;
-    if entries.is_empty() {
+    if places.is_empty() {
         let named: Vec<String> = paths
             .iter()
             .map(|path| path.display().to_string())
@@ -77,31 +77,31 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
             named.join(", ")
         )));
     }
-    entries.sort_unstable();
-    let mut places = Places::of(paths);
-    let before = entries.len();
-    failed -= drop_doubled(&mut entries, &mut places, paths)?;
+    places.sort_unstable();
+    let mut reader = RowReader::of(paths);
+    let before = places.len();
+    failed -= drop_duplicates(&mut places, &mut reader, paths)?;
     let merged = Merged {
-        rows: entries.len(),
-        doubled: before - entries.len(),
+        rows: places.len(),
+        doubled: before - places.len(),
         failed,
-        missing: missing(&entries),
+        missing: missing(&places),
     };
     match format {
         Format::Jsonl => write_atomically(out, |file| {
-            entries
+            places
                 .iter()
-                .try_for_each(|&entry| file.write_all(&places.line(entry)?))
+                .try_for_each(|&place| file.write_all(&reader.line(place)?))
         }),
-        Format::Csv => csv::write(out, &mut places, &entries),
+        Format::Csv => csv::write(out, &mut reader, &places),
     }?;
     Ok(merged)
 }
 
-/// The place of every row, and what all of them must agree on.
+/// The places of all rows, and the config that the rows must share.
 #[derive(Default)]
 struct Index {
-    entries: Vec<Entry>,
+    places: Vec<RowPlace>,
     failed: usize,
     /// The first row's config, and the file it came from.
     config: Option<(String, PathBuf)>,
@@ -114,7 +114,7 @@ impl Index {
             let (start, length) = rows.span;
             let failed = line.fields.contains_key("error");
             self.failed += usize::from(failed);
-            self.entries.push(Entry {
+            self.places.push(RowPlace {
                 seed: line.seed,
                 point: line.point.unwrap_or(0) as u32,
                 file,
@@ -124,7 +124,7 @@ impl Index {
             });
         }
         let Some(config) = rows.config() else {
-            note(&format!("{}: it holds no rows", path.display()));
+            note(&format!("{}: the file holds no rows", path.display()));
             return Ok(());
         };
         let (first, first_path) = self
@@ -132,8 +132,8 @@ impl Index {
             .get_or_insert_with(|| (config.to_owned(), path.to_owned()));
         if *first != config {
             return Err(Failure::Input(format!(
-                "{}, line 1: the row is of another config, grid, dataset or version of headlight than those of {}; \
-                 merge them into a file of their own",
+                "{}, line 1: the row comes from another config, grid, dataset or version of headlight than the rows of {}; \
+                 merge each sweep into its own file",
                 path.display(),
                 first_path.display()
             )));
@@ -142,44 +142,44 @@ impl Index {
     }
 }
 
-/// Keeps one of rows that are the same; returns how many of those dropped report a failed run.
-fn drop_doubled(
-    entries: &mut Vec<Entry>,
-    places: &mut Places<'_>,
+/// Keeps one of several identical rows. Returns how many of the dropped rows are of failed runs.
+fn drop_duplicates(
+    places: &mut Vec<RowPlace>,
+    reader: &mut RowReader<'_>,
     paths: &[PathBuf],
 ) -> Result<usize, Failure> {
     let (mut kept, mut failed) = (0, 0);
-    for next in 1..entries.len() {
-        let (last, entry) = (entries[kept], entries[next]);
-        if (last.seed, last.point) != (entry.seed, entry.point) {
+    for next in 1..places.len() {
+        let (last, place) = (places[kept], places[next]);
+        if (last.seed, last.point) != (place.seed, place.point) {
             kept += 1;
-            entries[kept] = entry;
+            places[kept] = place;
             continue;
         }
         let reread =
             |error| Failure::System(format!("a results file cannot be read again: {error}"));
-        if places.line(last).map_err(reread)? != places.line(entry).map_err(reread)? {
-            let point = match entry.point {
+        if reader.line(last).map_err(reread)? != reader.line(place).map_err(reread)? {
+            let point = match place.point {
                 0 => String::new(),
                 point => format!(" point {point}"),
             };
             return Err(Failure::Input(format!(
-                "seed {}{point} has two different rows, in {} and in {}; leave out the file that is wrong",
-                entry.seed,
+                "seed {}{point} has two different rows, in {} and in {}; leave out the wrong file",
+                place.seed,
                 paths[last.file as usize].display(),
-                paths[entry.file as usize].display()
+                paths[place.file as usize].display()
             )));
         }
-        failed += usize::from(entry.failed);
+        failed += usize::from(place.failed);
     }
-    entries.truncate(kept + 1);
+    places.truncate(kept + 1);
     Ok(failed)
 }
 
-/// Runs between the first seed and the last, over all points seen, that have no row.
-fn missing(kept: &[Entry]) -> (usize, Vec<(u64, usize)>) {
-    let points = u128::from(kept.iter().map(|entry| entry.point).max().unwrap_or(0)) + 1;
-    let number = |entry: &Entry| u128::from(entry.seed) * points + u128::from(entry.point);
+/// Counts and lists the runs without a row, over all seeds from the first to the last and all points seen.
+fn missing(kept: &[RowPlace]) -> (usize, Vec<(u64, usize)>) {
+    let points = u128::from(kept.iter().map(|place| place.point).max().unwrap_or(0)) + 1;
+    let number = |place: &RowPlace| u128::from(place.seed) * points + u128::from(place.point);
     let (Some(first), Some(last)) = (kept.first(), kept.last()) else {
         return (0, Vec::new());
     };
@@ -188,13 +188,13 @@ fn missing(kept: &[Entry]) -> (usize, Vec<(u64, usize)>) {
     let absent = usize::try_from(end - start - kept.len() as u128).unwrap_or(usize::MAX);
     let mut listed = Vec::new();
     let mut expected = start;
-    for place in kept.iter().map(number).chain([end]) {
-        while expected < place && listed.len() < LISTED {
+    for next in kept.iter().map(number).chain([end]) {
+        while expected < next && listed.len() < LISTED {
             let (seed, point) = (expected / points, expected % points);
             listed.push((seed as u64, point as usize));
             expected += 1;
         }
-        expected = place + 1;
+        expected = next + 1;
     }
     (absent, listed)
 }

@@ -1,11 +1,11 @@
-//! The numbers of runs, field by field.
+//! The numbers of all runs, field by field.
 
 use headlight_experiment::metrics::Metric;
 use serde_json::{Map, Value};
 
 use crate::fields::{Field, Kind, Quantity, fields};
 
-/// Fields that tables and plots use by themselves.
+/// Fields that tables and plots use individually.
 pub(super) const LOSS: Quantity = Quantity::Metric {
     metric: Metric::Loss,
     held_out: false,
@@ -19,13 +19,13 @@ pub(super) const EPOCHS: Quantity = Quantity::EpochLoss;
 pub(super) const POSITIVE: Quantity = Quantity::Attention { positive: true };
 pub(super) const NEGATIVE: Quantity = Quantity::Attention { positive: false };
 
-/// The most numbers that are kept, of four bytes each: 1.5 million runs of the notebook's experiment.
+/// The most numbers that are kept, of four bytes each; enough for 1.5 million runs of the notebook's experiment.
 const CELL_LIMIT: usize = 48_000_000;
 
-/// The longest list: more epochs than a row has room for.
+/// The longest list; a row has room for fewer epochs.
 const LIST_LIMIT: usize = 1 << 18;
 
-/// Numbers of runs; NaN where a run has none.
+/// The numbers of all runs; NaN if a run lacks one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     /// The point of the grid. `[run]`
@@ -34,9 +34,9 @@ pub(super) struct Columns {
     numbers: Vec<Vec<f32>>,
     /// In the order of [`lists`]. `[field][element][run]`
     lists: Vec<Vec<Vec<f32>>>,
-    /// Of each point, one run in `every` is kept.
+    /// One run in `every` of each point is kept.
     pub(super) every: usize,
-    /// Runs seen. `[point]`
+    /// The number of runs so far. `[point]`
     seen: Vec<usize>,
     limit: usize,
 }
@@ -47,7 +47,7 @@ impl Columns {
     }
 
     /// Whether a field of rows is kept.
-    pub(super) fn holds(name: &str) -> bool {
+    pub(super) fn keeps(name: &str) -> bool {
         numbers().chain(lists()).any(|field| field.name == name)
     }
 
@@ -73,7 +73,7 @@ impl Columns {
         }
     }
 
-    /// Adds a run, or skips it where fewer are kept.
+    /// Adds a run, or skips it if only one in `every` is kept.
     ///
     /// # Errors
     /// When a field is not a number or a list of numbers, or a list is too long.
@@ -107,9 +107,10 @@ impl Columns {
             }
             for (index, column) in columns.iter_mut().enumerate() {
                 let value = number(list.get(index));
-                column.push(value.ok_or_else(|| {
-                    format!("its `{}` holds other values than numbers", field.name)
-                })?);
+                column.push(
+                    value
+                        .ok_or_else(|| format!("its `{}` is not a list of numbers", field.name))?,
+                );
             }
         }
         self.points.push(point as u32);
@@ -124,7 +125,7 @@ impl Columns {
         (1 + self.numbers.len() + lists) * self.points.len()
     }
 
-    /// Keeps every other run of each point.
+    /// Keeps every second run of each point.
     fn thin(&mut self) -> Result<(), String> {
         self.every *= 2;
         let mut drop = vec![false; self.seen.len()];
@@ -139,7 +140,7 @@ impl Columns {
             .collect();
         if keep.iter().all(|keep| *keep) {
             return Err(
-                "its lists are too long for so many points of a grid; report on parts of it"
+                "its lists are too long for the number of points of the grid; report on parts of the sweep"
                     .to_owned(),
             );
         }
@@ -152,12 +153,12 @@ impl Columns {
     }
 }
 
-/// The fields of one number.
+/// The fields that hold one number.
 pub(super) fn numbers() -> impl Iterator<Item = &'static Field> {
     fields().iter().filter(|field| field.kind() == Kind::Number)
 }
 
-/// The fields of a list.
+/// The fields that hold a list.
 fn lists() -> impl Iterator<Item = &'static Field> {
     let is_list = |field: &&Field| matches!(field.kind(), Kind::List { .. });
     fields().iter().filter(is_list)
@@ -168,7 +169,7 @@ fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
     values.retain(|_| keep.next().is_some_and(|keep| *keep));
 }
 
-/// NaN for none; the largest float32 for anything beyond it.
+/// Converts to float32: NaN if the value is missing, and the largest float32 for larger numbers.
 fn number(value: Option<&Value>) -> Option<f32> {
     match value {
         None | Some(Value::Null) => Some(f32::NAN),
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_lists_leave_earlier_runs_without() {
+    fn runs_before_a_longer_list_have_no_value_there() {
         let mut columns = Columns::new();
         columns.push(0, &row(1.0, &[1.0])).unwrap();
         columns.push(0, &row(2.0, &[3.0, 4.0])).unwrap();
@@ -199,10 +200,10 @@ mod tests {
         assert_eq!(columns.list(EPOCHS)[1][1], 4.0);
     }
 
-    /// With room for ten runs, of two points with 17 runs each the same are kept as if each point had
-    /// been alone: none is lost for its place in the file.
+    /// There is room for ten runs, and two points have 17 runs each. Of both points the same runs are kept:
+    /// the order of points in the file does not matter.
     #[test]
-    fn of_too_many_runs_each_point_keeps_its_share() {
+    fn each_point_keeps_its_share_of_too_many_runs() {
         let mut columns = Columns::limited(10 * (1 + numbers().count() + 1));
         for run in 0..17 {
             for point in 0..2 {

@@ -1,4 +1,4 @@
-//! The tables and pictures of a summary.
+//! The tables and plots of a summary.
 
 use headlight_inspector::{Document, Plot, Section, Table};
 use headlight_trainer::run_report::number;
@@ -9,7 +9,7 @@ use super::statistics::{Sample, wilson};
 use super::summary::Summary;
 use crate::fields::Quantity;
 
-/// The quantiles of the table.
+/// The quantiles in the table of all runs.
 const QUANTILES: [(&str, f64); 5] = [
     ("min", 0.0),
     ("5%", 0.05),
@@ -18,7 +18,7 @@ const QUANTILES: [(&str, f64); 5] = [
     ("max", 1.0),
 ];
 
-/// The quantiles of curves and positions.
+/// The quantiles of learning curves.
 const BANDS: [(&str, f64); 5] = [
     ("5%", 0.05),
     ("25%", 0.25),
@@ -27,13 +27,13 @@ const BANDS: [(&str, f64); 5] = [
     ("95%", 0.95),
 ];
 
-/// The most groups, epochs, positions or reasons of a table, and the most groups of a picture.
+/// The most groups, positions or reasons in a table, the most epochs in a table, and the most groups in a plot.
 const MOST_ROWS: usize = 64;
 const MOST_EPOCHS: usize = 16;
 const MOST_GROUPS: usize = 24;
 
-/// The most moments of a curve.
-const MOST_MOMENTS: usize = 200;
+/// The most epochs in a learning curve.
+const MOST_CURVE_EPOCHS: usize = 200;
 
 impl Summary {
     /// The tables and histograms, for a terminal of `columns` columns.
@@ -46,7 +46,7 @@ impl Summary {
         self.document(title).plots_svg()
     }
 
-    /// Words, tables and plots.
+    /// Paragraphs, tables and plots.
     pub fn document(&self, title: &str) -> Document {
         document(self, title)
     }
@@ -61,12 +61,12 @@ fn document(summary: &Summary, title: &str) -> Document {
     let mut panels = distributions(summary);
     panels.extend(epoch_panel(&epochs));
     panels.extend(positions_panel(summary));
-    let mut words = words(summary);
+    let mut paragraphs = paragraphs(summary);
     for key in &summary.by {
         let mut values = summary.values_of(key);
         if values.len() > MOST_ROWS {
-            words.push(format!(
-                "{key} has {} values, of which the first {MOST_ROWS} are shown",
+            paragraphs.push(format!(
+                "{key} has {} values; the first {MOST_ROWS} are shown",
                 values.len()
             ));
             values.truncate(MOST_ROWS);
@@ -85,13 +85,11 @@ fn document(summary: &Summary, title: &str) -> Document {
                 &summary.by_point(),
             ));
         }
-        _ => words.push(format!(
-            "the grid has {points} points, which are not listed"
-        )),
+        _ => paragraphs.push(format!("the grid has {points} points, too many to list")),
     }
     Document {
         title: title.to_owned(),
-        paragraphs: words,
+        paragraphs,
         sections: vec![Section {
             tables,
             plots: panels,
@@ -100,35 +98,35 @@ fn document(summary: &Summary, title: &str) -> Document {
     }
 }
 
-fn words(summary: &Summary) -> Vec<String> {
+fn paragraphs(summary: &Summary) -> Vec<String> {
     let (runs, failed, learned) = (summary.runs(), summary.failures(), summary.learned());
     let failed = match failed {
         0 => String::new(),
         _ => format!(", {failed} failed"),
     };
     let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
-    let mut words = vec![
+    let mut paragraphs = vec![
         format!(
             "{runs} runs{failed}; {learned} learned: held-out F1 reached 0.99 ({})",
             share(learned, runs)
         ),
         format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
     ];
-    if summary.found && !summary.columns.list(POSITIVE).is_empty() {
-        words.push(format!(
+    if summary.target_is_chosen && !summary.columns.list(POSITIVE).is_empty() {
+        paragraphs.push(format!(
             "attention is measured on {}, which gets the most attention from positives over all runs",
-            summary.target.words()
+            summary.target.name()
         ));
     }
     let every = summary.columns.every;
     if every > 1 {
-        words.push(format!(
-            "counts and shares cover all runs; every other figure covers {} of them, one in {every} of each point \
+        paragraphs.push(format!(
+            "counts and shares cover all runs; all other figures cover {} of them: one in {every} of each point \
              of the grid",
             summary.columns.points.len()
         ));
     }
-    words
+    paragraphs
 }
 
 /// Mean, standard deviation and quantiles of each quantity over all runs.
@@ -148,7 +146,7 @@ fn all_runs(summary: &Summary) -> Table {
         add(&field.label, field.decimals, column);
     }
     for (class, column) in ["positives", "negatives"].iter().zip(&summary.attention) {
-        let name = format!("attention on {}, {class}", summary.target.words());
+        let name = format!("attention on {}, {class}", summary.target.name());
         add(&name, 3, column);
     }
     add("learned at step", 0, summary.columns.number(LEARNED));
@@ -167,20 +165,20 @@ fn failures(summary: &Summary) -> Option<Table> {
             reason.seed.to_string(),
         ]);
     }
-    let how = "messages that differ only in numbers are counted together, under the first one";
+    let how = "messages that differ only in numbers are counted together; the first one is shown";
     (rows.len() > 1).then(|| Table::of_text("Failed runs", how, rows))
 }
 
-/// The losses of an epoch over all runs that have it; of many epochs, a selection.
+/// The losses of each epoch, over all runs that have it. If there are many epochs, a selection of them.
 fn curve(summary: &Summary) -> Vec<(usize, Sample)> {
     let losses = summary.columns.list(EPOCHS);
-    some(losses.len(), MOST_MOMENTS)
+    evenly_spread(losses.len(), MOST_CURVE_EPOCHS)
         .filter_map(|epoch| Some((epoch + 1, Sample::of(losses[epoch].iter().copied())?)))
         .collect()
 }
 
-/// At most `most` indices of a list, evenly spread, with the first and the last.
-fn some(count: usize, most: usize) -> impl Iterator<Item = usize> {
+/// At most `most` indices of a list, evenly spread, including the first and the last.
+fn evenly_spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let shown = count.min(most);
     (0..shown).map(move |index| match shown {
         1 => 0,
@@ -190,7 +188,7 @@ fn some(count: usize, most: usize) -> impl Iterator<Item = usize> {
 
 fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {
     let mut rows = vec![header("epoch", &["runs", "mean"], &BANDS)];
-    for (epoch, sample) in some(epochs.len(), MOST_EPOCHS).map(|place| &epochs[place]) {
+    for (epoch, sample) in evenly_spread(epochs.len(), MOST_EPOCHS).map(|place| &epochs[place]) {
         let mut row = vec![
             epoch.to_string(),
             sample.len().to_string(),
@@ -213,7 +211,7 @@ fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Plot> {
     })
 }
 
-/// Attention on each position, of a class.
+/// The attention of a class to each position.
 fn by_position(summary: &Summary, class: Quantity) -> Vec<Option<Sample>> {
     let columns = summary.columns.list(class).iter().take(MOST_ROWS);
     columns
@@ -267,13 +265,13 @@ fn positions_panel(summary: &Summary) -> Option<Plot> {
     })
 }
 
-/// Positions of a sample, the most of all runs.
+/// The number of positions of the longest samples.
 fn positions(summary: &Summary) -> usize {
     let lists = [POSITIVE, NEGATIVE].map(|class| summary.columns.list(class).len());
     lists[0].max(lists[1])
 }
 
-/// How often quantities have which values, and how two of them go together.
+/// Histograms of the main quantities, and a scatter plot of two of them.
 fn distributions(summary: &Summary) -> Vec<Plot> {
     let known = |column: &[f32]| {
         let known = column.iter().filter(|value| !value.is_nan());
@@ -282,7 +280,7 @@ fn distributions(summary: &Summary) -> Vec<Plot> {
     let (attention, steps) = (&summary.attention[0], summary.columns.number(LEARNED));
     let positions = positions(summary);
     let uniform = summary.target.uniform(positions);
-    let name = format!("attention on {}", summary.target.words());
+    let name = format!("attention on {}", summary.target.name());
     let both = steps.iter().zip(attention);
     let points = both
         .filter(|(step, paid)| !step.is_nan() && !paid.is_nan())
@@ -311,7 +309,7 @@ fn distributions(summary: &Summary) -> Vec<Plot> {
     ]
 }
 
-/// A line for each group.
+/// A table with one row per group.
 fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
     let mut rows = vec![
         [
@@ -344,14 +342,14 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
         ]);
     }
     let how = format!(
-        "means ± half of their 95% interval by Student's t, attention that on {}; the interval of the share \
+        "means ± half of their 95% interval (Student's t); attention is that on {}; the 95% interval of the share \
              that learned is Wilson's",
-        summary.target.words()
+        summary.target.name()
     );
     Table::of_text(title, &how, rows)
 }
 
-/// How many learn, and how strongly they attend, by a key.
+/// Plots the share that learned, the loss and the attention by the values of a key.
 fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
     let groups = &groups[..groups.len().min(MOST_GROUPS)];
     let learned = groups.iter().map(|group| {
@@ -363,7 +361,7 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
         let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
         Some([mean - margin, mean, mean + margin])
     };
-    let attention = format!("attention on {}", summary.target.words());
+    let attention = format!("attention on {}", summary.target.name());
     let sets = [
         ("share that learned".to_owned(), learned.collect()),
         (

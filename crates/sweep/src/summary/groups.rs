@@ -1,4 +1,4 @@
-//! Runs side by side: by a key of the grid, or by its points.
+//! Compares groups of runs: by a key of the grid, or by its points.
 
 use serde_json::Value;
 
@@ -6,9 +6,9 @@ use super::columns::{HELD_OUT_F1, LEARNED, LOSS};
 use super::statistics::Sample;
 use super::summary::{Point, Summary};
 
-/// Runs that have something in common.
+/// The runs with the same value of a key, or of the same point.
 pub(super) struct Group {
-    /// What they have in common.
+    /// The value, or the point.
     pub(super) name: String,
     pub(super) runs: usize,
     pub(super) failed: usize,
@@ -24,7 +24,7 @@ impl Summary {
     pub(super) fn values_of(&self, key: &str) -> Vec<Value> {
         let mut values: Vec<&Value> = Vec::new();
         for value in self.points.iter().filter_map(|point| point.value(key)) {
-            // The values of neighbours are the same, or take turns.
+            // Neighbouring points often have the same value: compare with the last one first.
             if values.last() != Some(&value) && !values.contains(&value) {
                 values.push(value);
             }
@@ -37,18 +37,18 @@ impl Summary {
         values
     }
 
-    /// The runs of each value of a key.
+    /// One group for each value of a key.
     pub(super) fn by_key(&self, key: &str, values: &[Value]) -> Vec<Group> {
         let place = |point: &Point| {
             let value = point.value(key)?;
             values.iter().position(|other| other == value)
         };
         let places: Vec<Option<usize>> = self.points.iter().map(place).collect();
-        let names: Vec<String> = values.iter().map(written).collect();
+        let names: Vec<String> = values.iter().map(display).collect();
         self.groups(&names, &places)
     }
 
-    /// The runs of each point that has any.
+    /// One group for each point that has runs.
     pub(super) fn by_point(&self) -> Vec<Group> {
         let mut names = Vec::new();
         let places: Vec<Option<usize>> = self
@@ -56,7 +56,7 @@ impl Summary {
             .iter()
             .map(|point| {
                 (point.runs > 0).then(|| {
-                    names.push(words(&point.values));
+                    names.push(key_values(&point.values));
                     names.len() - 1
                 })
             })
@@ -64,7 +64,7 @@ impl Summary {
         self.groups(&names, &places)
     }
 
-    /// Groups of these names, from the group of each point.
+    /// Groups with these names; `places` gives the group of each point.
     fn groups(&self, names: &[String], places: &[Option<usize>]) -> Vec<Group> {
         let sums = |of: fn(&Point) -> usize| {
             let mut sums = vec![0; names.len()];
@@ -118,14 +118,14 @@ impl Point {
     }
 }
 
-fn words(values: &[(String, Value)]) -> String {
+fn key_values(values: &[(String, Value)]) -> String {
     let pairs = values
         .iter()
-        .map(|(key, value)| format!("{key}={}", written(value)));
+        .map(|(key, value)| format!("{key}={}", display(value)));
     pairs.collect::<Vec<_>>().join(" ")
 }
 
-fn written(value: &Value) -> String {
+fn display(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

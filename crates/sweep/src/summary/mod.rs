@@ -1,10 +1,10 @@
-//! What a results file says as a whole.
+//! Summarises a results file: counts, statistics, tables and plots.
 
 mod columns;
 mod document;
 mod groups;
 mod statistics;
-#[allow(clippy::module_inception)] // The summary itself, beside what it is made of and shown as.
+#[allow(clippy::module_inception)] // The type itself, beside its parts.
 mod summary;
 mod target;
 

@@ -1,4 +1,4 @@
-//! Counts over the runs of a results file, and numbers of each run that did not fail.
+//! Reads a results file into counts, and the numbers of each run that did not fail.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,25 +12,25 @@ use crate::plan::Plan;
 use crate::results::Rows;
 use crate::stored::StoredRow;
 
-/// The most reasons of failures that are counted separately.
+/// The most reasons of failure that are counted separately.
 const REASON_LIMIT: usize = 1000;
 
 /// The longest reason that is shown, in characters.
 const REASON_LENGTH: usize = 120;
 
-/// The runs of a results file: counts, and numbers of each run that did not fail.
+/// The summary of a results file: counts, and the numbers of each run that did not fail.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// By number; a point without rows has no runs.
+    /// The points of the grid, by index; a point without rows has no runs.
     pub(super) points: Vec<Point>,
     pub(super) columns: Columns,
-    /// Failures, by their message without its numbers.
+    /// The reasons of failure, by message without numbers.
     pub(super) reasons: BTreeMap<String, Reason>,
-    /// Where attention is measured.
+    /// The positions at which attention is measured.
     pub(super) target: AttentionTarget,
-    /// Whether the target was found in the rows, not given.
-    pub(super) found: bool,
-    /// Attention on the target, of positives and of negatives. `[run]`
+    /// Whether the target was chosen from the rows, not given.
+    pub(super) target_is_chosen: bool,
+    /// Attention to the target, of positives and of negatives. `[run]`
     pub(super) attention: [Vec<f32>; 2],
     /// The grid's keys that the tables and plots compare.
     pub(super) by: Vec<String>,
@@ -46,10 +46,10 @@ pub(super) struct Point {
     pub(super) learned: usize,
 }
 
-/// Why runs failed.
+/// A reason of failure.
 #[derive(Clone, Debug)]
 pub(super) struct Reason {
-    /// The first run's message, and its seed.
+    /// The message and the seed of the first such run.
     pub(super) message: String,
     pub(super) seed: u64,
     pub(super) runs: usize,
@@ -65,7 +65,8 @@ impl Summary {
         Self::of(path, AttentionTarget::of(rule), &[])
     }
 
-    /// Reads results in one pass; compares the values of these keys of the grid, or of each key that varies.
+    /// Reads a results file in one pass. Compares the values of the keys in `by`; if it is empty, of each key that
+    /// varies.
     ///
     /// # Errors
     /// When the file cannot be read, is not a results file, or lacks one of the keys.
@@ -74,34 +75,35 @@ impl Summary {
             points: Vec::new(),
             columns: Columns::new(),
             reasons: BTreeMap::new(),
-            found: target == AttentionTarget::Main,
+            target_is_chosen: target == AttentionTarget::Main,
             target,
             attention: [Vec::new(), Vec::new()],
             by: Vec::new(),
         };
         let mut rows = Rows::open(path)?;
         let mut last = None;
-        let wanted = |key: &str| key == "error" || key.contains('.') || Columns::holds(key);
+        let wanted = |key: &str| key == "error" || key.contains('.') || Columns::keeps(key);
         while let Some(line) = rows.next(wanted)? {
             let place = Some((line.seed, line.point));
             if place <= last {
-                return Err(rows.refuse(&format!(
-                    "seed {} appears twice or out of order; `headlight merge {} --out FILE.jsonl` fixes \
-                     that",
+                return Err(rows.invalid_row(&format!(
+                    "seed {} appears twice or out of order; fix the file with `headlight merge {} --out FILE.jsonl`",
                     line.seed,
                     path.display()
                 )));
             }
             last = place;
-            summary.add(&line).map_err(|reason| rows.refuse(&reason))?;
+            summary
+                .add(&line)
+                .map_err(|reason| rows.invalid_row(&reason))?;
         }
         if rows.count == 0 {
             return Err(Failure::reading(
                 path,
-                "it holds no rows; name a .jsonl file of `headlight sweep` or `headlight merge`",
+                "the file holds no rows; name a .jsonl file of `headlight sweep` or `headlight merge`",
             ));
         }
-        summary.settle_target(path)?;
+        summary.choose_target(path)?;
         summary.by = summary.keys(path, by)?;
         Ok(summary)
     }
@@ -119,7 +121,7 @@ impl Summary {
                 .collect();
         } else if !values.eq(point.values.iter().map(|(key, value)| (key, value))) {
             return Err(format!(
-                "it has other values of the grid's keys than the rows of point {number} before it"
+                "its values of the grid's keys differ from those of earlier rows of point {number}"
             ));
         }
         point.runs += 1;
@@ -134,8 +136,8 @@ impl Summary {
     }
 
     fn fail(&mut self, seed: u64, message: &str) {
-        // Runs that fail at different steps fail for the same reason: only the first clause counts, without
-        // its numbers.
+        // Failures at different steps have the same reason: only the first clause of the message counts,
+        // without its numbers.
         let message = message.split(';').next().unwrap_or_default();
         let parts = message.split(|letter: char| letter.is_ascii_digit());
         let mut key = parts
@@ -155,8 +157,8 @@ impl Summary {
         reason.runs += 1;
     }
 
-    /// Decides where attention is measured, and measures it.
-    fn settle_target(&mut self, path: &Path) -> Result<(), Failure> {
+    /// Chooses the target if it was not given, and measures the attention to it.
+    fn choose_target(&mut self, path: &Path) -> Result<(), Failure> {
         let [positive, negative] = [POSITIVE, NEGATIVE].map(|class| self.columns.list(class));
         let positions = positive.len().max(negative.len());
         if self.target == AttentionTarget::Main {
@@ -173,11 +175,11 @@ impl Summary {
             }
         }
         if let AttentionTarget::Positions(named) = &self.target
-            && let Some(beyond) = named.iter().find(|position| **position >= positions)
+            && let Some(outside) = named.iter().find(|position| **position >= positions)
             && positions > 0
         {
             return Err(Failure::Input(format!(
-                "--position {beyond}: the runs of {} have positions 0 to {}",
+                "--position {outside}: the runs of {} have positions 0 to {}",
                 path.display(),
                 positions - 1
             )));
@@ -187,22 +189,22 @@ impl Summary {
         Ok(())
     }
 
-    /// The keys that the user named, or all that vary.
+    /// The keys that the user named, or all keys that vary.
     fn keys(&self, path: &Path, by: &[String]) -> Result<Vec<String>, Failure> {
-        let mut there: Vec<&str> = Vec::new();
+        let mut present: Vec<&str> = Vec::new();
         for (key, _) in self.points.iter().flat_map(|point| &point.values) {
-            // A grid has few keys, and points of one grid have the same.
-            if !there.contains(&key.as_str()) && there.len() < 64 {
-                there.push(key);
+            // A grid has few keys, and all its points have the same keys.
+            if !present.contains(&key.as_str()) && present.len() < 64 {
+                present.push(key);
             }
         }
-        if let Some(unknown) = by.iter().find(|key| !there.contains(&key.as_str())) {
-            let known = match there.as_slice() {
-                [] => "its sweep has no grid".to_owned(),
+        if let Some(unknown) = by.iter().find(|key| !present.contains(&key.as_str())) {
+            let known = match present.as_slice() {
+                [] => "the sweep has no grid".to_owned(),
                 keys => format!("it has {}", keys.join(", ")),
             };
             return Err(Failure::Input(format!(
-                "--by {unknown}: the grid of {} lacks this key; {known}",
+                "--by {unknown}: the grid of {} does not have this key; {known}",
                 path.display()
             )));
         }
@@ -210,24 +212,24 @@ impl Summary {
             return Ok(by.to_vec());
         }
         let varies = |key: &&&str| self.values_of(key).len() > 1;
-        Ok(there
+        Ok(present
             .iter()
             .filter(varies)
             .map(|key| (*key).to_owned())
             .collect())
     }
 
-    /// Runs, failed ones among them.
+    /// The number of runs, including failed ones.
     pub fn runs(&self) -> usize {
         self.points.iter().map(|point| point.runs).sum()
     }
 
-    /// Runs that failed.
+    /// The number of failed runs.
     pub fn failures(&self) -> usize {
         self.points.iter().map(|point| point.failed).sum()
     }
 
-    /// Runs whose held-out F1 reached 0.99.
+    /// The number of runs whose held-out F1 reached 0.99.
     pub(super) fn learned(&self) -> usize {
         self.points.iter().map(|point| point.learned).sum()
     }

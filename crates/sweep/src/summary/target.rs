@@ -1,15 +1,15 @@
-//! Where attention is measured.
+//! The positions at which a report measures attention.
 
 use headlight_data::LabelRule;
 
-/// Where attention is measured.
+/// The positions at which a report measures attention.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttentionTarget {
-    /// On these positions, added up.
+    /// The sum over these positions.
     Positions(Vec<usize>),
-    /// On the position with the most attention in each run.
+    /// In each run, the position with the most attention.
     Largest,
-    /// On the position that gets the most attention from positives over all runs.
+    /// The position with the most attention of positives over all runs.
     Main,
 }
 
@@ -20,7 +20,8 @@ impl AttentionTarget {
             .map_or(Self::Largest, Self::Positions)
     }
 
-    pub(super) fn words(&self) -> String {
+    /// Its name in tables and plots.
+    pub(super) fn name(&self) -> String {
         match self {
             Self::Positions(positions) if positions.len() == 1 => {
                 format!("position {}", positions[0])
@@ -33,7 +34,7 @@ impl AttentionTarget {
         }
     }
 
-    /// The attention on the target if it were uniform over `positions` positions.
+    /// The attention to the target if it were uniform over `positions` positions.
     pub(super) fn uniform(&self, positions: usize) -> Option<f64> {
         match self {
             Self::Positions(named) if positions > 0 => Some(named.len() as f64 / positions as f64),

@@ -1,4 +1,4 @@
-//! Rows by where they lie.
+//! Reads rows by their place in the files.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -9,31 +9,31 @@ use serde_json::{Map, Value};
 
 use headlight_trainer::Failure;
 
-/// The most files that are open at a time; systems commonly allow 1024 or 256.
+/// The most files that are open at the same time; operating systems commonly allow 1024 or 256.
 const OPEN_LIMIT: usize = 128;
 
-/// Where a row lies. Ordered by seed and point.
+/// The place of a row. Places are ordered by seed and point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
+pub(super) struct RowPlace {
     pub(super) seed: u64,
     pub(super) point: u32,
     pub(super) file: u32,
     pub(super) start: u64,
-    /// Of the line with its end: at most the limit of a row and one.
+    /// The length of the row with its line break.
     pub(super) length: u32,
-    /// Whether it reports a failed run.
+    /// Whether the run failed.
     pub(super) failed: bool,
 }
 
 /// Reads rows by their place.
-pub(super) struct Places<'a> {
+pub(super) struct RowReader<'a> {
     paths: &'a [PathBuf],
     readers: Vec<Option<BufReader<File>>>,
-    /// Those that are open, the one opened first in front.
+    /// The files that are open, in the order of opening.
     open: VecDeque<usize>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> RowReader<'a> {
     pub(super) fn of(paths: &'a [PathBuf]) -> Self {
         Self {
             paths,
@@ -61,34 +61,37 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A line with its end.
-    pub(super) fn line(&mut self, entry: Entry) -> io::Result<Vec<u8>> {
-        let reader = self.reader(entry.file as usize)?;
+    /// A row as bytes, with its line break.
+    pub(super) fn line(&mut self, place: RowPlace) -> io::Result<Vec<u8>> {
+        let reader = self.reader(place.file as usize)?;
         let here = reader.stream_position()?;
-        // Rows of a file come one after the other nearly always: the buffer is kept then.
-        match i64::try_from(i128::from(entry.start) - i128::from(here)) {
+        // Rows of a file are nearly always read one after the other. A relative seek keeps the buffer.
+        match i64::try_from(i128::from(place.start) - i128::from(here)) {
             Ok(offset) => reader.seek_relative(offset)?,
-            Err(_) => drop(reader.seek(SeekFrom::Start(entry.start))?),
+            Err(_) => drop(reader.seek(SeekFrom::Start(place.start))?),
         }
-        let mut line = vec![0; entry.length as usize];
+        let mut line = vec![0; place.length as usize];
         reader.read_exact(&mut line)?;
         Ok(line)
     }
 
     /// All fields of a row.
-    pub(super) fn fields(&mut self, entry: Entry) -> io::Result<Map<String, Value>> {
-        Ok(serde_json::from_slice(&self.line(entry)?)?)
+    pub(super) fn fields(&mut self, place: RowPlace) -> io::Result<Map<String, Value>> {
+        Ok(serde_json::from_slice(&self.line(place)?)?)
     }
 
-    /// The same, with a failure that says where the row is.
-    pub(super) fn checked(&mut self, entry: Entry) -> Result<Map<String, Value>, Failure> {
-        self.fields(entry)
-            .map_err(|error| self.refuse(entry, &error.to_string()))
+    /// The same as `fields`, with a failure that names the row.
+    pub(super) fn fields_or_failure(
+        &mut self,
+        place: RowPlace,
+    ) -> Result<Map<String, Value>, Failure> {
+        self.fields(place)
+            .map_err(|error| self.invalid_row(place, &error.to_string()))
     }
 
-    /// What is wrong with a row.
-    pub(super) fn refuse(&self, entry: Entry, reason: &str) -> Failure {
-        let path = &self.paths[entry.file as usize];
-        Failure::reading(path, format!("the row of seed {}: {reason}", entry.seed))
+    /// The error for a row, with its file and seed.
+    fn invalid_row(&self, place: RowPlace, reason: &str) -> Failure {
+        let path = &self.paths[place.file as usize];
+        Failure::reading(path, format!("the row of seed {}: {reason}", place.seed))
     }
 }

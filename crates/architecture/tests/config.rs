@@ -1,0 +1,156 @@
+//! Config keys of a model: defaults, limits, and what TOML or JSON may hold.
+#![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
+
+use headlight_architecture::{AttentionConfig, Inputs, Mask, ModelConfig, ProjectionKind, Scale};
+use serde_json::{Value, from_value, json, to_value};
+
+fn model(change: impl FnOnce(&mut ModelConfig)) -> ModelConfig {
+    let mut config = ModelConfig::new(8, 2, 1);
+    change(&mut config);
+    config
+}
+
+fn inputs(vocab_size: usize, positions: usize) -> Inputs {
+    Inputs {
+        vocab_size,
+        positions,
+        cls_position: 0,
+    }
+}
+
+#[test]
+fn keys_that_are_left_out_have_the_notebooks_values() {
+    let config: ModelConfig = from_value(json!({ "d_model": 8 })).unwrap();
+    assert_eq!(config, ModelConfig::new(8, 1, 1));
+    assert_eq!((config.layer_norm_eps, config.d_ff), (1e-6, 0));
+    assert!(config.positions);
+    let attention = AttentionConfig::default();
+    assert_eq!(config.attention, attention);
+    assert_eq!((attention.scale, attention.temperature), (Scale::Root, 1.0));
+    assert_eq!(attention.projections, ProjectionKind::Separate);
+    assert!(from_value::<ModelConfig>(json!({ "d_model": 8, "heads": 2 })).is_err());
+}
+
+#[test]
+fn limits_belong_to_the_valid_values() {
+    for (config, key) in [
+        (ModelConfig::new(4096, 1, 1), None),
+        (ModelConfig::new(4097, 1, 1), Some("d_model")),
+        (ModelConfig::new(4096, 4096, 1), None),
+        (ModelConfig::new(8, 4097, 1), Some("n_heads")),
+        (ModelConfig::new(8, 3, 1), Some("n_heads")),
+        (ModelConfig::new(8, 1, 64), None),
+        (ModelConfig::new(8, 1, 65), Some("n_layers")),
+        (model(|own| own.d_ff = 16384), None),
+        (model(|own| own.d_ff = 16385), Some("d_ff")),
+        (model(|own| own.layer_norm_eps = 1e-12), None),
+        (
+            model(|own| own.layer_norm_eps = 0.0),
+            Some("layer_norm_eps"),
+        ),
+        (
+            model(|own| own.layer_norm_eps = -1.0),
+            Some("layer_norm_eps"),
+        ),
+        (
+            model(|own| own.layer_norm_eps = f64::INFINITY),
+            Some("layer_norm_eps"),
+        ),
+        (model(|own| own.attention.temperature = 0.5), None),
+        (
+            model(|own| own.attention.scale = Scale::Factor(1e39)),
+            Some("attention.scale"),
+        ),
+        (
+            model(|own| {
+                (own.attention.scale, own.attention.temperature) = (Scale::Factor(1e39), 10.0)
+            }),
+            None,
+        ),
+    ] {
+        let found = config.validate().err().map(|invalid| invalid.key);
+        assert_eq!(found.as_deref(), key, "{config:?}");
+    }
+}
+
+#[test]
+fn padding_is_a_token_other_than_cls() {
+    for (token, valid) in [(0, false), (1, true), (19, true), (20, false)] {
+        let config = model(|own| own.attention.padding_token = Some(token));
+        let error = config.validate_for(inputs(20, 3)).err();
+        assert_eq!(error.is_none(), valid, "{token}");
+        if let Some(error) = error {
+            assert_eq!(error.key, "attention.padding_token");
+            assert!(error.message.contains("1 to 19"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn heads_divide_the_width_and_scores_the_root_of_it() {
+    let config = ModelConfig::new(32, 2, 1);
+    assert_eq!(config.d_head(), 16);
+    let factor = |scale, temperature| {
+        let attention = AttentionConfig {
+            scale,
+            temperature,
+            ..AttentionConfig::default()
+        };
+        attention.factor(config.d_head())
+    };
+    assert_eq!(factor(Scale::Root, 1.0), 0.25);
+    assert_eq!(factor(Scale::Root, 2.0), 0.125);
+    assert_eq!(factor(Scale::Off, 4.0), 0.25);
+    assert_eq!(factor(Scale::Factor(3.0), 0.5), 6.0);
+}
+
+#[test]
+fn a_scale_is_a_switch_or_a_number() {
+    for (written, scale) in [
+        (json!(true), Scale::Root),
+        (json!(false), Scale::Off),
+        (json!(0.5), Scale::Factor(0.5)),
+        (json!(2), Scale::Factor(2.0)),
+        (json!(-2), Scale::Factor(-2.0)),
+    ] {
+        assert_eq!(from_value::<Scale>(written).unwrap(), scale);
+        assert_eq!(
+            from_value::<Scale>(to_value(scale).unwrap()).unwrap(),
+            scale
+        );
+    }
+    assert_eq!(to_value(Scale::Off).unwrap(), json!(false));
+    let message = from_value::<Scale>(json!("root")).unwrap_err().to_string();
+    assert!(message.contains("true, false or a number"), "{message}");
+}
+
+#[test]
+fn a_mask_is_a_word_or_a_matrix() {
+    let matrix = Mask::Matrix(vec![vec![true, false], vec![false, true]]);
+    for (written, mask) in [
+        (json!("none"), Mask::None),
+        (json!("causal"), Mask::Causal),
+        (json!([[1, 0], [false, true]]), matrix.clone()),
+    ] {
+        assert_eq!(from_value::<Mask>(written).unwrap(), mask);
+        assert_eq!(from_value::<Mask>(to_value(&mask).unwrap()).unwrap(), mask);
+    }
+    assert_eq!(to_value(&matrix).unwrap(), json!([[1, 0], [0, 1]]));
+    let refused = |written: Value| from_value::<Mask>(written).unwrap_err().to_string();
+    assert!(refused(json!("all")).contains("\"causal\""));
+    assert!(refused(json!(1)).contains("matrix of 0 and 1"));
+    for cell in [json!(2), json!(-1), json!(u64::MAX), json!("1")] {
+        let message = refused(json!([[cell]]));
+        assert!(message.contains("0 or 1, true or false"), "{message}");
+    }
+}
+
+#[test]
+fn a_causal_mask_ends_at_the_query_itself() {
+    assert_eq!(Mask::None.matrix(2, 3), Ok(None));
+    let causal = [true, false, false, true, true, false];
+    assert_eq!(Mask::Causal.matrix(2, 3), Ok(Some(causal.to_vec())));
+    let matrix = Mask::Matrix(vec![vec![true, false, true], vec![false, true, false]]);
+    let rows = [true, false, true, false, true, false];
+    assert_eq!(matrix.matrix(2, 3), Ok(Some(rows.to_vec())));
+}

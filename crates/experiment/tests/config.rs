@@ -1,0 +1,327 @@
+//! Configs, the messages that point at a mistake in one, and the limits of an experiment.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{CONFIG, dataset, experiment, parse};
+use headlight_data::{Dataset, InvalidValue, Splits};
+use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
+use headlight_experiment::{Error, Experiment, check_model_size, check_sample, samples_per_pass};
+
+#[test]
+fn keys_that_are_left_out_have_kerass_defaults() {
+    let text = CONFIG.replace("batch_size = 4\n", "");
+    let config = toml::parse("c.toml", text, std::iter::empty(), |_| Ok(())).unwrap();
+    let training = &config.training;
+    assert_eq!(training.batch_size, 16);
+    let rates = [
+        training.learning_rate,
+        training.beta_1,
+        training.beta_2,
+        training.epsilon,
+    ];
+    assert_eq!(
+        rates.map(f64::to_bits),
+        [1e-3, 0.9, 0.999, 1e-7].map(f64::to_bits)
+    );
+    let inputs = config.inputs();
+    assert_eq!(
+        (inputs.vocab_size, inputs.positions, inputs.cls_position),
+        (9, 4, 0)
+    );
+    let last = parse(&["data.cls=last"]).unwrap().inputs();
+    assert_eq!(last.cls_position, 3);
+}
+
+#[test]
+fn engines_and_formats_have_their_names() {
+    for name in ["auto", "burn", "fused"] {
+        let engine: EngineName = name.parse().unwrap();
+        assert_eq!((engine.name(), engine.to_string().as_str()), (name, name));
+    }
+    let message = "keras".parse::<EngineName>().unwrap_err();
+    assert!(message.contains("`keras`"), "{message}");
+    assert_eq!(
+        DumpFormat::ALL.map(DumpFormat::extension),
+        ["npz", "json", "csv"]
+    );
+}
+
+#[test]
+fn changes_come_from_the_command_line() {
+    let config = parse(&[
+        "training.epochs = 5",
+        "dump.every_steps=7",
+        "compute.device=wgpu",
+        "data.rule={ kind = \"token-anywhere\", token = 1 }",
+        "model.attention.temperature=2",
+        "training.epochs=6",
+    ])
+    .unwrap();
+    assert_eq!((config.training.epochs, config.dump.every_steps), (6, 7));
+    assert_eq!(config.compute.device, "wgpu");
+    let mut plain = parse(&[]).unwrap();
+    assert_eq!(config.data.rule.as_ref().unwrap().fixed_positions(), None);
+    plain.data.rule.clone_from(&config.data.rule);
+    assert_eq!(plain.data, config.data);
+}
+
+/// The message that refuses a text with a change.
+fn refused(text: &str, change: Option<&str>) -> String {
+    let changes = change.into_iter().map(|change| ("--set", change));
+    toml::parse("c.toml", text.to_owned(), changes, |_| Ok(())).unwrap_err()
+}
+
+#[test]
+fn a_mistake_in_the_file_is_shown_with_its_line() {
+    for (from, to, place, part) in [
+        ("epochs = 2", "epoch = 2", "c.toml:14:1: ", "`epoch`"),
+        ("seed = 3", "sede = 3", "c.toml:1:1: ", "`sede`"),
+        (
+            "seed = 3",
+            "seed = 3\nextra = 1",
+            "c.toml:2:1: ",
+            "at the top",
+        ),
+        (
+            "epochs = 2",
+            "epochs = \"2\"",
+            "c.toml:14:1: ",
+            "`training.epochs`",
+        ),
+        (
+            "d_model = 4",
+            "d_model = 0",
+            "c.toml:11:1: ",
+            "d_model is 0",
+        ),
+        ("d_model = 4", "d_model = ", "c.toml:11:", "d_model ="),
+        ("position = 2", "position = 9", "c.toml:8:", "position"),
+        ("epochs = 2\n", "", "c.toml:13:2: ", "epochs"),
+        (
+            "batch_size = 4",
+            "patience = 4",
+            "c.toml:15:1: ",
+            "keep_best",
+        ),
+        (
+            "epochs = 2",
+            "epochs = 2\nkeep_best = \"x\"",
+            "c.toml:15:1: ",
+            "`x`",
+        ),
+    ] {
+        let message = refused(&CONFIG.replace(from, to), None);
+        assert!(message.starts_with(place), "{message}");
+        assert!(message.contains(part), "{message}");
+    }
+    let message = refused(&CONFIG.replace("epochs = 2", "epoch = 2"), None);
+    assert!(
+        message.contains("in [training]") && message.contains("`epochs`"),
+        "{message}"
+    );
+    assert!(message.contains("epoch = 2"), "{message}");
+    let message = refused("", None);
+    assert!(message.starts_with("c.toml: "), "{message}");
+}
+
+#[test]
+fn a_mistake_in_a_change_is_shown_with_the_change() {
+    for (change, part) in [
+        ("training.epochs", "KEY=VALUE"),
+        ("training.epochs=0", "epochs is 0"),
+        ("training.epoch=1", "unknown key `epoch` in [training]"),
+        ("training.epochs=two", "`training.epochs`"),
+        ("sede=1", "unknown key `sede` at the top"),
+        ("model.d_model.x=1", "`d_model` is a value"),
+        ("dump.formats=[]", "npz, json and csv"),
+        ("dump.formats=[\"txt\"]", "`dump.formats"),
+        ("data.rule.position=9", "position"),
+        ("data.rule={ kind = \"token-anywhere\" }", "token"),
+    ] {
+        let message = refused(CONFIG, Some(change));
+        assert!(
+            message.starts_with(&format!("--set {change}: ")),
+            "{message}"
+        );
+        assert!(message.contains(part), "{message}");
+    }
+    // The change replaces what the file says, so the file is not blamed.
+    let wrong = CONFIG.replace("epochs = 2", "epochs = 0");
+    assert!(refused(&wrong, Some("training.epochs=0")).starts_with("--set"));
+    assert!(refused(&wrong, Some("training.batch_size=2")).starts_with("c.toml:14:1: "));
+    let names = |count: usize| vec!["x"; count].join(".") + "=1";
+    assert!(refused(CONFIG, Some(&names(17))).contains("the key has 17 names"));
+    assert!(refused(CONFIG, Some(&names(16))).contains("unknown key `x`"));
+}
+
+#[test]
+fn callers_can_add_checks() {
+    let check = |config: &ExperimentConfig| {
+        assert_eq!(config.compute.device, "abacus");
+        Err(InvalidValue::new(
+            "compute.device",
+            "unknown device `abacus`",
+        ))
+    };
+    let changes = std::iter::once(("--device", "compute.device=abacus"));
+    let message = toml::parse("c.toml", CONFIG.to_owned(), changes, check).unwrap_err();
+    assert_eq!(
+        message,
+        "--device compute.device=abacus: unknown device `abacus`"
+    );
+}
+
+#[test]
+fn limits_of_training_values() {
+    for (change, key) in [
+        ("training.epochs=0", Some("training.epochs")),
+        ("training.batch_size=0", Some("training.batch_size")),
+        ("training.learning_rate=0", Some("training.learning_rate")),
+        ("training.learning_rate=inf", Some("training.learning_rate")),
+        (
+            "training.learning_rate=1e-60",
+            Some("training.learning_rate"),
+        ),
+        (
+            "training.learning_rate=-1.0",
+            Some("training.learning_rate"),
+        ),
+        ("training.epsilon=0.0", Some("training.epsilon")),
+        ("training.beta_1=0.0", None),
+        ("training.beta_1=1.0", Some("training.beta_1")),
+        ("training.beta_2=0.99999999999", Some("training.beta_2")),
+        ("training.patience=1", Some("training.patience")),
+        ("training.patience=0", None),
+        ("data.vocab_size=0", Some("data.vocab_size")),
+        ("model.n_heads=3", Some("model.n_heads")),
+        (
+            "model.attention.padding_token=9",
+            Some("model.attention.padding_token"),
+        ),
+    ] {
+        let config = toml::parse(
+            "c.toml",
+            CONFIG.to_owned(),
+            std::iter::once(("--set", change)),
+            |_| Ok(()),
+        );
+        let place = key.map(|_| format!("--set {change}: "));
+        match (config, place) {
+            (Ok(_), None) => {}
+            (Err(message), Some(place)) => assert!(message.starts_with(&place), "{message}"),
+            (found, _) => panic!("{change}: {found:?}"),
+        }
+    }
+}
+
+#[test]
+fn samples_from_elsewhere_fit_the_config() {
+    let config = parse(&[]).unwrap();
+    let check = |tokens: &[u32]| check_sample(tokens, &config);
+    assert_eq!(check(&[0, 1, 8, 5]), Ok(()));
+    for (tokens, part) in [
+        (&[0, 1, 8][..], "3 tokens"),
+        (&[0, 1, 8, 5, 5], "takes 4"),
+        (&[0, 1, 8, 5, 5], "and 3 more"),
+        (&[1, 1, 8, 5], "first token is 1"),
+        (&[0, 1, 9, 5], "token 9"),
+        (&[0, 1, 9, 5], "1 to 8"),
+        (&[0, 1, 0, 5], "token 0"),
+    ] {
+        let message = check(tokens).unwrap_err();
+        assert!(message.contains(part), "{message}");
+    }
+    let last = parse(&["data.cls=last"]).unwrap();
+    assert_eq!(check_sample(&[1, 8, 5, 0], &last), Ok(()));
+    assert!(check_sample(&[0, 8, 5, 1], &last).is_err());
+}
+
+#[test]
+fn a_model_has_a_largest_size() {
+    let mut config = parse(&["model.d_model=16", "model.d_ff=8", "model.n_layers=2"]).unwrap();
+    // 16 numbers for each token and position, and 2 blocks of 4 * 16 * 16 + 2 * 16 * 8.
+    config.data.vocab_size = ((1 << 28) - 2 * 1280) / 16 - 4;
+    assert_eq!(check_model_size(&config), Ok(()));
+    config.data.vocab_size += 1;
+    let message = check_model_size(&config).unwrap_err().to_string();
+    assert!(
+        message.contains("268435472 parameters, more than 268435456"),
+        "{message}"
+    );
+
+    let mut config = parse(&[]).unwrap();
+    config.data.seq_len = 4095;
+    assert_eq!(check_model_size(&config), Ok(()));
+    config.model.n_heads = 2;
+    let message = check_model_size(&config).unwrap_err().to_string();
+    assert!(
+        message.contains("33554432 weights per block, more than 16777216"),
+        "{message}"
+    );
+}
+
+#[test]
+fn long_samples_go_through_in_smaller_parts() {
+    let mut config = parse(&[]).unwrap();
+    assert_eq!(samples_per_pass(&config), 500);
+    assert_eq!(experiment(config.clone(), &[]).samples_per_pass(), 500);
+    for (seq_len, samples) in [(1023, 16), (255, 256), (4095, 1), (9999, 1)] {
+        config.data.seq_len = seq_len;
+        assert_eq!(samples_per_pass(&config), samples);
+    }
+}
+
+#[test]
+fn a_step_has_a_largest_size() {
+    let mut config = parse(&[]).unwrap();
+    (config.data.seq_len, config.training.batch_size) = (1023, 64);
+    let samples = |count: usize| {
+        let mut train = Dataset::empty(1023);
+        let mut tokens = vec![1; 1024];
+        tokens[0] = 0;
+        (0..count).for_each(|_| train.push(&tokens, false));
+        let held_out = Dataset::empty(1023);
+        Arc::new(Splits { train, held_out })
+    };
+    let new = |config: &ExperimentConfig, count| {
+        Experiment::new(config.clone(), samples(count), None).err()
+    };
+    assert_eq!(new(&config, 64), None);
+    config.training.batch_size = 65;
+    assert_eq!(new(&config, 64), None);
+    let message = new(&config, 65).unwrap().to_string();
+    assert!(
+        message.contains("a batch of 65") && message.contains("68157440"),
+        "{message}"
+    );
+    config.model.n_layers = 2;
+    assert!(matches!(new(&config, 64), Some(Error::Input(_))));
+}
+
+#[test]
+fn recorded_samples_and_measures_exist() {
+    let check = |changes: &[&str], held_out: &[bool]| {
+        experiment(parse(changes).unwrap(), held_out).check_recording()
+    };
+    assert_eq!(check(&["dump.samples=[0, 9]"], &[]), Ok(()));
+    let message = check(&["dump.samples=[0, 10]"], &[])
+        .unwrap_err()
+        .to_string();
+    assert!(
+        message.contains("`dump.samples`") && message.contains("sample 10"),
+        "{message}"
+    );
+    assert!(message.contains("the 10 training"), "{message}");
+    assert_eq!(check(&["training.keep_best=loss"], &[]), Ok(()));
+    assert_eq!(check(&["training.keep_best=loss"], &[true]), Ok(()));
+    assert_eq!(
+        check(&["training.keep_best=held_out_loss"], &[true]),
+        Ok(())
+    );
+    let error = check(&["training.keep_best=held_out_loss"], &[]).unwrap_err();
+    assert!(error.to_string().contains("held_out_loss"), "{error}");
+    assert_eq!(dataset(&[true]).len(), 1);
+}

@@ -1,0 +1,359 @@
+//! What a report says of a results file: `golden/report.txt`. `UPDATE_GOLDEN=1` writes the file anew.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{file, folder};
+use headlight_inspector::Plot;
+use headlight_sweep::{AttentionTarget, Summary};
+use serde_json::{Value, json};
+
+/// Two keys with two values each, and four seeds of each point. Every second run of point 3 failed, runs of
+/// points 0 and 1 have one epoch, those of 2 and 3 have three.
+fn rows() -> Vec<String> {
+    let mut rows = Vec::new();
+    for seed in 0..4_u32 {
+        for point in 0..4_u32 {
+            let (width, moment) = (
+                [16, 4][point as usize / 2],
+                ["per-token", "per-occurrence"][point as usize % 2],
+            );
+            let mut row = json!({
+                "seed": seed,
+                "point": point,
+                "model.d_model": width,
+                "training.token_second_moment": moment,
+                "config_sha256": "a",
+            });
+            let fields = row.as_object_mut().unwrap();
+            if point == 3 && seed % 2 == 1 {
+                let error = format!("the loss became NaN at step {seed}7; try a lower rate");
+                fields.insert("error".to_owned(), json!(error));
+            } else {
+                let (s, p) = (f64::from(seed), f64::from(point));
+                let epochs = [0.5, 0.25 + s / 16.0, s / 32.0];
+                let epoch_count = if point < 2 { 1 } else { 3 };
+                let f1 = if seed == 3 {
+                    Value::Null
+                } else {
+                    json!(1.0 - p / 8.0)
+                };
+                let negative = if point == 1 {
+                    Value::Null
+                } else {
+                    json!([0.5, 0.25, s / 8.0])
+                };
+                let learned = if point == 2 {
+                    Value::Null
+                } else {
+                    json!(10 * (seed + 1) + point)
+                };
+                let positive = [0.125, 0.25 + p / 16.0, 0.375 + s / 32.0];
+                let more = json!({
+                    "epoch_loss": epochs[..epoch_count],
+                    "final_loss": 0.5 / (1.0 + s + p),
+                    "accuracy": 1.0 - s / 64.0,
+                    "held_out_final_loss": 0.75 / (1.0 + s),
+                    "held_out_f1": f1,
+                    "attention_positive": positive,
+                    "attention_negative": negative,
+                    "learned_at_step": learned,
+                });
+                fields.extend(more.as_object().unwrap().clone());
+            }
+            rows.push(row.to_string());
+        }
+    }
+    rows
+}
+
+fn summary(path: &Path, target: AttentionTarget, by: &[&str]) -> Summary {
+    let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
+    Summary::of(path, target, &by).unwrap()
+}
+
+fn refused(path: &Path, target: AttentionTarget, by: &[&str]) -> String {
+    let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
+    Summary::of(path, target, &by).unwrap_err().to_string()
+}
+
+/// The numbers of a plot, with four decimals.
+fn numbers(plot: &Plot) -> String {
+    let row = |values: &[f64]| {
+        let values: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
+        values.join(" ")
+    };
+    let mut text = String::new();
+    match plot {
+        Plot::Histogram {
+            label,
+            values,
+            mark,
+        } => {
+            writeln!(text, "histogram {label} {mark:?}\n{}", row(values)).unwrap();
+        }
+        Plot::Scatter { labels, points } => {
+            writeln!(text, "scatter {labels:?}").unwrap();
+            points
+                .iter()
+                .for_each(|point| writeln!(text, "{}", row(point)).unwrap());
+        }
+        Plot::Bands {
+            labels,
+            times,
+            quantiles,
+            names,
+        } => {
+            writeln!(text, "bands {labels:?} {names:?}").unwrap();
+            for (time, quantiles) in times.iter().zip(quantiles) {
+                writeln!(text, "{time}: {}", row(quantiles)).unwrap();
+            }
+        }
+        Plot::Ranges {
+            labels,
+            groups,
+            sets,
+            mark,
+        } => {
+            writeln!(text, "ranges {labels:?} {mark:?}").unwrap();
+            for (name, ranges) in sets {
+                for (group, range) in groups.iter().zip(ranges) {
+                    let range = range.map_or("none".to_owned(), |range| row(&range));
+                    writeln!(text, "{name} {group}: {range}").unwrap();
+                }
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn a_report_shows_all_runs_and_compares_the_grids_values() {
+    let path = file(&folder("report golden"), "rows.jsonl", &rows());
+    let summary = summary(&path, AttentionTarget::Main, &[]);
+    assert_eq!((summary.runs(), summary.failures()), (16, 2));
+    let document = summary.document("Title");
+    assert_eq!(document.title, "Title");
+    let plots: String = document.sections[0].plots.iter().map(numbers).collect();
+    let found = format!("{}\n{plots}", summary.text(120));
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/report.txt");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&golden, &found).unwrap();
+    }
+    assert_eq!(found, fs::read_to_string(golden).unwrap());
+    assert!(summary.picture("Title").contains("<svg"));
+}
+
+/// The means of attention of positives and negatives, and the note on the target.
+fn attention(path: &Path, target: AttentionTarget) -> Vec<String> {
+    let text = summary(path, target, &[]).text(200);
+    let row = |line: &&str| {
+        line.trim_start_matches(['|', ' '])
+            .starts_with("attention on ")
+    };
+    let cells = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    text.lines().filter(row).map(cells).collect()
+}
+
+#[test]
+fn attention_is_measured_where_it_is_asked_for() {
+    let path = file(&folder("report target"), "rows.jsonl", &rows()[..3]);
+    let both = attention(&path, AttentionTarget::Positions(vec![1, 2]));
+    assert!(
+        both[0].contains("positions 1 and 2, positives") && both[0].contains("0.688"),
+        "{both:?}"
+    );
+    assert!(
+        both[1].contains("negatives") && both[1].contains("0.250"),
+        "{both:?}"
+    );
+    let one = attention(&path, AttentionTarget::Positions(vec![1]));
+    assert!(
+        one[0].contains("position 1, positives") && one[0].contains("0.312"),
+        "{one:?}"
+    );
+    let largest = attention(&path, AttentionTarget::Largest);
+    assert!(
+        largest[0].contains("main position") && largest[0].contains("0.375"),
+        "{largest:?}"
+    );
+    assert!(largest[1].contains("0.500"), "{largest:?}");
+    let main = attention(&path, AttentionTarget::Main);
+    assert!(
+        main.iter()
+            .any(|line| line.contains("position 2, positives")),
+        "{main:?}"
+    );
+
+    let marks = |target| {
+        let document = summary(&path, target, &[]).document("");
+        let mark = |plot: &Plot| match plot {
+            Plot::Histogram { mark, .. } => mark.as_ref().map(|(value, _)| *value),
+            _ => None,
+        };
+        document.sections[0].plots.iter().find_map(mark)
+    };
+    assert_eq!(
+        marks(AttentionTarget::Positions(vec![1, 2])),
+        Some(2.0 / 3.0)
+    );
+    assert_eq!(marks(AttentionTarget::Largest), None);
+    let message = refused(&path, AttentionTarget::Positions(vec![3]), &[]);
+    assert!(
+        message.contains("--position 3") && message.contains("0 to 2"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_user_names_the_keys_to_compare() {
+    let folder = folder("report by");
+    let path = file(&folder, "rows.jsonl", &rows());
+    let compared = |by: &[&str]| {
+        let text = summary(&path, AttentionTarget::Largest, by).text(200);
+        let titles = [
+            "By model.d_model",
+            "By training.token_second_moment",
+            "By point of the grid",
+        ];
+        titles.map(|title| text.contains(title))
+    };
+    assert_eq!(compared(&[]), [true, true, true]);
+    assert_eq!(compared(&["model.d_model"]), [true, false, false]);
+    let message = refused(&path, AttentionTarget::Largest, &["model.d_ff"]);
+    for part in [
+        "--by model.d_ff",
+        "model.d_model, training.token_second_moment",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+    // A key that does not vary is compared only when it is named.
+    let half: Vec<String> = rows()
+        .into_iter()
+        .filter(|row| row.contains("\"model.d_model\":4,"))
+        .collect();
+    let path = file(&folder, "half.jsonl", &half);
+    let by = |by: &[&str]| summary(&path, AttentionTarget::Largest, by).text(200);
+    assert!(!by(&[]).contains("By model.d_model"));
+    assert!(by(&["model.d_model"]).contains("By model.d_model"));
+    let plain = file(
+        &folder,
+        "plain.jsonl",
+        &[json!({ "seed": 0, "config_sha256": "a" }).to_string()],
+    );
+    assert!(refused(&plain, AttentionTarget::Largest, &["a.b"]).contains("--by a.b"));
+}
+
+fn failure(seed: usize, message: &str) -> String {
+    json!({ "seed": seed, "error": message, "config_sha256": "a" }).to_string()
+}
+
+#[test]
+fn failures_with_the_same_reason_are_counted_together() {
+    let folder = folder("report failures");
+    let mut rows = vec![
+        failure(0, "lost at step 12; try 3"),
+        failure(1, "lost at step 345; try 4"),
+        failure(2, &"long ".repeat(60)),
+        json!({ "seed": 3, "error": null, "config_sha256": "a" }).to_string(),
+    ];
+    let table = |rows: &[String]| {
+        let path = file(&folder, "rows.jsonl", rows);
+        let summary = summary(&path, AttentionTarget::Largest, &[]);
+        assert_eq!(
+            (summary.runs(), summary.failures()),
+            (rows.len(), rows.len())
+        );
+        let document = summary.document("");
+        let mut tables = document.sections[0]
+            .tables
+            .iter()
+            .map(|table| format!("{table:?}"));
+        tables.find(|table| table.contains("Failed runs")).unwrap()
+    };
+    let found = table(&rows);
+    let place = |text: &str| {
+        found
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {found}"))
+    };
+    assert!(place("lost at step 12\"") < place("long long"), "{found}");
+    assert!(place("(no message)") > 0 && !found.contains("345"));
+    let shown: String = "long ".repeat(60).chars().take(120).collect();
+    assert!(
+        found.contains(&shown) && !found.contains(&(shown + "long")),
+        "{found}"
+    );
+
+    // Of more than 1,000 reasons the rest are one.
+    let letters = |index: usize| {
+        (0..4).map(move |place| char::from(b'a' + (index >> (4 * place) & 15) as u8))
+    };
+    let word = |index: usize| letters(index).collect::<String>();
+    rows = (0..1003).map(|seed| failure(seed, &word(seed))).collect();
+    rows.push(failure(1003, &word(5)));
+    let found = table(&rows);
+    let other = format!("{:?}", "other reasons");
+    let place = |text: &str| {
+        found
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {found}"))
+    };
+    assert!(place(&other) < place(&format!("{:?}", word(5))), "{found}");
+    assert!(
+        found[place(&other)..]
+            .find("\"3\"")
+            .is_some_and(|at| at < 200),
+        "{found}"
+    );
+}
+
+#[test]
+fn rows_out_of_order_or_of_other_values_are_refused() {
+    let folder = folder("report refused");
+    let good = rows();
+    let refuse = |lines: &[String]| {
+        let path: PathBuf = file(&folder, "rows.jsonl", lines);
+        refused(&path, AttentionTarget::Largest, &[])
+    };
+    for lines in [[0, 1, 1], [0, 2, 1], [4, 5, 0]] {
+        let message = refuse(&lines.map(|line| good[line].clone()));
+        assert!(
+            message.contains("line 3") && message.contains("seed 0") || message.contains("seed 1"),
+            "{message}"
+        );
+    }
+    let other = good[4].replace("\"model.d_model\":16", "\"model.d_model\":8");
+    let message = refuse(&[good[0].clone(), other]);
+    assert!(
+        message.contains("line 2") && message.contains("point 0"),
+        "{message}"
+    );
+    for (from, to, key) in [
+        ("\"accuracy\":1.0", "\"accuracy\":\"1\"", "accuracy"),
+        ("\"epoch_loss\":[0.5]", "\"epoch_loss\":0.5", "epoch_loss"),
+        (
+            "\"epoch_loss\":[0.5]",
+            "\"epoch_loss\":[\"x\"]",
+            "epoch_loss",
+        ),
+    ] {
+        let message = refuse(&[good[0].replace(from, to)]);
+        assert!(
+            message.contains("line 1") && message.contains(&format!("`{key}`")),
+            "{message}"
+        );
+    }
+    assert!(refuse(&[]).contains("rows.jsonl"));
+    let mut long = vec![json!(1); 1 << 18];
+    let row =
+        |list: &[Value]| json!({ "seed": 0, "epoch_loss": list, "config_sha256": "a" }).to_string();
+    let path = file(&folder, "long.jsonl", &[row(&long)]);
+    assert_eq!(summary(&path, AttentionTarget::Largest, &[]).runs(), 1);
+    long.push(json!(1));
+    assert!(refuse(&[row(&long)]).contains("262145 values, more than 262144"));
+}
