@@ -121,7 +121,7 @@ fn excessive_sizes_are_refused() {
         (&["data.vocab_size=4294967295"], &["268435456"]),
         (
             &["data.seq_len=5000", "data.samples=1", "data.held_out=0"],
-            &["5001"],
+            &["25010001", "16777216", "data.seq_len"],
         ),
         (
             &["data.seq_len=600", "training.batch_size=1000"],

@@ -47,7 +47,9 @@ fn a_run_directory_has_all_files() {
     );
     let dumps: Vec<String> = (0..=300)
         .step_by(50)
-        .flat_map(|step| ["csv", "json", "npz"].map(|ending| format!("step-{step:06}.{extension}")))
+        .flat_map(|step| {
+            ["csv", "json", "npz"].map(|extension| format!("step-{step:06}.{extension}"))
+        })
         .collect();
     assert_eq!(names("attention"), dumps);
 
