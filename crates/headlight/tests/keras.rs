@@ -1,5 +1,6 @@
 //! Headlight beside Keras: `data/keras_reference.safetensors`, recorded by
 //! `scripts/keras/keras_reference.py`, repeated by the binary.
+#![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
@@ -7,7 +8,7 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Finished, folder, run, text};
+use common::{folder, refused, refuses, run, text};
 use headlight_trainer::devices::find;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value;
@@ -53,17 +54,16 @@ fn every_level_is_within_its_bound_on_every_engine_and_device() {
         assert!(largest("losses of 1500 steps") < 1e-4);
         assert!(largest("final probabilities of 8000 samples") < 1e-3);
         let report = fs::read_to_string(path.join("report.md")).unwrap();
-        assert!(
-            report.contains("| forward | logits, final weights | 16 |"),
-            "{report}"
-        );
-        assert!(!report.contains("BEYOND"));
+        for comparison in &comparisons {
+            let what = comparison["what"].as_str().unwrap();
+            assert!(report.contains(what), "{what}: {report}");
+        }
     }
 }
 
 type Raw = (String, Dtype, Vec<usize>, Vec<u8>);
 
-/// The fixture with some tensors changed, as a file.
+/// Writes the fixture with some tensors changed.
 fn rewritten(name: &str, edit: impl FnOnce(&SafeTensors<'_>) -> Vec<Raw>) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let bytes = fs::read(root.join(FIXTURE)).unwrap();
@@ -77,7 +77,7 @@ fn rewritten(name: &str, edit: impl FnOnce(&SafeTensors<'_>) -> Vec<Raw>) -> Pat
 }
 
 #[test]
-fn a_fixture_that_does_not_fit_lists_each_difference() {
+fn a_damaged_fixture_lists_each_difference() {
     let path = rewritten("spoiled.safetensors", |tensors| {
         tensors
             .names()
@@ -104,58 +104,49 @@ fn a_fixture_that_does_not_fit_lists_each_difference() {
     });
     let run_dir = folder("spoiled").join("run");
     let set = format!("reference={path:?}");
-    let finished: Finished = run(&[
-        "train",
-        "configs/keras_reference.toml",
-        "--set",
-        &set,
-        "--run",
-        text(&run_dir),
-    ]);
-    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
-    for part in [
-        "`final.logits` is missing",
-        "`initial.classifier.bias` is missing",
-        "`initial.classifier.offset` is not expected",
-        "`gradient.classifier.weight` has shape [1, 8], not [8, 1]",
-        "`samples` is U32, not U16 or I32",
-        "`losses` holds NaN or infinity",
-    ] {
-        assert!(
-            finished.stderr.contains(part),
-            "{part} is not in {}",
-            finished.stderr
-        );
-    }
-    assert!(!run_dir.exists());
+    refuses(
+        run_dir.parent().unwrap(),
+        &[
+            "train",
+            "configs/keras_reference.toml",
+            "--set",
+            &set,
+            "--run",
+            text(&run_dir),
+        ],
+        &[
+            "`final.logits`",
+            "`initial.classifier.bias`",
+            "`initial.classifier.offset`",
+            "`gradient.classifier.weight`",
+            "[1, 8]",
+            "[8, 1]",
+            "`samples`",
+            "U32",
+            "`losses`",
+            "NaN",
+        ],
+    );
 }
 
 #[test]
 fn a_fixture_of_another_experiment_is_refused() {
-    let cases = [
-        ("training.epochs=4", "`batch_order` holds 3 epochs"),
+    let cases: [(&str, &[&str]); 6] = [
+        ("training.epochs=4", &["`batch_order`", "3"]),
         (
             "model.d_model=16",
-            "`initial.token_embedding` has shape [51, 8], not [51, 16]",
+            &["`initial.token_embedding`", "[51, 8]", "[51, 16]"],
         ),
-        ("data.samples=100", "not [3, 100]"),
-        ("data.seed=5", "its samples are not those of [data]"),
+        ("data.samples=100", &["[3, 100]"]),
+        ("data.seed=5", &["[data]"]),
         (
             "reference=\"nowhere.safetensors\"",
-            "cannot read nowhere.safetensors",
+            &["nowhere.safetensors"],
         ),
-        (
-            "reference=\"configs/quick.toml\"",
-            "it is not a safetensors file",
-        ),
+        ("reference=\"configs/quick.toml\"", &["configs/quick.toml"]),
     ];
-    for (set, part) in cases {
-        let finished = run(&["train", "configs/keras_reference.toml", "--set", set]);
-        assert_eq!(finished.code, Some(2), "{}", finished.stderr);
-        assert!(
-            finished.stderr.contains(part),
-            "{part} is not in {}",
-            finished.stderr
-        );
+    for (set, parts) in cases {
+        let train = ["train", "configs/keras_reference.toml", "--set", set];
+        refused(&run(&train), parts);
     }
 }

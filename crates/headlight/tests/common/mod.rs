@@ -1,8 +1,19 @@
-//! Runs the real binary, in the repository's root, with outputs in a folder of the test's own.
+//! Runs the real binary in the repository's root, with output in one folder per test.
+//!
+//! Tests assert what users and scripts rely on: exit codes, keys, numbers, flags and places. Prose may change
+//! without them. Where text is the product, `snapshots.rs` keeps it; after a change, accept it with
+//!
+//! ```text
+//! INSTA_UPDATE=always cargo test --release -p headlight --test snapshots
+//! ```
+//!
+//! and review what `git diff crates/headlight/tests/snapshots` shows.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
+pub mod runs;
 pub mod sweeps;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -25,11 +36,74 @@ impl From<Output> for Finished {
 }
 
 impl Finished {
-    /// Asserts that the command did what it was asked to.
+    /// Asserts that the command succeeded.
     pub fn done(self) -> Self {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
         self
     }
+}
+
+/// Whether a message holds a part as whole words: `16` does not hold `1`, nor `epochs` `epoch`.
+pub fn mentions(message: &str, part: &str) -> bool {
+    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    message.match_indices(part).any(|(at, _)| {
+        let (before, after) = (&message[..at], &message[at + part.len()..]);
+        let joined_before = is_word(before.chars().next_back()) && is_word(part.chars().next());
+        let joined_after = is_word(part.chars().next_back()) && is_word(after.chars().next());
+        !joined_before && !joined_after
+    })
+}
+
+/// Asserts an exit code and that standard error names all parts: keys, numbers, flags, places.
+pub fn ended(finished: &Finished, code: i32, parts: &[&str]) {
+    let stderr = &finished.stderr;
+    assert_eq!(finished.code, Some(code), "{parts:?}: {stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    for part in parts {
+        assert!(mentions(stderr, part), "`{part}` is not in:\n{stderr}");
+    }
+}
+
+/// Asserts that a command refused its input: exit code 2, nothing on standard output, and one message that
+/// names all parts.
+///
+/// The message is one line, unless it quotes the line of a file, lists differences, or ends with a reference
+/// to `--help`.
+pub fn refused(finished: &Finished, parts: &[&str]) {
+    ended(finished, 2, parts);
+    let stderr = &finished.stderr;
+    assert_eq!(finished.stdout, "");
+    let mut lines = stderr
+        .lines()
+        .skip_while(|line| !line.starts_with("error: "));
+    assert!(lines.next().is_some(), "{stderr}");
+    let more: Vec<&str> = lines.collect();
+    let quotes = more.iter().any(|line| line.trim_end().ends_with('^'));
+    let lists = more.iter().all(|line| line.starts_with("  "));
+    assert!(quotes || lists || stderr.contains("--help"), "{stderr}");
+}
+
+/// Runs a command that must refuse its input and leave a folder as it is.
+pub fn refuses(folder: &Path, arguments: &[&str], parts: &[&str]) -> Finished {
+    let before = contents(folder);
+    let finished = run(arguments);
+    refused(&finished, parts);
+    assert!(contents(folder) == before, "{arguments:?} wrote something");
+    finished
+}
+
+/// All that a folder holds: paths, and the bytes of files.
+pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.append(&mut contents(&path));
+        }
+        let bytes = path.is_file().then(|| fs::read(&path).unwrap());
+        found.insert(path, bytes.unwrap_or_default());
+    }
+    found
 }
 
 /// The binary, to be run in the repository's root.
@@ -68,10 +142,10 @@ pub fn metrics(run: &Path) -> Vec<serde_json::Value> {
         .collect()
 }
 
-/// Moments that look random, and are the same each time.
-pub struct Moments(pub u64);
+/// Delays that look random, and are the same each time.
+pub struct Delays(pub u64);
 
-impl Moments {
+impl Delays {
     pub fn below(&mut self, limit: u64) -> u64 {
         // Knuth's MMIX generator; its upper bits are good.
         self.0 = self
@@ -82,7 +156,7 @@ impl Moments {
     }
 }
 
-/// Sends a signal to a process, which may have come to its end by now.
+/// Sends a signal to a process, which may have ended already.
 pub fn send(child: &Child, signal: &str) {
     let _ = Command::new("kill")
         .args(["-s", signal, &child.id().to_string()])

@@ -1,4 +1,4 @@
-//! Sweeps, for the tests of their rows and of their files.
+//! Sweeps, for tests of their rows and files.
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
 use std::fs;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Finished, run, text};
 
-/// A sweep of the notebook's experiment, one epoch of it.
+/// A sweep of the notebook's experiment, trained for one epoch.
 pub fn sweep(out: &Path, seeds: &str, more: &[&str]) -> Finished {
     let arguments = [
         "sweep",
@@ -22,19 +22,11 @@ pub fn sweep(out: &Path, seeds: &str, more: &[&str]) -> Finished {
     run(&[&arguments, more].concat())
 }
 
+/// The rows of a results file.
 pub fn rows(path: &Path) -> Vec<Value> {
     let lines = fs::read_to_string(path).unwrap();
     lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
-}
-
-pub fn refused(finished: &Finished, part: &str) {
-    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
-    assert!(
-        finished.stderr.contains(part),
-        "`{part}` is not in: {}",
-        finished.stderr
-    );
 }
