@@ -166,7 +166,7 @@ impl Label {
                 match places.as_slice() {
                     [place] => Ok(*place),
                     [] => Err(format!(
-                        "unknown token {token:?}; the tokens are {}",
+                        "unknown label {token:?}; use one of {}",
                         quoted(names)
                     )),
                     [one, other, ..] => Err(format!(
