@@ -195,8 +195,7 @@ fn shards_count_from_one_to_their_number() {
 #[test]
 fn a_scheduled_shard_may_be_a_rerun() {
     let slurm = |name: &str| match name {
-        "SLURM_ARRAY_TASK_ID" => Some("2".to_owned()),
-        "SLURM_ARRAY_TASK_COUNT" => Some("2".to_owned()),
+        "SLURM_ARRAY_TASK_ID" | "SLURM_ARRAY_TASK_COUNT" => Some("2".to_owned()),
         "SLURM_ARRAY_TASK_MIN" => Some("1".to_owned()),
         _ => None,
     };
