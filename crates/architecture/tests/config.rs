@@ -63,7 +63,7 @@ fn limits_belong_to_the_valid_values() {
         ),
         (
             model(|own| {
-                (own.attention.scale, own.attention.temperature) = (Scale::Factor(1e39), 10.0)
+                (own.attention.scale, own.attention.temperature) = (Scale::Factor(1e39), 10.0);
             }),
             None,
         ),

@@ -164,7 +164,7 @@ impl Engine for FusedEngine<'_> {
 pub fn beyond_fused(config: &ExperimentConfig) -> Option<String> {
     let model = &config.model;
     let attention = &model.attention;
-    let beyond = [
+    let switches = [
         (
             model.n_layers != 1,
             format!("model.n_layers = {}", model.n_layers),
@@ -188,6 +188,6 @@ pub fn beyond_fused(config: &ExperimentConfig) -> Option<String> {
             "data.cls = \"last\"".to_owned(),
         ),
     ];
-    let (_, reason) = beyond.into_iter().find(|(is_beyond, _)| *is_beyond)?;
+    let (_, reason) = switches.into_iter().find(|(unsupported, _)| *unsupported)?;
     Some(reason)
 }

@@ -148,7 +148,7 @@ fn a_mistake_in_a_change_is_shown_with_the_change() {
         );
         assert!(message.contains(part), "{message}");
     }
-    // The change replaces what the file says, so the file is not blamed.
+    // The change replaces what the file has, so the message names the change.
     let wrong = CONFIG.replace("epochs = 2", "epochs = 0");
     assert!(refused(&wrong, Some("training.epochs=0")).starts_with("--set"));
     assert!(refused(&wrong, Some("training.batch_size=2")).starts_with("c.toml:14:1: "));

@@ -116,17 +116,17 @@ fn training_stops_where_it_is_told_to() {
         let ending = train(&experiment, &mut engine, start, || false, &mut recorder);
         assert_eq!((ending, engine.steps), (Ok(Ending::Stopped), stop));
     }
-    // Asked after each step but the last.
+    // `interrupted` is called after each step except the last.
     for (signal_after, ending) in [
         (1, Ending::Interrupted),
         (5, Ending::Interrupted),
         (6, Ending::Finished),
     ] {
         let (mut engine, mut recorder) = (scripted(&LOSSES), Recorder::until(None));
-        let asked = Cell::new(0);
+        let calls = Cell::new(0);
         let interrupted = || {
-            asked.set(asked.get() + 1);
-            asked.get() == signal_after
+            calls.set(calls.get() + 1);
+            calls.get() == signal_after
         };
         let found = train(
             &experiment,
@@ -157,7 +157,7 @@ fn a_loss_that_is_not_finite_ends_training() {
 }
 
 #[test]
-fn something_is_due_every_so_many_steps() {
+fn actions_are_due_at_multiples() {
     let steps: Vec<usize> = (0..8).filter(|&step| due(3, step)).collect();
     assert_eq!(steps, [0, 3, 6]);
     assert!((0..8).all(|step| due(1, step) && !due(0, step)));
@@ -361,6 +361,6 @@ fn a_state_belongs_to_one_model() {
         &|other| other.parameters[0].shape = vec![4, 9],
         &["[4, 9]", "[9, 4]"],
     );
-    refused(&|other| drop(other.first.pop()), &["moments"]);
+    refused(&|other| other.first.push(0.0), &["moments"]);
     refused(&|other| other.second.push(0.0), &["moments"]);
 }

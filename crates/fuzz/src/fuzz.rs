@@ -1,4 +1,4 @@
-//! libFuzzer around the target that `HEADLIGHT_FUZZ` names.
+//! Runs libFuzzer on the target that `HEADLIGHT_FUZZ` names.
 
 #![no_main]
 
@@ -13,14 +13,14 @@ use libfuzzer_sys::fuzz_target;
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, MEMORY_LIMIT);
 
-/// The peak that was last told.
+/// The peak of memory that was printed last.
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 fn chosen() -> &'static Target {
     static CHOSEN: OnceLock<Target> = OnceLock::new();
     CHOSEN.get_or_init(|| {
         let name = std::env::var("HEADLIGHT_FUZZ").unwrap_or_default();
-        target(&name).unwrap_or_else(|| panic!("HEADLIGHT_FUZZ names no target: `{name}`"))
+        target(&name).unwrap_or_else(|| panic!("HEADLIGHT_FUZZ: unknown target `{name}`"))
     })
 }
 

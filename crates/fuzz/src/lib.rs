@@ -1,24 +1,24 @@
-//! Every reader of foreign input as a function of bytes, for a fuzzer and for the cases that it found.
+//! Every reader of foreign input as a function of bytes, for the fuzzer and for the tests of inputs that it found.
 //!
-//! `scripts/checks/fuzz.sh` builds libFuzzer around them and runs it; `tests/corpus.rs` repeats the inputs that
-//! are kept in `corpus/`. A reader is added by adding a line to [`TARGETS`].
+//! `scripts/checks/fuzz.sh` builds them with libFuzzer and runs it. `tests/corpus.rs` runs them on the inputs in
+//! `corpus/`. To add a reader, add a line to [`TARGETS`].
 
 mod targets;
 
 use targets::{archives, config, runs, samples, weights};
 
-/// A reader, and inputs to begin with.
+/// A reader, and its seed inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// The name, and that of its folder in `corpus/`.
+    /// The name of the target and of its folder in `corpus/`.
     pub name: &'static str,
-    /// Reads bytes. Any error will do; panics, and memory beyond [`MEMORY_LIMIT`], will not.
+    /// Reads bytes. It may return any error; it must not panic, or use more memory than [`MEMORY_LIMIT`].
     pub read: fn(&[u8]),
-    /// Inputs that are right, or nearly so.
+    /// Valid or nearly valid inputs.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// The most memory that the process of a target may hold, in bytes.
+/// The most memory that the process of a target may use, in bytes.
 pub const MEMORY_LIMIT: usize = 256_000_000;
 
 macro_rules! target {
@@ -52,7 +52,7 @@ pub const TARGETS: &[Target] = &[
     target!("sweep-report", runs::report),
 ];
 
-/// The target of a name.
+/// Finds a target by name.
 pub fn target(name: &str) -> Option<Target> {
     TARGETS.iter().copied().find(|target| target.name == name)
 }

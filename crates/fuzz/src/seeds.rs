@@ -1,5 +1,5 @@
-//! Writes the inputs to begin with, those of `corpus/` among them, to FOLDER/TARGET, and prints the
-//! targets' names.
+//! Writes the seed inputs of each target, including those of `corpus/`, to FOLDER/TARGET, and prints the names of
+//! the targets.
 
 use std::path::Path;
 use std::{env, fs, io};
@@ -8,7 +8,7 @@ use headlight_fuzz::TARGETS;
 
 fn main() -> io::Result<()> {
     let folder = env::args_os().nth(1);
-    let folder = folder.ok_or_else(|| io::Error::other("name the folder to write to"))?;
+    let folder = folder.ok_or_else(|| io::Error::other("usage: seeds FOLDER"))?;
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     for target in TARGETS {
         let to = Path::new(&folder).join(target.name);

@@ -1,4 +1,4 @@
-//! How the cost of attention grows with the length: all pairs of positions, so its square.
+//! How the cost of attention grows with the number of positions: with its square, since all pairs are computed.
 #![allow(missing_docs)]
 
 use burn::tensor::{Device, Int, Tensor};

@@ -1,10 +1,10 @@
-//! What is said of dot products, scaling and projections, by Monte Carlo:
+//! Tests common claims about dot products, scaling and projections, by Monte Carlo simulation:
 //!
 //! ```sh
 //! cargo run --release -p headlight-model --example claims
 //! ```
 //!
-//! Queries and keys are independent normal numbers of variance 1. Intervals are 95%.
+//! Queries and keys are independent normal numbers of variance 1. Intervals are 95% confidence intervals.
 #![allow(clippy::expect_used)]
 
 use burn::tensor::{Device, Tensor, TensorData};
@@ -12,25 +12,25 @@ use headlight_model::{attention_scores, attention_weights};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// Keys that a query chooses from.
+/// Keys per query.
 const KEYS: usize = 16;
-/// Sets of queries and keys, `KEYS` of each.
+/// Sets of `KEYS` queries and as many keys.
 const SETS: usize = 500;
 
 fn main() {
     let mut normal = Normal(ChaCha8Rng::seed_from_u64(0), None);
     println!(
-        "Scores as they are, and scaled by 1 / sqrt(d_k). Entropy of the softmax over {KEYS} keys: as a"
+        "Unscaled scores, and scores scaled by 1 / sqrt(d_k). Entropy: of the softmax over {KEYS} keys, as a"
     );
     println!(
-        "share of ln {KEYS}. Gradient: what reaches the scores of one of norm 1 at the weights. Faint: the"
+        "share of ln {KEYS}. Gradient: its norm at the scores if it is 1 at the weights. Faint: the"
     );
-    println!("share of rows where that is below 0.01.\n");
+    println!("share of rows with a gradient below 0.01.\n");
     println!("| d_k | | variance | entropy | largest weight | gradient | faint |");
     println!("|---:|---|---:|---:|---:|---:|---:|");
     for d_k in [2, 4, 8, 16, 32, 64, 128, 256, 512] {
         let (query, key) = (normal.tensor(d_k), normal.tensor(d_k));
-        for (name, factor) in [("as they are", 1.0), ("scaled", 1.0 / (d_k as f64).sqrt())] {
+        for (name, factor) in [("unscaled", 1.0), ("scaled", 1.0 / (d_k as f64).sqrt())] {
             let scores = attention_scores(query.clone(), key.clone(), factor);
             println!(
                 "| {d_k} | {name} | {} |",
@@ -40,13 +40,13 @@ fn main() {
     }
 
     println!(
-        "\nWeight of a token on itself among {KEYS}, uniform being {:.3}, for x of variance 1: scores x x^T,",
+        "\nWeight of a token on itself among {KEYS} (uniform: {:.3}), for x of variance 1: scores x x^T,",
         1.0 / KEYS as f64
     );
     println!(
-        "and (x W_q)(x W_k)^T with random projections of variance 1 / d_model; scaled by 1 / sqrt(d_model) both.\n"
+        "and (x W_q)(x W_k)^T with random projections of variance 1 / d_model; both scaled by 1 / sqrt(d_model).\n"
     );
-    println!("| d_model | without projections | with |");
+    println!("| d_model | without projections | with projections |");
     println!("|---:|---:|---:|");
     for d_model in [2, 4, 8, 16, 32, 64, 128] {
         let x = normal.tensor(d_model);
@@ -67,7 +67,7 @@ fn main() {
     }
 }
 
-/// How far a softmax over some scores is from even.
+/// How saturated the softmax of some scores is.
 struct Saturation {
     variance: Estimate,
     entropy: Estimate,
@@ -140,7 +140,7 @@ fn host(tensor: Tensor<4>) -> Vec<f64> {
     tensor.into_data().iter::<f64>().collect()
 }
 
-/// A mean with its 95% interval. Values of one set share keys, so sets, not values, are counted.
+/// A mean with its 95% interval. Values of one set share keys, so the interval is computed from the means of sets.
 struct Estimate {
     mean: f64,
     half_width: f64,

@@ -1,6 +1,6 @@
-//! Attention that keeps all it computes.
+//! Attention that returns everything it computes.
 //!
-//! Burn's own attention layer returns neither scores nor queries, keys and values.
+//! Burn's own attention layer returns neither the scores nor queries, keys and values.
 
 use burn::module::Module;
 use burn::nn::Linear;
@@ -8,21 +8,21 @@ use burn::tensor::{Bool, Tensor};
 
 use crate::{Projections, attention_scores, attention_weights};
 
-/// Multi-head attention with an output projection, as Keras's `MultiHeadAttention`:
+/// Multi-head attention with an output projection, like Keras's `MultiHeadAttention`:
 /// `softmax(factor * Q K^T) V`, heads side by side, times `W_o` (Vaswani et al. 2017, section 3.2).
 #[derive(Module, Debug)]
 pub struct Attention {
-    /// To queries, keys and values; `None` where inputs are all three themselves.
+    /// The projections to queries, keys and values; `None` if the input is used as all three.
     pub projections: Option<Projections>,
     /// `W_o`. `[n_heads * d_head, d_model]`
     pub output: Linear,
     /// Number of heads.
     pub n_heads: usize,
-    /// What products of queries and keys are multiplied by: `1 / sqrt(d_head)` as published.
+    /// The factor of the products of queries and keys: `1 / sqrt(d_head)` in the paper.
     pub factor: f64,
 }
 
-/// What attention computes on the way to its output.
+/// All values that attention computes.
 #[derive(Clone, Debug)]
 pub struct AttentionOutput {
     /// Queries. `[batch, head, query, d_head]`
@@ -33,31 +33,31 @@ pub struct AttentionOutput {
     pub value: Tensor<4>,
     /// `factor * (query · key)`, before mask and softmax. `[batch, head, query, key]`
     pub scores: Tensor<4>,
-    /// Softmax of the scores over the keys that a query may look at; each row sums to 1, or is 0
-    /// where there are none. `[batch, head, query, key]`
+    /// Softmax of the scores over the keys that a query may look at. Each row sums to 1; if the query may look at
+    /// no key, the row is 0. `[batch, head, query, key]`
     pub weights: Tensor<4>,
-    /// Values averaged with the weights. `[batch, head, query, d_head]`
+    /// The average of the values, by weight. `[batch, head, query, d_head]`
     pub context: Tensor<4>,
-    /// Contexts of all heads, projected back. `[batch, query, d_model]`
+    /// The contexts of all heads, projected to `d_model`. `[batch, query, d_model]`
     pub output: Tensor<3>,
 }
 
 impl Attention {
-    /// Self-attention: lets each position look at all positions that the mask leaves.
+    /// Self-attention: each position looks at all positions that the mask allows.
     ///
     /// # Shapes
     /// - input: `[batch, position, d_model]`
-    /// - mask: true where a query may look; `[batch, head, query, key]`, 1 where it is the same
+    /// - mask: true where a query may look; `[batch, head, query, key]`; batch and head may be 1
     pub fn forward(&self, input: Tensor<3>, mask: Option<Tensor<4, Bool>>) -> AttentionOutput {
         self.forward_cross(input.clone(), input, mask)
     }
 
-    /// Cross-attention: lets each position of one sequence look at another sequence.
+    /// Cross-attention: each position of one sequence looks at another sequence.
     ///
     /// # Shapes
-    /// - input: `[batch, query, d_model]`, what queries are made of
-    /// - memory: `[batch, key, d_model]`, what keys and values are made of
-    /// - mask: true where a query may look; `[batch, head, query, key]`, 1 where it is the same
+    /// - input: `[batch, query, d_model]`, the source of queries
+    /// - memory: `[batch, key, d_model]`, the source of keys and values
+    /// - mask: true where a query may look; `[batch, head, query, key]`; batch and head may be 1
     pub fn forward_cross(
         &self,
         input: Tensor<3>,

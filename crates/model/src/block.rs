@@ -1,4 +1,4 @@
-//! Attention, residual addition, layer norm; then perhaps a feed-forward layer.
+//! A block: attention, residual addition, layer norm, and an optional feed-forward layer.
 
 use burn::module::Module;
 use burn::nn::LayerNorm;
@@ -6,32 +6,34 @@ use burn::tensor::{Bool, Tensor};
 
 use crate::{Attention, AttentionOutput, FeedForward, FeedForwardOutput};
 
-/// A post-norm transformer block: `norm(x + attention(x))`, and a feed-forward layer of the same
-/// form where there is one.
+/// A post-norm transformer block: `norm(x + attention(x))`, then an optional feed-forward layer of the same
+/// form.
 #[derive(Module, Debug)]
 pub struct TransformerBlock {
     /// Lets positions look at each other.
     pub attention: Attention,
     /// Normalises each position to mean 0 and variance 1, then scales and shifts it.
     pub norm: LayerNorm,
-    /// Looks at each position by itself.
+    /// Processes each position separately.
     pub feed_forward: Option<FeedForward>,
 }
 
-/// What a block computes.
+/// All values that a block computes.
 #[derive(Clone, Debug)]
 pub struct BlockOutput {
-    /// All of its attention.
+    /// The values of its attention.
     pub attention: AttentionOutput,
-    /// Input plus attention's output, before the norm. `[batch, position, d_model]`
+    /// The input plus attention's output, before the norm. `[batch, position, d_model]`
     pub residual: Tensor<3>,
     /// The residual after the norm. `[batch, position, d_model]`
     pub normalized: Tensor<3>,
-    /// All of its feed-forward layer.
+    /// The values of its feed-forward layer.
     pub feed_forward: Option<FeedForwardOutput>,
 }
 
 impl TransformerBlock {
+    /// Computes the block.
+    ///
     /// # Shapes
     /// - input: `[batch, position, d_model]`
     /// - mask: as for [`Attention::forward`]
@@ -53,7 +55,7 @@ impl TransformerBlock {
 }
 
 impl BlockOutput {
-    /// What the block hands on. `[batch, position, d_model]`
+    /// The input of the next block. `[batch, position, d_model]`
     pub fn output(&self) -> Tensor<3> {
         match &self.feed_forward {
             Some(feed_forward) => feed_forward.normalized.clone(),

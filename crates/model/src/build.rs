@@ -1,4 +1,4 @@
-//! A model from its config and its parameters.
+//! Builds a model from its config and its parameters.
 
 use std::vec::IntoIter;
 
@@ -16,8 +16,7 @@ impl TransformerClassifier {
     /// Builds a model on `device` from parameters in any order.
     ///
     /// # Errors
-    /// When the parameters do not match the config's layout, or hold NaN or infinity: lists each
-    /// difference.
+    /// When the parameters do not match the config's layout, or hold NaN or infinity. Lists each difference.
     ///
     /// # Panics
     /// When the config is not [valid](ModelConfig::validate) or does not
@@ -49,7 +48,7 @@ impl TransformerClassifier {
     }
 }
 
-/// Puts parameters, in the model's order, into modules.
+/// Distributes parameters, in the model's order, to modules.
 struct Modules<'a> {
     parameters: IntoIter<Parameter>,
     device: &'a Device,
@@ -58,7 +57,7 @@ struct Modules<'a> {
 impl Modules<'_> {
     fn next<const D: usize>(&mut self) -> Param<Tensor<D>> {
         let data = self.parameters.next().map_or_else(
-            || unreachable!("as many parameters as modules take"),
+            || unreachable!("the layout has a parameter for every module"),
             |parameter| TensorData::new(parameter.values, parameter.shape),
         );
         Param::from_tensor(Tensor::from_data(data, self.device))

@@ -1,4 +1,4 @@
-//! The whole model: embeddings, blocks, and a head that reads `[CLS]`.
+//! The whole model: embeddings, blocks, and a classifier of the `[CLS]` position.
 
 use burn::module::Module;
 use burn::nn::Linear;
@@ -7,41 +7,43 @@ use headlight_architecture::{Inputs, Mask};
 
 use crate::{BlockOutput, TokenPositionEmbedding, TransformerBlock};
 
-/// Tells two classes apart by what `[CLS]` has gathered.
+/// A transformer that classifies samples into two classes by the output at `[CLS]`.
 #[derive(Module, Debug)]
 pub struct TransformerClassifier {
-    /// Tokens and positions to vectors.
+    /// Maps tokens and positions to vectors.
     pub embedding: TokenPositionEmbedding,
-    /// One after the other.
+    /// The blocks, in order.
     pub blocks: Vec<TransformerBlock>,
-    /// `[CLS]` to one logit. `[d_model, 1]`
+    /// Maps the output at `[CLS]` to one logit. `[d_model, 1]`
     pub classifier: Linear,
-    /// What it knows of its samples.
+    /// The properties of its samples.
     #[module(skip)]
     pub inputs: Inputs,
     /// Which keys each query may look at, by position.
     #[module(skip)]
     pub mask: Mask,
-    /// The token that no query looks at, wherever it stands.
+    /// The token that no query looks at, at any position.
     #[module(skip)]
     pub padding_token: Option<u32>,
 }
 
-/// Everything that a forward pass computes.
+/// All values that a forward pass computes.
 #[derive(Clone, Debug)]
 pub struct ForwardOutput {
     /// Log-odds of the positive class. `[batch]`
     pub logits: Tensor<1>,
     /// The input of the first block. `[batch, position, d_model]`
     pub embeddings: Tensor<3>,
-    /// Which keys each query may look at, in all blocks and heads; `None` where that is all of
-    /// them. `[batch, query, key]`
+    /// Which keys each query may look at, in all blocks and heads; `None` if every query may look at every key.
+    /// `[batch, query, key]`
     pub mask: Option<Tensor<3, Bool>>,
-    /// One for each block.
+    /// The values of each block.
     pub layers: Vec<BlockOutput>,
 }
 
 impl TransformerClassifier {
+    /// Computes the forward pass.
+    ///
     /// # Shapes
     /// - tokens: `[batch, position]`, `[CLS]` = 0 at its position
     ///
@@ -51,15 +53,15 @@ impl TransformerClassifier {
         self.forward_rows(tokens.clone(), self.embedding.token_rows(tokens))
     }
 
-    /// The forward pass from where tokens have become vectors. Training starts here, to see the
-    /// gradient of each occurrence of a token.
+    /// Computes the forward pass from the vectors of the tokens. Training uses this, to get the gradient of each
+    /// occurrence of a token.
     ///
     /// # Shapes
     /// - tokens: `[batch, position]`
     /// - `token_rows`: `[batch, position, d_model]`
     ///
     /// # Panics
-    /// As [`forward`](Self::forward).
+    /// The same as [`forward`](Self::forward).
     pub fn forward_rows(&self, tokens: Tensor<2, Int>, token_rows: Tensor<3>) -> ForwardOutput {
         let [batch, _, _] = token_rows.dims();
         let embeddings = self.embedding.add_positions(token_rows); // [batch, position, d_model]
@@ -85,7 +87,7 @@ impl TransformerClassifier {
         }
     }
 
-    /// The mask by position, and no look at padding. `[batch, query, key]`
+    /// Combines the mask by position with the one that hides padding. `[batch, query, key]`
     fn mask_for(&self, tokens: Tensor<2, Int>) -> Option<Tensor<3, Bool>> {
         let ([batch, positions], device) = (tokens.dims(), tokens.device());
         let by_position = match self.mask.matrix(positions, positions) {

@@ -11,23 +11,22 @@ use burn::tensor::{Bool, Tensor};
 /// - key: `[batch, head, key, d_head]`
 /// - output: `[batch, head, query, key]`
 pub fn attention_scores(query: Tensor<4>, key: Tensor<4>, factor: f64) -> Tensor<4> {
-    // The smaller operand is multiplied: [query, d_head], not [query, key].
+    // Scaling the queries is cheaper: they are [query, d_head], the product is [query, key].
     (query * factor).matmul(key.transpose())
 }
 
-/// Weights: the softmax of scores over the keys that a mask leaves, true where a query may look.
+/// Weights: the softmax of scores over the keys that the mask allows. The mask is true where a query may look.
 ///
-/// Each row sums to 1, and what is masked is 0. A row without any key to look at is 0 throughout,
-/// never NaN: its query gathers nothing.
+/// Each row sums to 1, and masked weights are 0. If a query may look at no key, its whole row is 0, not NaN.
 ///
 /// # Shapes
-/// - scores, mask, output: `[batch, head, query, key]`; the mask's may be 1 where it is the same
+/// - scores, mask, output: `[batch, head, query, key]`; batch and head of the mask may be 1
 pub fn attention_weights(scores: Tensor<4>, mask: Option<Tensor<4, Bool>>) -> Tensor<4> {
     let Some(mask) = mask else {
         return softmax(scores, 3);
     };
     let blocked = mask.bool_not().expand(scores.dims()); // [batch, head, query, key]
-    // Finite, or the softmax of an empty row would be 0 / 0.
+    // The fill value is finite, since the softmax of a row of minus infinity would be 0 / 0.
     let remaining = scores.mask_fill(blocked.clone(), f32::MIN);
     softmax(remaining, 3).mask_fill(blocked, 0.0)
 }

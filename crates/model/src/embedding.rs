@@ -1,4 +1,4 @@
-//! What a token is and where it stands, as one vector.
+//! Embeddings of tokens and positions.
 
 use burn::module::{Module, Param};
 use burn::tensor::module::embedding;
@@ -7,9 +7,9 @@ use burn::tensor::{Int, Tensor};
 /// Adds a learned vector for each token to a learned vector for each position.
 #[derive(Module, Debug)]
 pub struct TokenPositionEmbedding {
-    /// One row a token. `[vocab_size, d_model]`
+    /// One row per token. `[vocab_size, d_model]`
     pub token_embedding: Param<Tensor<2>>,
-    /// One row a position; `None` where positions are not told apart. `[position, d_model]`
+    /// One row per position; `None` if the model does not use positions. `[position, d_model]`
     pub position_embedding: Option<Param<Tensor<2>>>,
 }
 

@@ -1,4 +1,4 @@
-//! The part of a block that looks at each position by itself.
+//! The feed-forward layer of a block, which processes each position separately.
 
 use burn::module::Module;
 use burn::nn::{LayerNorm, Linear};
@@ -17,18 +17,20 @@ pub struct FeedForward {
     pub norm: LayerNorm,
 }
 
-/// What a feed-forward layer computes.
+/// All values that a feed-forward layer computes.
 #[derive(Clone, Debug)]
 pub struct FeedForwardOutput {
     /// After the rectifier. `[batch, position, d_ff]`
     pub hidden: Tensor<3>,
-    /// Input plus output, before the norm. `[batch, position, d_model]`
+    /// The input plus the output of `W_2`, before the norm. `[batch, position, d_model]`
     pub residual: Tensor<3>,
     /// The residual after the norm. `[batch, position, d_model]`
     pub normalized: Tensor<3>,
 }
 
 impl FeedForward {
+    /// Computes the layer.
+    ///
     /// # Shapes
     /// - input: `[batch, position, d_model]`
     pub fn forward(&self, input: Tensor<3>) -> FeedForwardOutput {

@@ -1,4 +1,4 @@
-//! A model's parameters by name.
+//! Reads the parameters of a model by name.
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
@@ -15,12 +15,12 @@ impl TransformerClassifier {
     }
 }
 
-/// Modules that group others and have no name of their own: fields and variants of enums.
+/// Fields and enum variants that only group modules and are not part of parameter names.
 const UNNAMED: [&str; 4] = ["embedding", "projections", "Separate", "Shared"];
 
 #[derive(Default)]
 struct Collector {
-    /// The modules that the traversal is in.
+    /// The path of modules to the current one.
     path: Vec<String>,
     parameters: Vec<Parameter>,
 }

@@ -1,20 +1,20 @@
-//! From vectors to queries, keys and values.
+//! Projections from vectors to queries, keys and values.
 
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::Tensor;
 
-/// What makes queries, keys and values.
+/// The projections that compute queries, keys and values.
 #[derive(Module, Debug)]
-#[allow(clippy::large_enum_variant)] // A model has a handful of them.
+#[allow(clippy::large_enum_variant)] // A model has one per block.
 pub enum Projections {
-    /// A projection for each.
+    /// A separate projection for each.
     Separate(SeparateProjections),
     /// One projection for all three.
     Shared(SharedProjection),
 }
 
-/// A projection for each of queries, keys and values, heads side by side.
+/// Separate projections for queries, keys and values; the columns of all heads are side by side.
 #[derive(Module, Debug)]
 pub struct SeparateProjections {
     /// `W_q`. `[d_model, n_heads * d_head]`
@@ -25,7 +25,7 @@ pub struct SeparateProjections {
     pub value: Linear,
 }
 
-/// One projection for queries, keys and values, heads side by side.
+/// One projection for queries, keys and values; the columns of all heads are side by side.
 #[derive(Module, Debug)]
 pub struct SharedProjection {
     /// `W_q = W_k = W_v`. `[d_model, n_heads * d_head]`
@@ -33,7 +33,7 @@ pub struct SharedProjection {
 }
 
 impl Projections {
-    /// Queries of one sequence; keys and values of another, or of the same.
+    /// Computes queries from one sequence, and keys and values from another or the same.
     ///
     /// # Shapes
     /// - input: `[batch, query, d_model]`

@@ -12,7 +12,7 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().iter::<f32>().collect()
 }
 
-/// A model whose parameters are all drawn from -1 to 1.
+/// A model with every parameter drawn from -1 to 1.
 fn model(config: &ModelConfig, inputs: Inputs, seed: u64) -> TransformerClassifier {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     config.validate().unwrap();
@@ -49,7 +49,7 @@ fn rows_without_a_key_are_zero_and_gradients_stay_finite() {
         Tensor::<4, Bool>::from_data([[[[false, false, false], [true, false, true]]]], &device);
     let weights = attention_weights(scores.clone(), Some(mask));
     let row = values(weights.clone());
-    // exp(0.5) / (exp(0.5) + exp(2)), by hand.
+    // exp(0.5) / (exp(0.5) + exp(2)).
     let share = 0.182_425_52;
     for (ours, expected) in row.iter().zip([0.0, 0.0, 0.0, share, 0.0, 1.0 - share]) {
         assert!((ours - expected).abs() < 1e-6, "{row:?}");
@@ -77,7 +77,7 @@ fn parameters_are_named_after_their_place() {
         config.attention.projections = projections;
         let model = model(&config, inputs(5), 0);
         let listed = model.parameters();
-        // What is drawn and what the module tree holds are the same list.
+        // The layout and the module tree list the same parameters.
         let drawn = config.initial_parameters(inputs(5), &mut ChaCha8Rng::seed_from_u64(0));
         let shapes = |parameters: &[Parameter]| -> Vec<(String, Vec<usize>)> {
             let pair = |parameter: &Parameter| (parameter.name.clone(), parameter.shape.clone());
@@ -175,7 +175,7 @@ proptest! {
         }
     }
 
-    /// Under a causal mask nothing depends on what comes later.
+    /// Under a causal mask, no output depends on later positions.
     #[test]
     fn the_future_changes_nothing(
         config in any_config(),
@@ -199,7 +199,7 @@ proptest! {
         }
     }
 
-    /// A sample gives the same logit whatever padding stands behind it.
+    /// The logit of a sample does not depend on the padding after it.
     #[test]
     fn padding_changes_nothing(
         config in any_config(),
@@ -217,7 +217,7 @@ proptest! {
         for row in weights.chunks(8) {
             prop_assert!(row[length..].iter().all(|&weight| weight == 0.0));
         }
-        // The same model for the shorter length: fewer positions, all else alike.
+        // The same model for shorter samples: fewer positions, otherwise equal.
         let mut parameters = long.parameters();
         for parameter in &mut parameters {
             if parameter.name == "position_embedding" {
@@ -232,8 +232,8 @@ proptest! {
         prop_assert!((padded - alone).abs() <= 1e-4 * alone.abs().max(1.0), "{} {}", padded, alone);
     }
 
-    /// Where `[CLS]` stands last, under a causal mask, it sees everything: the logit is that of no mask
-    /// in a single block.
+    /// If `[CLS]` is last, it sees all positions under a causal mask. With a single block, the logit is the same as
+    /// without a mask.
     #[test]
     fn cls_at_the_end_sees_all(
         n_heads in 1_usize..4,
@@ -250,8 +250,8 @@ proptest! {
         prop_assert!((free - causal).abs() < 1e-5 * free.abs().max(1.0), "{} {}", free, causal);
     }
 
-    /// Cross-attention to the same sequence is self-attention; to another, each query's row and
-    /// output depend on that query alone.
+    /// Cross-attention to the same sequence is self-attention. In cross-attention to another sequence, the row and
+    /// the output of a query depend on that query alone.
     #[test]
     fn cross_attention_reads_another_sequence(
         n_heads in 1_usize..4,

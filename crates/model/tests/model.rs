@@ -1,4 +1,4 @@
-//! The model's shapes, parameters and initial weights, and what must hold for any attention.
+//! The model's shapes, parameters and initial weights, and properties of any attention.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use burn::module::{Module, ModuleVisitor, Param};
@@ -109,7 +109,7 @@ proptest! {
     /// The forward pass against the formulas, written out in f64 for one sample and one query.
     #[test]
     fn logits_follow_from_the_formulas(
-        // Of two features the norm makes little more than a sign, which no rounding survives.
+        // The norm of two features is little more than a sign, which rounding can flip.
         d_head in 3_usize..9,
         n_heads in 1_usize..4,
         positions in 2_usize..12,
@@ -152,7 +152,7 @@ proptest! {
             for (element, ours) in gradient.iter().enumerate() {
                 let slope = (shifted(which, element, step) - shifted(which, element, -step)) / (2.0 * step);
                 let difference = (ours - slope).abs();
-                // Relative to the steepest slope: those that cancel to nothing have rounding only.
+                // Relative to the steepest slope, since slopes that cancel out are only rounding errors.
                 prop_assert!(difference <= 1e-3 * slope.abs() + 1e-5 * steepest, "{} {}: {} {}", name, element, slope, difference);
             }
         }

@@ -115,7 +115,7 @@ fn lock(file: &File, path: &Path, busy: Busy<'_>) -> Result<(), Failure> {
             });
         }
         if !noted {
-            note(&format!("{writing}: waiting until it ends"));
+            note(&format!("{writing}: waiting for it"));
             noted = true;
         }
         thread::sleep(Duration::from_millis(200));

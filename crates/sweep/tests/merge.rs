@@ -119,7 +119,7 @@ fn files_that_contradict_each_other_are_refused() {
     let out = folder.join("out.jsonl");
     let good = file(&folder, "good.jsonl", &[row(0, 0), row(4, 1)]);
     let other = row(9, 0).replace("\"a\"", "\"b\"");
-    let foreign = file(&folder, "foreign.jsonl", &[other.clone()]);
+    let foreign = file(&folder, "foreign.jsonl", std::slice::from_ref(&other));
     let message = refused(&[good.clone(), foreign], &out);
     assert!(
         message.contains("foreign.jsonl, line 1") && message.contains("good.jsonl"),

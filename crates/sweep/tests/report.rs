@@ -98,9 +98,9 @@ fn numbers(plot: &Plot) -> String {
         }
         Plot::Scatter { labels, points } => {
             writeln!(text, "scatter {labels:?}").unwrap();
-            points
-                .iter()
-                .for_each(|point| writeln!(text, "{}", row(point)).unwrap());
+            for point in points {
+                writeln!(text, "{}", row(point)).unwrap();
+            }
         }
         Plot::Bands {
             labels,

@@ -8,8 +8,8 @@ use std::path::Path;
 use headlight_sweep::{Assignment, Shard, ShardRequest, commands};
 
 /// The choice with these variables set, or the message that refuses them.
-fn choose(asked: &str, variables: &str) -> Result<String, String> {
-    let request = match asked.split_once(' ') {
+fn choose(flags: &str, variables: &str) -> Result<String, String> {
+    let request = match flags.split_once(' ') {
         Some(("--shard", text)) => ShardRequest::This(text.parse().unwrap()),
         Some((_, text)) => ShardRequest::OneOf(text.parse().unwrap()),
         None => ShardRequest::Unspecified,
@@ -47,7 +47,7 @@ fn shards_cover_every_run_once() {
 
 #[test]
 fn a_flag_or_one_schedulers_variable_says_which_shard() {
-    for (asked, variables, expected) in [
+    for (flags, variables, expected) in [
         ("", "", "1/1 whole"),
         ("--shard 3/7", "", "3/7 --shard"),
         // A whole array with any numbers; the third is --array=10-30:10.
@@ -74,16 +74,16 @@ fn a_flag_or_one_schedulers_variable_says_which_shard() {
         ("--shard 1/7", "INDEX=0", "1/7 --shard"),
     ] {
         assert_eq!(
-            choose(asked, variables).as_deref(),
+            choose(flags, variables).as_deref(),
             Ok(expected),
-            "{asked} {variables}"
+            "{flags} {variables}"
         );
     }
 }
 
 #[test]
 fn contradictions_are_refused() {
-    for (asked, variables, part) in [
+    for (flags, variables, part) in [
         ("", "ID=4 COUNT=4", "not a task of an array"),
         ("", "ID=15 COUNT=3 MIN=10 STEP=10", "not a task of an array"),
         ("", "ID=1 COUNT=4 MIN=2", "not a task of an array"),
@@ -118,8 +118,8 @@ fn contradictions_are_refused() {
         ("--shards 4", "ID=2 INDEX=1", "env -u JOB_COMPLETION_INDEX"),
         ("--shard 2/4", "HQ=2 INDEX=1", "are both set"),
     ] {
-        let message = choose(asked, variables).unwrap_err();
-        assert!(message.contains(part), "{asked} {variables}: {message}");
+        let message = choose(flags, variables).unwrap_err();
+        assert!(message.contains(part), "{flags} {variables}: {message}");
         assert_eq!(message.lines().count(), 1);
     }
 }
@@ -195,8 +195,7 @@ fn shards_count_from_one_to_their_number() {
 #[test]
 fn a_scheduled_shard_may_be_a_rerun() {
     let slurm = |name: &str| match name {
-        "SLURM_ARRAY_TASK_ID" => Some("2".to_owned()),
-        "SLURM_ARRAY_TASK_COUNT" => Some("2".to_owned()),
+        "SLURM_ARRAY_TASK_ID" | "SLURM_ARRAY_TASK_COUNT" => Some("2".to_owned()),
         "SLURM_ARRAY_TASK_MIN" => Some("1".to_owned()),
         _ => None,
     };

@@ -1,15 +1,15 @@
-//! The walkthroughs that come with Headlight.
+//! The walkthroughs that are part of Headlight.
 
 use headlight_input::toml_message::nearest;
 
 use crate::{Mistake, Walkthrough};
 
-/// A walkthrough of `configs/walkthroughs`, there in any folder.
+/// A walkthrough of `configs/walkthroughs`, compiled in.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// The name of its file, without the ending.
+    /// The name of its file, without the file extension.
     pub name: &'static str,
-    /// What the file holds.
+    /// The text of the file.
     pub text: &'static str,
 }
 
@@ -22,7 +22,7 @@ macro_rules! built_in {
     };
 }
 
-/// All walkthroughs of `configs/walkthroughs`, those of a document together.
+/// All walkthroughs of `configs/walkthroughs`, grouped by document.
 pub const BUILT_IN: [BuiltIn; 14] = built_in!(
     "review"
     "review-illustration"
@@ -41,19 +41,19 @@ pub const BUILT_IN: [BuiltIn; 14] = built_in!(
 );
 
 impl BuiltIn {
-    /// Computes and checks it.
+    /// Computes and checks the walkthrough.
     ///
     /// # Errors
-    /// None with the files as they are: a test reads them all.
+    /// None for the built-in files: a test reads them all.
     pub fn read(&self) -> Result<Walkthrough, Mistake> {
         Walkthrough::read(self.text.as_bytes())
     }
 }
 
-/// The walkthrough of a name.
+/// Finds a walkthrough by name.
 ///
 /// # Errors
-/// The nearest name there is, where one is near.
+/// The most similar name, if there is one.
 pub fn built_in(name: &str) -> Result<BuiltIn, Option<&'static str>> {
     BUILT_IN
         .into_iter()

@@ -1,27 +1,27 @@
-//! A case of a walkthrough, checked.
+//! A case of a walkthrough, after all checks.
 
 use std::ops::Range;
 
 use headlight_architecture::Scale;
 use toml::Spanned;
 
-use crate::beginning::{Beginning, Named, on_side};
-use crate::format::{Keys, Label, PublishedKeys};
+use crate::keys::{Keys, Label, PublishedKeys};
 use crate::matrix::{MOST_TOKENS, Matrix};
-use crate::mistake::At;
+use crate::mistake::MistakeAt;
+use crate::starting_point::{NamedMatrix, StartingPoint, token_count};
 
-/// A case, ready to be computed.
+/// A case that has passed all checks and can be computed.
 pub(crate) struct Case {
-    /// Where it stands in the file.
+    /// Its place in the file.
     pub(crate) span: Range<usize>,
-    /// The tokens that ask.
+    /// The tokens whose queries look at the keys.
     pub(crate) queries: Vec<String>,
-    /// The tokens that are looked at.
+    /// The tokens that the queries look at.
     pub(crate) keys: Vec<String>,
-    pub(crate) beginning: Beginning,
-    /// Values, where they are given.
+    pub(crate) start: StartingPoint,
+    /// Values, if the file gives them.
     pub(crate) value: Option<Matrix>,
-    /// What scores are multiplied by before the temperature divides them.
+    /// The factor of the scores, without the temperature.
     pub(crate) scale: f64,
     pub(crate) temperature: f64,
     /// True where a query may look. `[query, key]`
@@ -32,67 +32,67 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Checks the keys of a case, completed by those of the top.
-    pub(crate) fn check(given: &Keys, span: Range<usize>) -> Result<Self, At> {
+    /// Checks the keys of a case, which include those inherited from the top.
+    pub(crate) fn check(given: &Keys, span: Range<usize>) -> Result<Self, MistakeAt> {
         let Some(tokens) = &given.tokens else {
-            return Err(At::new(span, "`tokens` is missing"));
+            return Err(MistakeAt::new(span, "`tokens` is missing"));
         };
         let queries = names("tokens", tokens)?;
         let keys = match &given.key_tokens {
             Some(tokens) => names("key_tokens", tokens)?,
             None => queries.clone(),
         };
-        let beginning = Beginning::check(given, &span, [queries.len(), keys.len()])?;
-        let value = Named::read("value", given.value.as_ref())?;
+        let start = StartingPoint::check(given, &span, [queries.len(), keys.len()])?;
+        let value = NamedMatrix::read("value", given.value.as_ref())?;
         if let Some(value) = &value {
-            value.needs_rows(keys.len(), on_side(keys.len(), " on the key side"))?;
+            value.expect_rows(keys.len(), token_count(keys.len(), " on the key side"))?;
         }
         let mask = match &given.mask {
             None => None,
             Some(mask) => mask
                 .get_ref()
                 .matrix(queries.len(), keys.len())
-                .map_err(|message| At::new(mask.span(), message))?,
+                .map_err(|message| MistakeAt::new(mask.span(), message))?,
         };
         let shown = match &given.query_rows {
             None => (0..queries.len()).collect(),
             Some(rows) => {
                 if rows.get_ref().is_empty() {
-                    return Err(At::new(rows.span(), "`query_rows` is empty"));
+                    return Err(MistakeAt::new(rows.span(), "`query_rows` is empty"));
                 }
                 let shown: Result<Vec<usize>, String> = rows
                     .get_ref()
                     .iter()
                     .map(|label| label.find(&queries))
                     .collect();
-                shown.map_err(|message| At::new(rows.span(), message))?
+                shown.map_err(|message| MistakeAt::new(rows.span(), message))?
             }
         };
         Ok(Self {
-            scale: scale(given, &beginning, &span)?,
+            scale: scale(given, &start, &span)?,
             temperature: temperature(given)?,
             value: value.map(|value| value.matrix),
             published: given.published.clone(),
             span,
             queries,
             keys,
-            beginning,
+            start,
             mask,
             shown,
         })
     }
 }
 
-/// Tokens that can be shown.
-fn names(key: &str, tokens: &Spanned<Vec<String>>) -> Result<Vec<String>, At> {
-    let wrong = |message| Err(At::new(tokens.span(), message));
+/// Checks that a list of tokens can be shown.
+fn names(key: &str, tokens: &Spanned<Vec<String>>) -> Result<Vec<String>, MistakeAt> {
+    let wrong = |message| Err(MistakeAt::new(tokens.span(), message));
     let names = tokens.get_ref();
     if names.is_empty() {
         return wrong(format!("`{key}` is empty"));
     }
     if names.len() > MOST_TOKENS {
         return wrong(format!(
-            "`{key}` has {} tokens; at most {MOST_TOKENS} are shown",
+            "`{key}` has {} tokens; at most {MOST_TOKENS} can be shown",
             names.len()
         ));
     }
@@ -109,18 +109,18 @@ fn names(key: &str, tokens: &Spanned<Vec<String>>) -> Result<Vec<String>, At> {
     Ok(names.clone())
 }
 
-/// What scores are multiplied by.
-fn scale(given: &Keys, beginning: &Beginning, span: &Range<usize>) -> Result<f64, At> {
-    if matches!(beginning, Beginning::Weights(_)) {
+/// The factor of the scores.
+fn scale(given: &Keys, start: &StartingPoint, span: &Range<usize>) -> Result<f64, MistakeAt> {
+    if matches!(start, StartingPoint::Weights(_)) {
         return Ok(1.0);
     }
     let scale = given.scale.as_ref().map(|scale| *scale.get_ref());
     let place = || given.scale.as_ref().map_or(span.clone(), Spanned::span);
-    let factor = match (scale.unwrap_or_default(), beginning.width()) {
+    let factor = match (scale.unwrap_or_default(), start.width()) {
         (Scale::Root, None) => {
-            return Err(At::new(
+            return Err(MistakeAt::new(
                 place(),
-                "the scale of given `scores` is not known: give `d_k`, or `scale = false`",
+                "the scale of `scores` is unknown: give `d_k`, or `scale = false`",
             ));
         }
         (scale, width) => scale.factor(width.unwrap_or(1)),
@@ -129,11 +129,11 @@ fn scale(given: &Keys, beginning: &Beginning, span: &Range<usize>) -> Result<f64
         Ok(factor)
     } else {
         let place = given.d_k.as_ref().map_or_else(place, Spanned::span);
-        Err(At::new(place, "the scale must be a finite number"))
+        Err(MistakeAt::new(place, "the scale must be a finite number"))
     }
 }
 
-fn temperature(given: &Keys) -> Result<f64, At> {
+fn temperature(given: &Keys) -> Result<f64, MistakeAt> {
     match &given.temperature {
         None => Ok(1.0),
         Some(temperature) => {
@@ -141,7 +141,7 @@ fn temperature(given: &Keys) -> Result<f64, At> {
             if value > 0.0 && value.is_finite() {
                 Ok(value)
             } else {
-                Err(At::new(
+                Err(MistakeAt::new(
                     temperature.span(),
                     format!("`temperature` is {value}; it must be a positive number"),
                 ))
@@ -151,12 +151,12 @@ fn temperature(given: &Keys) -> Result<f64, At> {
 }
 
 impl Label {
-    /// The place of a row or column among those there are.
+    /// The index of a row or column with this label.
     pub(crate) fn find(&self, names: &[String]) -> Result<usize, String> {
         match self {
             Self::Index(index) if *index < names.len() => Ok(*index),
             Self::Index(index) => Err(format!(
-                "there is no {index}; there are {}, counted from 0",
+                "index {index} is out of range; there are {}, counted from 0",
                 names.len()
             )),
             Self::Token(token) => {
@@ -166,11 +166,11 @@ impl Label {
                 match places.as_slice() {
                     [place] => Ok(*place),
                     [] => Err(format!(
-                        "there is no {token:?}; there are {}",
+                        "unknown label {token:?}; use one of {}",
                         quoted(names)
                     )),
                     [one, other, ..] => Err(format!(
-                        "{token:?} stands at {one} and at {other}; give the index instead"
+                        "{token:?} is at {one} and at {other}; give the index instead"
                     )),
                 }
             }

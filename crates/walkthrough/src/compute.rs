@@ -1,20 +1,20 @@
-//! Every stage of a case, computed by Headlight's own attention.
+//! Computes every stage of a case, with the same attention as Headlight's model.
 
 use burn::tensor::{Bool, Device, Tensor, TensorData};
 use headlight_model::{attention_scores, attention_weights};
 
 use crate::Stage;
-use crate::beginning::{Beginning, Embeddings};
 use crate::case::Case;
 use crate::matrix::Matrix;
-use crate::mistake::At;
+use crate::mistake::MistakeAt;
+use crate::starting_point::{Embeddings, StartingPoint};
 
-/// One stage, computed: its numbers with their names.
+/// A computed stage: its numbers, and the names of rows and columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Computed {
     /// Which stage.
     pub stage: Stage,
-    /// How it comes about.
+    /// How it is computed.
     pub how: String,
     /// The names of its rows.
     pub rows: Vec<String>,
@@ -24,31 +24,31 @@ pub struct Computed {
     pub matrix: Matrix,
 }
 
-/// Computes all stages that a case has, in order.
+/// Computes all stages of a case, in order.
 ///
 /// # Errors
-/// When a number overflows float32: says at which stage.
-pub(crate) fn compute(case: &Case) -> Result<Vec<Computed>, At> {
+/// When a number overflows float32. Names the stage.
+pub(crate) fn compute(case: &Case) -> Result<Vec<Computed>, MistakeAt> {
     let mut stages = Stages {
         case,
         done: Vec::new(),
     };
-    let (weights, value) = match &case.beginning {
-        Beginning::Embeddings(embeddings) => stages.embeddings(embeddings)?,
-        Beginning::Vectors { query, key } => {
+    let (weights, value) = match &case.start {
+        StartingPoint::Embeddings(embeddings) => stages.embeddings(embeddings)?,
+        StartingPoint::Vectors { query, key } => {
             stages.push(Stage::Query, "given", query)?;
             stages.push(Stage::Key, "given", key)?;
             stages.given_value()?;
             let weights = stages.vectors(query, key, "query · keyᵀ")?;
             (weights, case.value.clone())
         }
-        Beginning::Scores { scores, .. } => {
+        StartingPoint::Scores { scores, .. } => {
             stages.given_value()?;
             stages.push(Stage::Scores, "given", scores)?;
             let scaled = tensor(scores) * stages.factor();
             (stages.scaled(scaled)?, case.value.clone())
         }
-        Beginning::Weights(weights) => {
+        StartingPoint::Weights(weights) => {
             stages.given_value()?;
             stages.weights(weights, "given")?;
             (weights.clone(), case.value.clone())
@@ -67,13 +67,13 @@ struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    /// Returns the weights and the values.
-    fn embeddings(&mut self, given: &Embeddings) -> Result<(Matrix, Option<Matrix>), At> {
-        self.push(Stage::X, "embeddings, a row a token", &given.x)?;
+    /// Computes the stages from embeddings to weights. Returns the weights and the values.
+    fn embeddings(&mut self, given: &Embeddings) -> Result<(Matrix, Option<Matrix>), MistakeAt> {
+        self.push(Stage::X, "embeddings, one row per token", &given.x)?;
         let from = match &given.memory {
             None => "x",
             Some(memory) => {
-                self.push(Stage::Memory, "embeddings that are looked at", memory)?;
+                self.push(Stage::Memory, "embeddings of the key tokens", memory)?;
                 "memory"
             }
         };
@@ -117,27 +117,27 @@ impl Stages<'_> {
         Ok((weights, projected.pop()))
     }
 
-    fn given_value(&mut self) -> Result<(), At> {
+    fn given_value(&mut self) -> Result<(), MistakeAt> {
         match &self.case.value {
             Some(value) => self.push(Stage::Value, "given", value),
             None => Ok(()),
         }
     }
 
-    fn vectors(&mut self, query: &Matrix, key: &Matrix, how: &str) -> Result<Matrix, At> {
+    fn vectors(&mut self, query: &Matrix, key: &Matrix, how: &str) -> Result<Matrix, MistakeAt> {
         let scores = attention_scores(tensor(query), tensor(key), 1.0);
         self.push(Stage::Scores, how, &matrix(scores))?;
         let scaled = attention_scores(tensor(query), tensor(key), self.factor());
         self.scaled(scaled)
     }
 
-    /// What products of queries and keys are multiplied by in all.
+    /// The factor of the products of queries and keys: scale divided by temperature.
     fn factor(&self) -> f64 {
         self.case.scale / self.case.temperature
     }
 
-    /// From scaled scores to weights.
-    fn scaled(&mut self, scaled: Tensor<4>) -> Result<Matrix, At> {
+    /// Computes the stages from scaled scores to weights.
+    fn scaled(&mut self, scaled: Tensor<4>) -> Result<Matrix, MistakeAt> {
         let [_, _, queries, keys] = scaled.dims();
         let mut last = matrix(scaled.clone());
         let mut name = "scores";
@@ -172,10 +172,10 @@ impl Stages<'_> {
         Ok(weights)
     }
 
-    /// How scores are scaled; `None` where they are not.
+    /// How the scores are scaled; `None` if they are not.
     fn scaling(&self) -> Option<String> {
         let (scale, temperature) = (self.case.scale, self.case.temperature);
-        let root = self.case.beginning.width().filter(|&width| {
+        let root = self.case.start.width().filter(|&width| {
             let root = 1.0 / (width as f64).sqrt();
             (scale - root).abs() < f64::EPSILON
         });
@@ -194,7 +194,7 @@ impl Stages<'_> {
         (!how.is_empty()).then(|| format!("scores{how}"))
     }
 
-    fn weights(&mut self, weights: &Matrix, how: &str) -> Result<(), At> {
+    fn weights(&mut self, weights: &Matrix, how: &str) -> Result<(), MistakeAt> {
         self.push(Stage::Weights, how, weights)?;
         self.push(
             Stage::WeightsSum,
@@ -203,7 +203,7 @@ impl Stages<'_> {
         )
     }
 
-    fn output(&mut self, weights: &Matrix, value: &Matrix) -> Result<(), At> {
+    fn output(&mut self, weights: &Matrix, value: &Matrix) -> Result<(), MistakeAt> {
         let name = self.value_name();
         if let [query] = *self.case.shown.as_slice() {
             let parts = (0..value.rows).flat_map(|key| {
@@ -218,10 +218,10 @@ impl Stages<'_> {
         self.push(Stage::Output, &format!("weights · {name}"), &output)
     }
 
-    /// What values are called: the stage, or the embeddings that stand in for it.
+    /// The name of the values: the stage, or the embeddings used in its place.
     fn value_name(&self) -> &'static str {
-        match &self.case.beginning {
-            Beginning::Embeddings(given) if given.w_value.is_none() => match given.memory {
+        match &self.case.start {
+            StartingPoint::Embeddings(given) if given.w_value.is_none() => match given.memory {
                 Some(_) => "memory",
                 None => "x",
             },
@@ -229,9 +229,9 @@ impl Stages<'_> {
         }
     }
 
-    /// Adds a stage, unless it is to be shown only where the document prints it.
-    fn push(&mut self, stage: Stage, how: &str, all: &Matrix) -> Result<(), At> {
-        let given_weights = matches!(self.case.beginning, Beginning::Weights(_));
+    /// Adds a stage. Skips it if it is shown only on demand, and the document prints no numbers of it.
+    fn push(&mut self, stage: Stage, how: &str, all: &Matrix) -> Result<(), MistakeAt> {
+        let given_weights = matches!(self.case.start, StartingPoint::Weights(_));
         let published = self.case.published.iter();
         let wanted = published
             .map(|entry| entry.get_ref().stage)
@@ -239,14 +239,14 @@ impl Stages<'_> {
         if stage.is_on_demand() && !wanted && !(stage == Stage::WeightsSum && given_weights) {
             return Ok(());
         }
-        let overflown = |value: &f32| {
+        let overflows = |value: &f32| {
             let blocked = stage == Stage::Masked && *value == f32::NEG_INFINITY;
             !value.is_finite() && !blocked
         };
-        if all.values.iter().any(overflown) {
-            return Err(At::new(
+        if all.values.iter().any(overflows) {
+            return Err(MistakeAt::new(
                 self.case.span.clone(),
-                format!("`{}` overflows float32; give smaller numbers", stage.name()),
+                format!("`{}` overflows float32; use smaller numbers", stage.name()),
             ));
         }
         let (rows, matrix) = self.shown(stage, all);
@@ -260,7 +260,7 @@ impl Stages<'_> {
         Ok(())
     }
 
-    /// The names of a stage's rows, and the rows: all, or those of the queries that are shown.
+    /// The rows of a stage and their names: all rows, or those of the queries that are shown.
     fn shown(&self, stage: Stage, all: &Matrix) -> (Vec<String>, Matrix) {
         let case = self.case;
         match stage {
@@ -289,7 +289,7 @@ impl Stages<'_> {
     }
 }
 
-/// The names of a vector's numbers: their places.
+/// The names of a vector's numbers: their indices.
 fn indices(count: usize) -> Vec<String> {
     (0..count).map(|index| index.to_string()).collect()
 }

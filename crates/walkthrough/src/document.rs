@@ -5,7 +5,7 @@ use headlight_inspector::{Document, Numbers, Printed, Section, Table};
 use crate::{Computed, Published, Stage, Walkthrough, WorkedCase};
 
 impl Walkthrough {
-    /// The document that shows it.
+    /// The tables of all cases.
     pub fn document(&self) -> Document {
         let source = self.source.as_ref();
         let from = source.map(|source| format!("From: {source}. {}", self.count()));
@@ -36,7 +36,7 @@ impl Walkthrough {
     }
 }
 
-/// A case; inputs that the case before has too are only named.
+/// The section of a case. Inputs that are the same as in the previous case are only named.
 fn section(case: &WorkedCase, before: Option<&WorkedCase>) -> Section {
     let is_repeated = |stage: &&Computed| {
         stage.stage.is_input()

@@ -27,7 +27,7 @@ struct Numbers<'a> {
     how: &'a str,
     rows: &'a [String],
     columns: &'a [String],
-    /// `null` is minus infinity, what a mask blocks; JSON has no word for it.
+    /// `null` is minus infinity, where a mask blocks; JSON cannot express infinity.
     values: Vec<&'a [f32]>,
 }
 
@@ -45,10 +45,10 @@ struct Printed<'a> {
 }
 
 impl Walkthrough {
-    /// All that was computed and compared, as JSON. `null` among numbers is minus infinity.
+    /// All stages and comparisons as JSON. Among numbers, `null` is minus infinity.
     ///
     /// # Errors
-    /// When there is no memory for it.
+    /// When serialization fails.
     pub fn json(&self) -> serde_json::Result<String> {
         let document = Document {
             title: &self.title,

@@ -1,24 +1,24 @@
-//! Worked examples of attention, computed by [`headlight_model`] and checked against what a document
+//! Worked examples of attention, computed by [`headlight_model`] and compared with the numbers that a document
 //! prints.
 //!
-//! A walkthrough is a TOML file: tokens, the numbers that a document gives for them, and the numbers
-//! that it says come out. [`Walkthrough::read`] computes every stage in between and marks what
-//! differs by more than rounding. [`BUILT_IN`] holds those of `configs/walkthroughs`.
+//! A walkthrough is a TOML file: tokens, the numbers that a document starts from, and the results that it
+//! prints. [`Walkthrough::read`] computes every stage, and marks printed numbers that differ by more than
+//! rounding. [`BUILT_IN`] holds the walkthroughs of `configs/walkthroughs`.
 //!
-//! | key | what it is |
+//! | key | meaning |
 //! |---|---|
-//! | `title`, `source`, `about` | what is computed, the document that it is from, what there is to see |
-//! | `tokens`, `key_tokens` | the tokens that ask, and those that are looked at where they are others |
-//! | `x` | embeddings, a row a token; with `memory`, keys and values come from other embeddings |
-//! | `w_query`, `w_key`, `w_value` | what embeddings are multiplied by; where one is missing they are taken as they are |
+//! | `title`, `source`, `about` | the name of the example, the document that it comes from, and what to notice |
+//! | `tokens`, `key_tokens` | the query tokens, and the key tokens if they differ |
+//! | `x` | embeddings, one row per token; with `memory`, keys and values come from these other embeddings |
+//! | `w_query`, `w_key`, `w_value` | projections; without one, the embeddings are used unchanged |
 //! | `query`, `key`, `value` | vectors instead of embeddings |
-//! | `scores`, `d_k` | products instead of vectors, and how wide the vectors were |
+//! | `scores`, `d_k` | products instead of vectors, and the width of the vectors |
 //! | `weights` | weights instead of scores |
-//! | `scale`, `mask` | as a model's config has them ([`Scale`](headlight_architecture::Scale), [`Mask`](headlight_architecture::Mask)) |
-//! | `temperature` | what scaled scores are divided by |
+//! | `scale`, `mask` | the same as in a model's config ([`Scale`](headlight_architecture::Scale), [`Mask`](headlight_architecture::Mask)) |
+//! | `temperature` | the divisor of scaled scores |
 //! | `query_rows` | the queries to show, by token or index |
-//! | `[[published]]` | `stage`, `row`, `columns`, `values`, `decimals` that the document prints; a `note` on why they differ |
-//! | `[[case]]` | a variant: a `title`, and any other key anew; its numbers are in `[[case.published]]` |
+//! | `[[published]]` | numbers that the document prints: `stage`, `row`, `columns`, `values`, `decimals`, and a `note` on why they differ |
+//! | `[[case]]` | a variant: a `title`, and any keys that differ; its printed numbers are in `[[case.published]]` |
 //!
 //! ```
 //! use headlight_walkthrough::{Stage, Walkthrough};
@@ -42,17 +42,17 @@
 //! assert_eq!(worked.errata(), 1);
 //! ```
 
-mod beginning;
 mod built_in;
 mod case;
 mod compute;
 mod document;
-mod format;
 mod json;
+mod keys;
 mod matrix;
 mod mistake;
 mod published;
 mod stage;
+mod starting_point;
 mod walkthrough;
 
 pub use built_in::{BUILT_IN, BuiltIn, built_in};

@@ -1,29 +1,29 @@
-//! Matrices of numbers that were checked.
+//! A matrix of checked numbers.
 
-use crate::format::Rows;
-use crate::mistake::{At, count};
+use crate::keys::Rows;
+use crate::mistake::{MistakeAt, count};
 
 /// The most tokens of a walkthrough.
 pub(crate) const MOST_TOKENS: usize = 256;
 
-/// The most numbers of a vector.
+/// The most rows or columns of a matrix.
 pub(crate) const MOST_WIDTH: usize = 4096;
 
-/// Finite numbers in rows of one length.
+/// Finite numbers in rows of equal length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// How many rows.
+    /// The number of rows.
     pub rows: usize,
-    /// How many columns.
+    /// The number of columns.
     pub columns: usize,
     /// Row-major. `[row, column]`
     pub values: Vec<f32>,
 }
 
 impl Matrix {
-    /// The matrix that a key gives.
-    pub(crate) fn read(name: &str, given: &Rows) -> Result<Self, At> {
-        let wrong = |message: String| At::new(given.span(), message);
+    /// Reads the matrix of a key.
+    pub(crate) fn read(name: &str, given: &Rows) -> Result<Self, MistakeAt> {
+        let wrong = |message: String| MistakeAt::new(given.span(), message);
         let rows = given.get_ref();
         let columns = rows.first().map_or(0, Vec::len);
         if columns == 0 {
@@ -41,7 +41,7 @@ impl Matrix {
         }
         if columns > MOST_WIDTH || rows.len() > MOST_WIDTH {
             return Err(wrong(format!(
-                "`{name}` is {} × {columns}; at most {MOST_WIDTH} × {MOST_WIDTH} is read",
+                "`{name}` is {} × {columns}; the largest size is {MOST_WIDTH} × {MOST_WIDTH}",
                 rows.len()
             )));
         }
@@ -64,7 +64,7 @@ impl Matrix {
         })
     }
 
-    /// A matrix of given values, row-major.
+    /// A matrix of these values, row-major.
     pub(crate) fn new(rows: usize, columns: usize, values: Vec<f32>) -> Self {
         Self {
             rows,
@@ -78,13 +78,13 @@ impl Matrix {
         &self.values[row * self.columns..(row + 1) * self.columns]
     }
 
-    /// Some of its rows, in the order asked for.
+    /// Some of its rows, in the requested order.
     pub(crate) fn some_rows(&self, rows: &[usize]) -> Self {
         let values = rows.iter().flat_map(|&row| self.row(row)).copied();
         Self::new(rows.len(), self.columns, values.collect())
     }
 
-    /// Each number changed.
+    /// Applies `change` to each number.
     pub(crate) fn map(&self, change: impl Fn(f32) -> f32) -> Self {
         let values = self.values.iter().map(|&value| change(value)).collect();
         Self::new(self.rows, self.columns, values)
@@ -96,7 +96,7 @@ impl Matrix {
         Self::new(self.rows, 1, sums.collect())
     }
 
-    /// `rows × columns`, as messages have it.
+    /// `rows × columns`, for messages.
     pub(crate) fn shape(&self) -> String {
         format!("{} × {}", self.rows, self.columns)
     }

@@ -1,16 +1,16 @@
-//! What is wrong with a walkthrough file, and where.
+//! A mistake in a walkthrough file, and its place.
 
 use std::fmt;
 use std::ops::Range;
 
 use headlight_input::toml_message::{Unknown, line_and_column, plain};
 
-/// What is wrong with a walkthrough file: one sentence, with its place where that is known.
+/// A mistake in a walkthrough file: one sentence, and its place if that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
     /// Line and column, from 1.
     pub place: Option<(usize, usize)>,
-    /// The sentence.
+    /// What is wrong.
     pub message: String,
 }
 
@@ -25,14 +25,14 @@ impl fmt::Display for Mistake {
 
 impl std::error::Error for Mistake {}
 
-/// A sentence about some bytes of the file.
+/// A mistake, with its place as a range of bytes in the file.
 #[derive(Debug)]
-pub(crate) struct At {
+pub(crate) struct MistakeAt {
     pub(crate) span: Range<usize>,
     pub(crate) message: String,
 }
 
-impl At {
+impl MistakeAt {
     pub(crate) fn new(span: Range<usize>, message: impl Into<String>) -> Self {
         Self {
             span,
@@ -40,8 +40,8 @@ impl At {
         }
     }
 
-    /// The same with line and column instead of bytes.
-    pub(crate) fn place(self, text: &str) -> Mistake {
+    /// Converts the place to line and column.
+    pub(crate) fn locate(self, text: &str) -> Mistake {
         Mistake {
             place: Some(line_and_column(text, self.span.start)),
             message: self.message,
@@ -49,7 +49,7 @@ impl At {
     }
 }
 
-/// A message of the TOML reader, with its place.
+/// The mistake that the TOML reader reports.
 pub(crate) fn unreadable(error: &toml::de::Error, text: &str) -> Mistake {
     let plain = plain(error.message());
     let message = Unknown::parse(&plain).map(|unknown| {
@@ -63,7 +63,7 @@ pub(crate) fn unreadable(error: &toml::de::Error, text: &str) -> Mistake {
     });
     let message = message.unwrap_or(plain.clone());
     match error.span() {
-        Some(span) => At::new(span, message).place(text),
+        Some(span) => MistakeAt::new(span, message).locate(text),
         None => Mistake {
             place: None,
             message,

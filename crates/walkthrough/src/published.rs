@@ -1,25 +1,25 @@
-//! Numbers that a document prints, against those that are computed.
+//! Compares the numbers that a document prints with the computed ones.
 
 use toml::Spanned;
 
 use crate::Stage;
 use crate::compute::Computed;
-use crate::format::PublishedKeys;
-use crate::mistake::{At, count};
+use crate::keys::PublishedKeys;
+use crate::mistake::{MistakeAt, count};
 
-/// The most decimals that float32 lets one compare.
+/// The most decimals that float32 numbers can be compared to.
 const MOST_DECIMALS: usize = 6;
 
-/// Numbers that a document prints of one row of a stage.
+/// The numbers that a document prints for one row of a stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Published {
-    /// Which stage.
+    /// The stage.
     pub stage: Stage,
-    /// Which of the rows shown.
+    /// The index of the row, among the rows shown.
     pub row: usize,
-    /// The numbers.
+    /// The printed numbers.
     pub cells: Vec<Cell>,
-    /// Decimals that they were rounded to.
+    /// The decimals that they are rounded to.
     pub decimals: usize,
     /// Why they differ.
     pub note: Option<String>,
@@ -34,7 +34,7 @@ pub struct Cell {
     pub value: f64,
     /// The number computed.
     pub computed: f32,
-    /// Whether they differ by more than rounding does.
+    /// Whether they differ by more than rounding.
     pub differs: bool,
 }
 
@@ -44,16 +44,19 @@ impl Published {
         self.cells.iter().any(|cell| cell.differs)
     }
 
-    /// Compares an entry with the stages computed.
-    pub(crate) fn check(entry: &Spanned<PublishedKeys>, stages: &[Computed]) -> Result<Self, At> {
-        let wrong = |message: String| At::new(entry.span(), message);
+    /// Compares an entry with the computed stages.
+    pub(crate) fn check(
+        entry: &Spanned<PublishedKeys>,
+        stages: &[Computed],
+    ) -> Result<Self, MistakeAt> {
+        let wrong = |message: String| MistakeAt::new(entry.span(), message);
         let given = entry.get_ref();
         let name = given.stage.name();
         let Some(stage) = stages.iter().find(|stage| stage.stage == given.stage) else {
-            let there: Vec<&str> = stages.iter().map(|stage| stage.stage.name()).collect();
+            let present: Vec<&str> = stages.iter().map(|stage| stage.stage.name()).collect();
             return Err(wrong(format!(
-                "there is no stage `{name}` here; there are {}",
-                there.join(", ")
+                "this case has no stage `{name}`; its stages are {}",
+                present.join(", ")
             )));
         };
         if given.decimals > MOST_DECIMALS {
@@ -106,8 +109,8 @@ impl Published {
     }
 }
 
-/// Whether a printed number is none that the computed one can be rounded to: half a unit of the last
-/// place away, and a little for float32.
+/// Whether the computed number cannot be rounded to the printed one: they differ by more than half a unit of the
+/// last decimal, plus a small tolerance for float32.
 fn differs(printed: f64, computed: f64, decimals: usize) -> bool {
     if printed.is_infinite() || computed.is_infinite() {
         return printed.to_bits() != computed.to_bits();
@@ -116,7 +119,7 @@ fn differs(printed: f64, computed: f64, decimals: usize) -> bool {
     (printed - computed).abs() > unit / 2.0 + 1e-6 * computed.abs().max(1.0)
 }
 
-/// Text as one line, without characters that a terminal would act on.
+/// Joins a text to one line, and replaces control characters.
 pub(crate) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").replace(char::is_control, "\u{fffd}")

@@ -2,19 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A stage of attention, each computed from those before it.
+/// A stage of attention. Each is computed from earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Embeddings of the tokens that ask. `[query, d_model]`
+    /// Embeddings of the query tokens. `[query, d_model]`
     X,
-    /// Embeddings of the tokens that are looked at, where they are others. `[key, d_model]`
+    /// Embeddings of the key tokens, if they differ from the query tokens. `[key, d_model]`
     Memory,
-    /// What embeddings are multiplied by to give queries. `[d_model, d_k]`
+    /// The projection from embeddings to queries. `[d_model, d_k]`
     WQuery,
-    /// What embeddings are multiplied by to give keys. `[d_model, d_k]`
+    /// The projection from embeddings to keys. `[d_model, d_k]`
     WKey,
-    /// What embeddings are multiplied by to give values. `[d_model, d_v]`
+    /// The projection from embeddings to values. `[d_model, d_v]`
     WValue,
     /// Queries. `[query, d_k]`
     Query,
@@ -24,19 +24,19 @@ pub enum Stage {
     Value,
     /// Products of queries and keys. `[query, key]`
     Scores,
-    /// Scores times the scale, by the temperature. `[query, key]`
+    /// Scores times the scale, divided by the temperature. `[query, key]`
     Scaled,
-    /// What the mask leaves of them; minus infinity elsewhere. `[query, key]`
+    /// Scaled scores, with minus infinity where the mask blocks. `[query, key]`
     Masked,
-    /// What the softmax divides: the exponential of each. `[query, key]`
+    /// The exponentials of the scores: the numerators of the softmax. `[query, key]`
     Exponentials,
-    /// What the softmax divides by. `[query, 1]`
+    /// The sums of the exponentials: the denominators of the softmax. `[query, 1]`
     ExponentialsSum,
     /// The softmax of each row. `[query, key]`
     Weights,
     /// The sum of each row of weights. `[query, 1]`
     WeightsSum,
-    /// Each value times its weight, where there is one query. `[key, d_v]`
+    /// Each value times its weight, if one query is shown. `[key, d_v]`
     Contributions,
     /// The weighted sum of values. `[query, d_v]`
     Output,
@@ -66,7 +66,7 @@ impl Stage {
         }
     }
 
-    /// Whether it stands before all scores.
+    /// Whether it comes before the scores.
     pub(crate) fn is_input(self) -> bool {
         matches!(
             self,
@@ -81,7 +81,7 @@ impl Stage {
         )
     }
 
-    /// Whether it appears only where a document prints numbers of it.
+    /// Whether it is shown only if the document prints numbers of it.
     pub(crate) fn is_on_demand(self) -> bool {
         matches!(
             self,

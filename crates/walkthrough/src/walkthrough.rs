@@ -1,40 +1,40 @@
-//! A walkthrough: a document's examples, computed and checked.
+//! A walkthrough: the examples of a document, computed and checked.
 
 use crate::case::Case;
 use crate::compute::{Computed, compute};
-use crate::format::Keys;
-use crate::mistake::{At, Mistake, unreadable};
+use crate::keys::Keys;
+use crate::mistake::{Mistake, MistakeAt, unreadable};
 use crate::published::{Published, one_line};
 
-/// The most bytes of a file. Parsed, a byte of TOML can become 100 bytes of memory.
+/// The largest file, in bytes. Parsing can take 100 bytes of memory per byte of TOML.
 pub const MOST_BYTES: u64 = 1 << 20;
 
-/// The most cases of a file.
+/// The most cases in a file.
 const MOST_CASES: usize = 16;
 
-/// A document's examples, computed, and checked against what it prints.
+/// The examples of a document, computed, and compared with the numbers that it prints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walkthrough {
-    /// What is computed.
+    /// The name of the example.
     pub title: String,
-    /// The document that the example is from.
+    /// The document that the example comes from.
     pub source: Option<String>,
-    /// What there is to see.
+    /// What the reader should notice.
     pub about: Option<String>,
-    /// Its cases, one at least.
+    /// Its cases; at least one.
     pub cases: Vec<WorkedCase>,
 }
 
 /// One variant of an example, computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkedCase {
-    /// What makes it differ from the others; `None` where there are no others.
+    /// How it differs from the other cases; `None` if it is the only one.
     pub title: Option<String>,
-    /// What there is to see.
+    /// What the reader should notice.
     pub about: Option<String>,
     /// Its stages, in the order of computation.
     pub stages: Vec<Computed>,
-    /// What the document prints of them.
+    /// The numbers that the document prints for them.
     pub published: Vec<Published>,
 }
 
@@ -42,7 +42,7 @@ impl Walkthrough {
     /// Reads, computes and checks a walkthrough file.
     ///
     /// # Errors
-    /// In one sentence, with line and column where they are known.
+    /// One sentence, with line and column if they are known.
     pub fn read(bytes: &[u8]) -> Result<Self, Mistake> {
         let whole = |message: &str| Mistake {
             place: None,
@@ -56,15 +56,15 @@ impl Walkthrough {
             return Err(whole("the file is empty"));
         }
         let keys: Keys = toml::from_str(text).map_err(|error| unreadable(&error, text))?;
-        Self::work(&keys).map_err(|at| at.place(text))
+        Self::compute(&keys).map_err(|mistake| mistake.locate(text))
     }
 
-    fn work(keys: &Keys) -> Result<Self, At> {
+    fn compute(keys: &Keys) -> Result<Self, MistakeAt> {
         let Some(title) = &keys.title else {
-            return Err(At::new(0..0, "`title` is missing"));
+            return Err(MistakeAt::new(0..0, "`title` is missing"));
         };
         let cases = if keys.cases.is_empty() {
-            vec![WorkedCase::work(keys, 0..0)?]
+            vec![WorkedCase::compute(keys, 0..0)?]
         } else {
             variants(keys)?
         };
@@ -76,55 +76,55 @@ impl Walkthrough {
         })
     }
 
-    /// How many of the document's rows of numbers are wrong.
+    /// The number of entries whose printed numbers are wrong.
     pub fn errata(&self) -> usize {
         let published = self.cases.iter().flat_map(|case| &case.published);
         published.filter(|published| published.is_erratum()).count()
     }
 }
 
-/// The cases of a file that has any.
-fn variants(keys: &Keys) -> Result<Vec<WorkedCase>, At> {
+/// Computes the cases of a file with `[[case]]` sections.
+fn variants(keys: &Keys) -> Result<Vec<WorkedCase>, MistakeAt> {
     if let Some(published) = keys.published.first() {
-        return Err(At::new(
+        return Err(MistakeAt::new(
             published.span(),
-            "with cases, `published` belongs into a case: write [[case.published]] below it",
+            "in a file with cases, `published` belongs to a case: write [[case.published]] below it",
         ));
     }
     if let Some(case) = keys.cases.get(MOST_CASES) {
-        return Err(At::new(
+        return Err(MistakeAt::new(
             case.span(),
             format!(
-                "there are {} cases; at most {MOST_CASES} are shown",
+                "there are {} cases; at most {MOST_CASES} are allowed",
                 keys.cases.len()
             ),
         ));
     }
-    let work = |case: &toml::Spanned<Keys>| {
+    let compute = |case: &toml::Spanned<Keys>| {
         let own = case.get_ref();
         if let Some(source) = &own.source {
-            return Err(At::new(
+            return Err(MistakeAt::new(
                 source.span(),
-                "`source` belongs to the top, not into a case",
+                "`source` belongs at the top, not in a case",
             ));
         }
         if let Some(inner) = own.cases.first() {
-            return Err(At::new(inner.span(), "a case cannot hold cases"));
+            return Err(MistakeAt::new(inner.span(), "a case cannot contain cases"));
         }
         let Some(title) = &own.title else {
-            return Err(At::new(case.span(), "`title` of a case is missing"));
+            return Err(MistakeAt::new(case.span(), "`title` of a case is missing"));
         };
         let title = one_line(title.get_ref());
-        let mut worked = WorkedCase::work(&own.clone().over(keys), case.span())?;
+        let mut worked = WorkedCase::compute(&own.clone().inherit(keys), case.span())?;
         worked.title = Some(title);
         worked.about = own.about.as_ref().map(|text| one_line(text.get_ref()));
         Ok(worked)
     };
-    keys.cases.iter().map(work).collect()
+    keys.cases.iter().map(compute).collect()
 }
 
 impl WorkedCase {
-    fn work(keys: &Keys, span: std::ops::Range<usize>) -> Result<Self, At> {
+    fn compute(keys: &Keys, span: std::ops::Range<usize>) -> Result<Self, MistakeAt> {
         let case = Case::check(keys, span)?;
         let stages = compute(&case)?;
         let published = case

@@ -1,4 +1,4 @@
-//! Walkthrough files: what is refused, and with which words.
+//! Walkthrough files: the ones that are refused, with place and key of the mistake, and the ones that are read.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_walkthrough::{BUILT_IN, Stage, Walkthrough, built_in};
@@ -25,7 +25,7 @@ fn the_example_is_good() {
     assert_eq!(Walkthrough::read(GOOD.as_bytes()).unwrap().errata(), 0);
 }
 
-/// Each case edits the example; the message begins with line and column.
+/// Each case edits the example. The message starts with line and column, and names the key.
 #[test]
 #[allow(clippy::too_many_lines)] // A table.
 fn mistakes_are_pointed_at() {
@@ -100,12 +100,12 @@ fn mistakes_are_pointed_at() {
         (
             "value = [[1], [2]]",
             "scores = [[1, 2], [3, 4]]",
-            "1:1: both `query` and `scores` are given; the computation begins at one of them",
+            "1:1: both `query` and `scores` are given",
         ),
         (
             "value = [[1], [2]]",
             "memory = [[1, 2], [3, 4]]",
-            "5:10: `memory` has no use where the computation begins at `query`",
+            "5:10: `memory` has no use",
         ),
         ("value = [[1], [2]]", "d_k = 4", "5:7: `d_k` has no use"),
         (
@@ -137,7 +137,7 @@ fn mistakes_are_pointed_at() {
         (
             "value = [[1], [2]]",
             "temperature = 1e-60",
-            "1:1: `scaled` overflows float32; give smaller numbers",
+            "1:1: `scaled` overflows float32",
         ),
         (
             "value = [[1], [2]]",
@@ -147,7 +147,7 @@ fn mistakes_are_pointed_at() {
         (
             "value = [[1], [2]]",
             "query_rows = [2]",
-            "5:14: there is no 2; there are 2, counted from 0",
+            "5:14: index 2 is out of range; there are 2",
         ),
         (
             "value = [[1], [2]]",
@@ -162,17 +162,17 @@ fn mistakes_are_pointed_at() {
         (
             "\"weights\"",
             "\"masked\"",
-            "6:1: there is no stage `masked` here; there are query, key, value, scores, scaled, weights, output",
+            "6:1: this case has no stage `masked`; its stages are query, key, value, scores, scaled, weights, output",
         ),
         (
             "row = \"a\"",
             "row = \"c\"",
-            "6:1: `row` of `weights`: there is no \"c\"; there are \"a\", \"b\"",
+            "6:1: `row` of `weights`: unknown label \"c\"; use one of \"a\", \"b\"",
         ),
         (
             "row = \"a\"",
             "row = \"a\"\ncolumns = [\"x\"]",
-            "`columns` of `weights`: there is no \"x\"",
+            "`columns` of `weights`: unknown label \"x\"",
         ),
         (
             "0.33]",
@@ -185,22 +185,22 @@ fn mistakes_are_pointed_at() {
         (
             "decimals = 2\n",
             "decimals = 2\n[[case]]\ntitle = \"c\"\n",
-            "6:1: with cases, `published` belongs into a case",
+            "6:1: in a file with cases, `published`",
         ),
     ];
     for (from, to, message) in cases {
         assert!(GOOD.contains(from), "{from}");
-        let said = refused(&GOOD.replacen(from, to, 1));
+        let found = refused(&GOOD.replacen(from, to, 1));
         assert!(
-            said.contains(message),
-            "`{to}`: `{message}` is not in `{said}`"
+            found.contains(message),
+            "`{to}`: `{message}` is not in `{found}`"
         );
-        assert!(!said.contains('\n'), "one line: {said}");
+        assert!(!found.contains('\n'), "one line: {found}");
     }
 }
 
 #[test]
-fn what_is_no_walkthrough_is_refused() {
+fn other_files_are_refused() {
     assert_eq!(refused(""), "the file is empty");
     assert_eq!(refused(" \n"), "the file is empty");
     let latin = Walkthrough::read(b"title = \"\xe9\"").unwrap_err();
@@ -211,7 +211,7 @@ fn what_is_no_walkthrough_is_refused() {
     let nothing = refused("title = \"t\"\ntokens = [\"a\"]");
     assert!(nothing.contains("nothing to compute from"), "{nothing}");
     let weights = refused("title = \"t\"\ntokens = [\"a\"]\nweights = [[1]]\nmask = \"causal\"");
-    assert!(weights.contains("4:8: `mask` has no use where the computation begins at `weights`"));
+    assert!(weights.contains("4:8: `mask` has no use"));
     let scores = refused("title = \"t\"\ntokens = [\"a\"]\nscores = [[1]]");
     assert!(
         scores.contains("give `d_k`, or `scale = false`"),
@@ -241,7 +241,7 @@ fn sizes_are_bounded() {
     assert_eq!(worked.cases[0].stages[1].matrix.values.len(), 256 * 256);
 }
 
-/// Every projection must fit what it projects, and keys must fit queries.
+/// Every projection must fit its input, and keys must fit queries.
 #[test]
 fn projections_fit() {
     let head = "title = \"t\"\ntokens = [\"a\"]\nkey_tokens = [\"b\", \"c\"]\nx = [[1, 2]]\n";
@@ -272,8 +272,8 @@ fn projections_fit() {
         ),
     ];
     for (more, message) in cases {
-        let said = refused(&format!("{head}{more}"));
-        assert!(said.contains(message), "`{message}` is not in `{said}`");
+        let found = refused(&format!("{head}{more}"));
+        assert!(found.contains(message), "`{message}` is not in `{found}`");
     }
     let good = format!("{head}memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1, 2, 3]]");
     let worked = Walkthrough::read(good.as_bytes()).unwrap();
@@ -281,7 +281,7 @@ fn projections_fit() {
     assert_eq!((output.stage, output.matrix.columns), (Stage::Output, 3));
 }
 
-/// A case takes from the top what it lacks, but not another beginning.
+/// A case inherits the keys that it lacks from the top, but not another starting point.
 #[test]
 fn cases_complete_themselves_from_the_top() {
     let text = r#"
@@ -325,16 +325,16 @@ fn cases_complete_themselves_from_the_top() {
 }
 
 #[test]
-fn a_token_that_stands_twice_is_named_by_its_place() {
+fn a_token_that_occurs_twice_is_named_by_its_index() {
     let twice = GOOD.replace("[\"a\", \"b\"]", "[\"a\", \"a\"]");
-    assert!(refused(&twice).contains("\"a\" stands at 0 and at 1; give the index instead"));
+    assert!(refused(&twice).contains("\"a\" is at 0 and at 1"));
     let by_index = twice
         .replace("row = \"a\"", "row = 1")
         .replace("0.67, 0.33", "0.33, 0.67");
     assert_eq!(Walkthrough::read(by_index.as_bytes()).unwrap().errata(), 0);
 }
 
-/// A number differs where no rounding of the computed one gives it; 0.6698 and 0.3302 are computed.
+/// A number differs if the computed one cannot be rounded to it. The computed numbers are 0.6698 and 0.3302.
 #[test]
 fn rounding_is_no_erratum() {
     let errata = |values: &str, decimals: usize| {
@@ -370,8 +370,8 @@ fn names_that_are_nearly_right_are_suggested() {
 }
 
 proptest! {
-    /// Text that is nearly a walkthrough is read or refused, never worse, and what is read can be
-    /// drawn.
+    /// Text that is nearly a walkthrough is read or refused without a panic. Every walkthrough that is read can
+    /// be drawn.
     #[test]
     fn damaged_files_are_read_or_refused(
         file in 0..BUILT_IN.len(),
@@ -399,7 +399,7 @@ proptest! {
         let _ = Walkthrough::read(text.as_bytes());
     }
 
-    /// Weights of a row sum to 1 wherever there is a key to look at.
+    /// The weights of a row sum to 1 if the query may look at any key.
     #[test]
     fn weights_sum_to_one(
         (queries, keys, width) in (1_usize..5, 1_usize..5, 1_usize..5),

@@ -82,7 +82,7 @@ fn the_errata_are_those_that_numpy_finds_and_each_says_why() {
         for (case, expected) in worked.cases.iter().zip(&expected[built_in.name]) {
             assert_eq!(errata(case), expected.errata, "{}", built_in.name);
             for published in &case.published {
-                // And what agrees needs no word.
+                // Numbers that agree are not mentioned.
                 assert_eq!(
                     published.is_erratum(),
                     published.note.is_some(),

@@ -33,7 +33,7 @@ pub(crate) fn parse(changes: &[&str]) -> Result<ExperimentConfig, String> {
     toml::parse("c.toml", CONFIG.to_owned(), changes, |_| Ok(()))
 }
 
-/// The samples `[0, 1, index, 1]`: positive where `positive` says so.
+/// The samples `[0, 1, index, 1]`: with these labels.
 pub(crate) fn dataset(positive: &[bool]) -> Dataset {
     let mut dataset = Dataset::empty(3);
     for (index, &label) in positive.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! npz archives, and dumps in them.
+//! npz archives, and dumps.
 
 use std::io::{Cursor, Read, Write};
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::quick;
 
-/// An archive of these members, as they are.
+/// An archive with these members, stored without compression.
 fn archive<'a>(members: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::DEFAULT.compression_method(CompressionMethod::Stored);
@@ -23,7 +23,7 @@ fn archive<'a>(members: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Vec<u8
     zip.finish().unwrap().into_inner()
 }
 
-/// The members of an archive that is right.
+/// The members of a valid archive.
 fn members(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut zip = ZipArchive::new(Cursor::new(archive)).unwrap();
     (0..zip.len())
@@ -70,7 +70,7 @@ pub(crate) fn small_dump() -> &'static [u8] {
     })
 }
 
-/// Reads a dump, and shows what it says as the commands do.
+/// Reads a dump, and shows it as the commands do.
 fn read_and_show(bytes: &[u8]) {
     use headlight_inspector::terminal::Options;
     use headlight_inspector::{ColourMode, Heatmap, Page, PageRun, Quantity};
@@ -96,7 +96,7 @@ fn read_and_show(bytes: &[u8]) {
     dump.write_csv(std::io::sink()).unwrap();
 }
 
-/// An archive of any kind.
+/// Any archive.
 pub(crate) mod whole {
     use std::io::Cursor;
 
@@ -122,7 +122,7 @@ pub(crate) mod whole {
     }
 }
 
-/// A member of an archive that is right, so that its bytes are reached.
+/// A member of a valid archive: the fuzzer writes only the bytes of the member.
 pub(crate) mod member {
     use std::io::Cursor;
 
@@ -130,7 +130,7 @@ pub(crate) mod member {
 
     pub(crate) fn read(bytes: &[u8]) {
         let archive = super::archive([("a.npy", bytes)]);
-        // Data may look like the end of an archive that is refused.
+        // The bytes may look like the end of an archive, which is refused.
         let Ok(mut npz) = NpzReader::new(Cursor::new(archive)) else {
             return;
         };
@@ -176,7 +176,7 @@ pub(crate) mod dump {
     }
 }
 
-/// A dump that is right but for one member: the first byte says which, the others are its bytes.
+/// A dump with one invalid member: the first byte selects the member, the others are its bytes.
 pub(crate) mod dump_member {
     use super::{archive, members, small_dump};
 

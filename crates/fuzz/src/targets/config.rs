@@ -1,4 +1,4 @@
-//! TOML: configs, what changes them, and walkthroughs.
+//! TOML: configs, changes of configs, and walkthroughs.
 
 use super::files;
 

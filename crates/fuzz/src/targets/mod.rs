@@ -1,7 +1,7 @@
-//! The readers, by what they read. Each is a module with `read` and `seeds`.
+//! The readers, grouped by format. Each is a module with `read` and `seeds`.
 //!
-//! Whatever a reader needs besides its bytes (a config, a model) is made once.
-#![allow(clippy::unwrap_used)] // Of inputs that are not the fuzzer's.
+//! Other inputs of a reader (a config, a model) are created once.
+#![allow(clippy::unwrap_used)] // Only for inputs that are not from the fuzzer.
 
 pub(crate) mod archives;
 pub(crate) mod config;

@@ -1,4 +1,4 @@
-//! What runs and sweeps leave: readers of paths, each given a file of its own.
+//! Files of runs and sweeps. Their readers take paths, so each target writes a file of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::archives::small_dump;
 use super::repository;
 
-/// A folder in memory where there is such a thing.
+/// A folder in memory, if the system has one.
 fn folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() {
@@ -21,7 +21,7 @@ fn folder() -> TempDir {
     }
 }
 
-/// A file for the fuzzer's bytes, kept until the process ends.
+/// The path of a file for the fuzzer's bytes, which exists until the process ends.
 fn file(name: &str) -> PathBuf {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     FOLDER.get_or_init(folder).path().join(name)
@@ -34,7 +34,7 @@ fn read_run(name: &str, bytes: &[u8]) {
         fs::create_dir(&folder).unwrap();
         let config = repository("configs/quick.toml");
         fs::copy(config, folder.join("config.toml")).unwrap();
-        // A dump for the page to be of.
+        // The page needs a dump.
         let attention = folder.join("attention");
         fs::create_dir(&attention).unwrap();
         fs::write(attention.join("step-000000.npz"), small_dump()).unwrap();
@@ -85,7 +85,7 @@ pub(crate) mod reference {
     }
 }
 
-/// Hash of the sweep that the rows are of.
+/// The plan of the sweep that the rows belong to.
 fn plan() -> &'static headlight_sweep::Plan {
     use headlight_sweep::{Plan, Seeds};
     static PLAN: OnceLock<Plan> = OnceLock::new();
@@ -122,11 +122,11 @@ pub(crate) mod results {
         fs::write(&path, bytes).unwrap();
         let opened = Results::open(&path, plan(), 0..plan().len(), Busy::Refuse);
         match opened.map(drop) {
-            // A summary reads fields that resuming a sweep does not need.
+            // A summary reads fields that resuming a sweep does not read.
             Ok(()) => {
                 let _ = Summary::read(&path, plan()).map(|summary| summary.text(80));
             }
-            // A refused file stays as it was.
+            // A refused file is not changed.
             Err(_) => assert_eq!(fs::read(&path).unwrap(), bytes),
         }
     }
@@ -136,7 +136,7 @@ pub(crate) mod results {
     }
 }
 
-/// Two results files that are merged: the byte 0 divides them.
+/// Two results files to merge, separated by a zero byte.
 pub(crate) mod merge {
     use headlight_sweep::merge;
 
@@ -165,7 +165,7 @@ pub(crate) mod merge {
     }
 }
 
-/// A results file that is reported on.
+/// A results file to report on.
 pub(crate) mod report {
     use headlight_sweep::{AttentionTarget, Summary};
 

@@ -7,7 +7,7 @@ use headlight_data::{Dataset, LabelRule, Splits};
 
 fn read_as(bytes: &[u8], format: Format) {
     if let Ok(splits) = read(Cursor::new(bytes), format, "") {
-        // What is read can be written, and read again.
+        // Whatever was read can be written and read again.
         let mut again = Vec::new();
         write(&splits, format, &mut again).unwrap();
         assert_eq!(read(Cursor::new(again), format, ""), Ok(splits));

@@ -15,7 +15,7 @@ fn session() -> &'static Session {
     })
 }
 
-/// A file of tensors: a header and as many bytes of data.
+/// A safetensors file: a header, and this many bytes of data.
 fn file(header: &str, data: usize) -> Vec<u8> {
     let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
     bytes.extend(header.as_bytes());
@@ -79,7 +79,7 @@ pub(crate) mod reference {
     }
 }
 
-/// A checkpoint; the fuzzer writes the bytes after the checksum, which it would never guess.
+/// A checkpoint. The fuzzer writes only the bytes after the checksum, which it could not guess.
 pub(crate) mod checkpoint {
     use headlight_experiment::train::Progress;
     use headlight_trainer::checkpoint::{Checkpoint, seal};
@@ -92,7 +92,7 @@ pub(crate) mod checkpoint {
         let Ok(checkpoint) = Checkpoint::decode(&seal(bytes)) else {
             return;
         };
-        // Restoring many steps takes long, by design.
+        // Restoring many steps takes long, as intended.
         if checkpoint.state.steps < 1000 {
             let _ = session().engine().unwrap().restore(&checkpoint.state);
         }

@@ -14,7 +14,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
 /// Writes a file of these lines.
 pub(crate) fn file(folder: &Path, name: &str, lines: &[String]) -> PathBuf {
     let path = folder.join(name);
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    fs::write(&path, text).unwrap();
+    let end = if lines.is_empty() { "" } else { "\n" };
+    fs::write(&path, lines.join("\n") + end).unwrap();
     path
 }

@@ -1,25 +1,25 @@
-//! Where a computation begins, with every matrix fitting every other.
+//! The starting point of a computation, and checks that its matrices fit each other.
 
 use std::fmt::Display;
 use std::ops::Range;
 
-use crate::format::{Keys, Rows};
+use crate::keys::{Keys, Rows};
 use crate::matrix::Matrix;
-use crate::mistake::{At, count};
+use crate::mistake::{MistakeAt, count};
 
-/// Where a computation begins.
-pub(crate) enum Beginning {
-    /// At embeddings, which are projected where there are projections.
+/// The stage that a computation starts from, with the numbers that the file gives for it.
+pub(crate) enum StartingPoint {
+    /// Embeddings, and optional projections.
     Embeddings(Embeddings),
-    /// At queries and keys.
+    /// Queries and keys.
     Vectors { query: Matrix, key: Matrix },
-    /// At products of queries and keys, whose width is given where it matters.
+    /// Products of queries and keys. `d_k` is the width of these, if the file gives it.
     Scores { scores: Matrix, d_k: Option<usize> },
-    /// At weights.
+    /// Weights.
     Weights(Matrix),
 }
 
-/// Embeddings and what they are projected by.
+/// Embeddings and their projections.
 pub(crate) struct Embeddings {
     pub(crate) x: Matrix,
     pub(crate) memory: Option<Matrix>,
@@ -28,46 +28,48 @@ pub(crate) struct Embeddings {
     pub(crate) w_value: Option<Matrix>,
 }
 
-impl Beginning {
-    /// The beginning that the keys give, for some numbers of queries and keys.
+impl StartingPoint {
+    /// Checks the starting point in a file, for these numbers of queries and keys.
     pub(crate) fn check(
         given: &Keys,
         span: &Range<usize>,
         [queries, keys]: [usize; 2],
-    ) -> Result<Self, At> {
-        let names: Vec<&'static str> = given.beginnings().collect();
+    ) -> Result<Self, MistakeAt> {
+        let names: Vec<&'static str> = given.starting_keys().collect();
         let name = match names.as_slice() {
             [name] => *name,
             [] => {
-                return Err(At::new(
+                return Err(MistakeAt::new(
                     span.clone(),
-                    "nothing to compute from: give `x`, `query` and `key`, `scores`, or `weights`",
+                    "there is nothing to compute from: give `x`, `query` and `key`, `scores`, or `weights`",
                 ));
             }
             [one, other, ..] => {
-                return Err(At::new(
+                return Err(MistakeAt::new(
                     span.clone(),
                     format!(
-                        "both `{one}` and `{other}` are given; the computation begins at one of them"
+                        "both `{one}` and `{other}` are given; remove one, since a computation starts from one of them"
                     ),
                 ));
             }
         };
-        if let Some((stray, span)) = given.strays(name) {
-            return Err(At::new(
+        if let Some((unused, span)) = given.unused_key(name) {
+            return Err(MistakeAt::new(
                 span,
-                format!("`{stray}` has no use where the computation begins at `{name}`"),
+                format!(
+                    "`{unused}` has no use in a computation that starts from `{name}`; remove it"
+                ),
             ));
         }
         match name {
             "x" => Embeddings::check(given, span, [queries, keys]).map(Self::Embeddings),
             "query" => {
-                let query = Named::needed("query", given.query.as_ref(), span)?;
-                let key = Named::needed("key", given.key.as_ref(), span)?;
-                query.needs_rows(queries, on_side(queries, ""))?;
-                key.needs_rows(keys, on_side(keys, " on the key side"))?;
+                let query = NamedMatrix::required("query", given.query.as_ref(), span)?;
+                let key = NamedMatrix::required("key", given.key.as_ref(), span)?;
+                query.expect_rows(queries, token_count(queries, ""))?;
+                key.expect_rows(keys, token_count(keys, " on the key side"))?;
                 let width = query.matrix.columns;
-                key.needs_columns(width, format!("`query` has {}", count(width, "column")))?;
+                key.expect_columns(width, format!("`query` has {}", count(width, "column")))?;
                 Ok(Self::Vectors {
                     query: query.matrix,
                     key: key.matrix,
@@ -75,9 +77,9 @@ impl Beginning {
             }
             _ => {
                 let rows = given.scores.as_ref().or(given.weights.as_ref());
-                let matrix = Named::needed(name, rows, span)?;
-                matrix.needs_rows(queries, on_side(queries, ""))?;
-                matrix.needs_columns(keys, on_side(keys, " on the key side"))?;
+                let matrix = NamedMatrix::required(name, rows, span)?;
+                matrix.expect_rows(queries, token_count(queries, ""))?;
+                matrix.expect_columns(keys, token_count(keys, " on the key side"))?;
                 let d_k = given.d_k.as_ref().map(|d_k| *d_k.get_ref());
                 Ok(match given.scores {
                     Some(_) => Self::Scores {
@@ -90,7 +92,7 @@ impl Beginning {
         }
     }
 
-    /// How many numbers a query has, where that is known.
+    /// The width of a query, if it is known.
     pub(crate) fn width(&self) -> Option<usize> {
         match self {
             Self::Embeddings(embeddings) => {
@@ -105,27 +107,31 @@ impl Beginning {
 }
 
 impl Embeddings {
-    /// What keys and values come from.
+    /// The embeddings that keys and values are computed from.
     pub(crate) fn key_side(&self) -> &Matrix {
         self.memory.as_ref().unwrap_or(&self.x)
     }
 
-    fn check(given: &Keys, span: &Range<usize>, [queries, keys]: [usize; 2]) -> Result<Self, At> {
-        let x = Named::needed("x", given.x.as_ref(), span)?;
-        x.needs_rows(queries, on_side(queries, ""))?;
-        let memory = Named::read("memory", given.memory.as_ref())?;
+    fn check(
+        given: &Keys,
+        span: &Range<usize>,
+        [queries, keys]: [usize; 2],
+    ) -> Result<Self, MistakeAt> {
+        let x = NamedMatrix::required("x", given.x.as_ref(), span)?;
+        x.expect_rows(queries, token_count(queries, ""))?;
+        let memory = NamedMatrix::read("memory", given.memory.as_ref())?;
         let source = memory.as_ref().unwrap_or(&x);
-        source.needs_rows(keys, on_side(keys, " on the key side"))?;
-        let projection = |name, rows: Option<&Rows>, from: &Named| {
-            let projection = Named::read(name, rows)?;
+        source.expect_rows(keys, token_count(keys, " on the key side"))?;
+        let projection = |name, rows: Option<&Rows>, from: &NamedMatrix| {
+            let projection = NamedMatrix::read(name, rows)?;
             if let Some(projection) = &projection {
                 let width = from.matrix.columns;
-                projection.needs_rows(
+                projection.expect_rows(
                     width,
                     format!("`{}` has {}", from.name, count(width, "column")),
                 )?;
             }
-            Ok::<_, At>(projection)
+            Ok::<_, MistakeAt>(projection)
         };
         let w_query = projection("w_query", given.w_query.as_ref(), &x)?;
         let w_key = projection("w_key", given.w_key.as_ref(), source)?;
@@ -133,15 +139,15 @@ impl Embeddings {
         let query = w_query.as_ref().unwrap_or(&x);
         let key = w_key.as_ref().unwrap_or(source);
         let width = query.matrix.columns;
-        key.needs_columns(
+        key.expect_columns(
             width,
             format!(
-                "queries have {} by `{}`",
+                "queries have {} (from `{}`)",
                 count(width, "number"),
                 query.name
             ),
         )?;
-        let matrix = |named: Option<Named>| named.map(|named| named.matrix);
+        let matrix = |named: Option<NamedMatrix>| named.map(|named| named.matrix);
         Ok(Self {
             memory: matrix(memory),
             w_query: matrix(w_query),
@@ -152,21 +158,21 @@ impl Embeddings {
     }
 }
 
-/// How many tokens there are, for messages.
-pub(crate) fn on_side(tokens: usize, side: &str) -> String {
+/// The number of tokens, for messages.
+pub(crate) fn token_count(tokens: usize, side: &str) -> String {
     let are = if tokens == 1 { "is" } else { "are" };
     format!("there {are} {}{side}", count(tokens, "token"))
 }
 
 /// A matrix with its name and place, for messages.
-pub(crate) struct Named {
+pub(crate) struct NamedMatrix {
     name: &'static str,
     span: Range<usize>,
     pub(crate) matrix: Matrix,
 }
 
-impl Named {
-    pub(crate) fn read(name: &'static str, rows: Option<&Rows>) -> Result<Option<Self>, At> {
+impl NamedMatrix {
+    pub(crate) fn read(name: &'static str, rows: Option<&Rows>) -> Result<Option<Self>, MistakeAt> {
         let named = |rows: &Rows| {
             Ok(Self {
                 name,
@@ -177,23 +183,34 @@ impl Named {
         rows.map(named).transpose()
     }
 
-    fn needed(name: &'static str, rows: Option<&Rows>, span: &Range<usize>) -> Result<Self, At> {
-        Self::read(name, rows)?.ok_or_else(|| At::new(span.clone(), format!("`{name}` is missing")))
+    fn required(
+        name: &'static str,
+        rows: Option<&Rows>,
+        span: &Range<usize>,
+    ) -> Result<Self, MistakeAt> {
+        Self::read(name, rows)?
+            .ok_or_else(|| MistakeAt::new(span.clone(), format!("`{name}` is missing")))
     }
 
-    pub(crate) fn needs_rows(&self, rows: usize, why: impl Display) -> Result<(), At> {
-        self.needs(self.matrix.rows, rows, "row", why)
+    pub(crate) fn expect_rows(&self, rows: usize, why: impl Display) -> Result<(), MistakeAt> {
+        self.expect(self.matrix.rows, rows, "row", why)
     }
 
-    fn needs_columns(&self, columns: usize, why: impl Display) -> Result<(), At> {
-        self.needs(self.matrix.columns, columns, "column", why)
+    fn expect_columns(&self, columns: usize, why: impl Display) -> Result<(), MistakeAt> {
+        self.expect(self.matrix.columns, columns, "column", why)
     }
 
-    fn needs(&self, has: usize, needed: usize, what: &str, why: impl Display) -> Result<(), At> {
+    fn expect(
+        &self,
+        has: usize,
+        needed: usize,
+        what: &str,
+        why: impl Display,
+    ) -> Result<(), MistakeAt> {
         if has == needed {
             return Ok(());
         }
-        Err(At::new(
+        Err(MistakeAt::new(
             self.span.clone(),
             format!(
                 "`{}` is {}; {why}, so it needs {}",

@@ -1,4 +1,4 @@
-//! The keys of a walkthrough file, as they are written.
+//! The keys of a walkthrough file.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::Stage;
 /// Rows of numbers, with their place in the file.
 pub(crate) type Rows = Spanned<Vec<Vec<f64>>>;
 
-/// All keys of a walkthrough. A `[[case]]` has the same ones, and takes from the top what it lacks.
+/// All keys of a walkthrough. A `[[case]]` has the same keys, and inherits those that it lacks from the top.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Keys {
@@ -95,15 +95,18 @@ impl<'de> Deserialize<'de> for Label {
 }
 
 impl Keys {
-    /// A case's keys, completed by those of the top. Where a case begins its computation somewhere
-    /// else than the top does, nothing of the top's beginning remains.
-    pub(crate) fn over(mut self, top: &Self) -> Self {
+    /// Adds the keys of the top that a case lacks. If the case starts from another stage than the top does, it
+    /// inherits nothing of the top's starting point.
+    pub(crate) fn inherit(mut self, top: &Self) -> Self {
         let mut top = top.clone();
-        if self.begins().is_some_and(|own| Some(own) != top.begins()) {
+        if self
+            .starting_key()
+            .is_some_and(|key| Some(key) != top.starting_key())
+        {
             if self.x.is_some() || top.x.is_some() {
                 top.value = None;
             }
-            top.forget_beginning();
+            top.clear_starting_point();
         }
         if self.weights.is_some() {
             (top.scale, top.temperature, top.mask) = (None, None, None);
@@ -118,13 +121,13 @@ impl Keys {
         self
     }
 
-    /// The key that the computation begins with, where one of them is given.
-    fn begins(&self) -> Option<&'static str> {
-        self.beginnings().next()
+    /// The key that the computation starts from, if there is one.
+    fn starting_key(&self) -> Option<&'static str> {
+        self.starting_keys().next()
     }
 
-    /// All keys given that a computation can begin with.
-    pub(crate) fn beginnings(&self) -> impl Iterator<Item = &'static str> {
+    /// All keys in the file that a computation can start from.
+    pub(crate) fn starting_keys(&self) -> impl Iterator<Item = &'static str> {
         [
             ("x", self.x.is_some()),
             ("query", self.query.is_some() || self.key.is_some()),
@@ -135,9 +138,9 @@ impl Keys {
         .filter_map(|(name, given)| given.then_some(name))
     }
 
-    /// A key that has no use where the computation begins at `beginning`, and its place.
-    pub(crate) fn strays(&self, beginning: &str) -> Option<(&'static str, Range<usize>)> {
-        let (at_x, at_weights) = (beginning == "x", beginning == "weights");
+    /// A key that has no use in a computation that starts from `start`, and its place.
+    pub(crate) fn unused_key(&self, start: &str) -> Option<(&'static str, Range<usize>)> {
+        let (at_x, at_weights) = (start == "x", start == "weights");
         let span = |rows: &Option<Rows>| rows.as_ref().map(Spanned::span);
         let keys = [
             ("memory", at_x, span(&self.memory)),
@@ -147,7 +150,7 @@ impl Keys {
             ("value", !at_x, span(&self.value)),
             (
                 "d_k",
-                beginning == "scores",
+                start == "scores",
                 self.d_k.as_ref().map(Spanned::span),
             ),
             ("scale", !at_weights, self.scale.as_ref().map(Spanned::span)),
@@ -162,7 +165,7 @@ impl Keys {
             .find_map(|(name, useful, span)| Some((name, span.filter(|_| !useful)?)))
     }
 
-    fn forget_beginning(&mut self) {
+    fn clear_starting_point(&mut self) {
         *self = Self {
             x: None,
             memory: None,
