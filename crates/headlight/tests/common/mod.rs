@@ -118,6 +118,12 @@ pub fn run(arguments: &[&str]) -> Finished {
     headlight().args(arguments).output().unwrap().into()
 }
 
+/// Whether `headlight devices` lists a GPU adapter: they are indented below a heading at the end.
+pub fn has_gpu_adapter() -> bool {
+    let list = run(&["devices"]).done().stdout;
+    list.lines().last().unwrap().starts_with("  ")
+}
+
 /// An empty folder for one test.
 pub fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
