@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// What a finished command left.
+/// Exit code and output of a finished command.
 pub struct Finished {
     pub code: Option<i32>,
     pub stdout: String,
