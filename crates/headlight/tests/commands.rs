@@ -53,7 +53,7 @@ fn predict_shows_the_answer_and_the_attention_behind_it() {
     assert!((weights - 1.0).abs() < 4e-4, "{output}");
 }
 
-/// A run's weights, given back to `dump`, compute what the run recorded.
+/// `dump` computes the values that a run recorded from the weights of the run.
 #[test]
 fn dump_repeats_what_a_run_recorded() {
     let folder = folder("dump_repeats");
@@ -206,7 +206,7 @@ fn inspect_shows_a_run_among_the_seeds_of_a_sweep() {
     let mean = mean.sum::<f64>() / 4.0;
     assert!((seeds["positive"]["mean"][3].as_f64().unwrap() - mean).abs() < 1e-12);
 
-    // A seed that is not in the sweep has the row of what it recorded.
+    // A run whose seed is not in the sweep shows the samples that it recorded.
     let apart = folder.join("apart");
     quick_run(&apart, &["--set", "seed=9"]);
     page(&apart, &rows).done();

@@ -16,7 +16,12 @@ use insta::assert_snapshot;
 /// Trains a small config whose every number is the fused engine's, the same on every machine.
 fn small_run(path: &Path) -> String {
     let train = ["train", "configs/quick.toml", "--run", text(path)];
-    let sets = ["data.samples=160", "data.held_out=40", "training.epochs=2"];
+    let sets = [
+        "data.samples=160",
+        "data.positive_rate=0.05",
+        "data.held_out=40",
+        "training.epochs=2",
+    ];
     let sets = sets.iter().flat_map(|set| ["--set", set]);
     let arguments: Vec<&str> = train.into_iter().chain(sets).collect();
     run(&arguments).done().stderr

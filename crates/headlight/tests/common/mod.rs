@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-/// What a finished command left.
+/// Exit code and output of a finished command.
 pub struct Finished {
     pub code: Option<i32>,
     pub stdout: String,
@@ -116,6 +116,12 @@ pub fn headlight() -> Command {
 /// Runs the binary to its end.
 pub fn run(arguments: &[&str]) -> Finished {
     headlight().args(arguments).output().unwrap().into()
+}
+
+/// Whether `headlight devices` lists a GPU adapter: they are indented below a heading at the end.
+pub fn has_gpu_adapter() -> bool {
+    let list = run(&["devices"]).done().stdout;
+    list.lines().last().unwrap().starts_with("  ")
 }
 
 /// An empty folder for one test.
