@@ -25,6 +25,15 @@ inputs_of() {
         | sha256sum | cut -c 1-16
 }
 
+# check_inputs: whether the "Depends on" of every step of `full` names files that exist.
+check_inputs() {
+    local step status=0
+    for step in "${sometimes[@]}"; do
+        inputs_of "$step" >/dev/null || status=1
+    done
+    return "$status"
+}
+
 # recorded STEP: the hash, the seconds and the seconds of processor time of its last pass, or nothing.
 recorded() {
     awk -v name="$(basename "$1")" '$1 == name { print $2, $3, $4 }' "$verified"
