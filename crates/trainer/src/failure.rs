@@ -66,7 +66,7 @@ impl Failure {
 const SHOWN_LIMIT: usize = 4000;
 
 impl fmt::Display for Failure {
-    /// The message, cut to [`SHOWN_LIMIT`]. Its control characters are replaced: text that it quotes from a
+    /// The message, cut to `SHOWN_LIMIT`. Its control characters are replaced: text that it quotes from a
     /// foreign file could steer the terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Input(message)
