@@ -9,5 +9,5 @@ PAGE_FIXTURE=$(mktemp)
 export PAGE_FIXTURE
 trap 'rm -f "$PAGE_FIXTURE"' EXIT
 
-cargo test --release --quiet --package headlight-inspector --test page -- --ignored --exact writes_the_fixture_of_the_script_tests
+cargo test --release --quiet --workspace --test page -- --ignored --exact writes_the_fixture_of_the_script_tests
 node --test crates/inspector/tests/js/*.test.mjs
