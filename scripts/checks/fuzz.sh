@@ -9,13 +9,15 @@ cd "$(dirname "$0")/../.."
 seconds=${1:?name the seconds for each target}
 shift
 
+# With `--workspace` the dependencies have the features of every other build, and are not built again.
 RUSTC_WORKSPACE_WRAPPER="$PWD/scripts/checks/instrumented_rustc.sh" \
-    cargo build --quiet --release -p headlight-fuzz --features libfuzzer --bin fuzz
+    cargo build --quiet --release --workspace --features headlight-fuzz/libfuzzer --bin fuzz
 work=target/fuzz
 mkdir -p "$work/found" "$work/findings"
 # The next build of the workspace may overwrite it.
 cp target/release/fuzz "$work/fuzz"
-targets=$(cargo run --quiet --release -p headlight-fuzz --bin fuzz_seeds -- "$work/seeds")
+cargo build --quiet --release --workspace --bin fuzz_seeds
+targets=$(target/release/fuzz_seeds "$work/seeds")
 failed=0
 total=0
 for target in ${@:-$targets}; do
