@@ -61,7 +61,7 @@ python_with() {
     if [ ! -e "$environment/complete" ]; then
         rm -rf "$environment"
         python3 -m venv "$environment"
-        "$python" -m pip install --quiet --disable-pip-version-check "$@" --requirement "$requirements"
+        "$python" -m pip install --quiet --disable-pip-version-check --no-compile "$@" --requirement "$requirements"
         touch "$environment/complete"
     fi
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # rustc for Cargo's RUSTC_WORKSPACE_WRAPPER: builds the workspace's crates with the coverage that guides libFuzzer
-# (edges and comparisons) and with the checks of a debug build. Build scripts are not instrumented.
+# (edges and comparisons) and with the checks of a debug build, optimised a little: fuzzing is short, building is not.
+# Build scripts are not instrumented.
 case " $* " in
 *" --crate-name "*) ;;
 *) exec "$@" ;;
@@ -14,4 +15,4 @@ exec "$@" \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
     -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares \
-    -Coverflow-checks=yes -Cdebug-assertions=yes
+    -Copt-level=1 -Coverflow-checks=yes -Cdebug-assertions=yes

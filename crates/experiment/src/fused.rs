@@ -2,9 +2,9 @@
 
 use headlight_architecture::{Mask, Parameter, ProjectionKind, Scale};
 use headlight_data::{ClsPlace, Dataset};
-use headlight_fused::{Adam, Model, Samples, Shape, State};
+use headlight_fused::{Model, Samples, Shape, State};
 
-use crate::config::{ExperimentConfig, TokenSecondMoment};
+use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, TrainingState};
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -27,20 +27,13 @@ impl<'a> FusedEngine<'a> {
     /// When the engine does not support the config.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
         let config = &experiment.config;
-        let training = &config.training;
         let shape = Shape {
             vocab_size: config.data.vocab_size as usize,
             positions: config.data.seq_len + 1,
             d_model: config.model.d_model,
             n_heads: config.model.n_heads,
         };
-        let adam = Adam {
-            learning_rate: training.learning_rate,
-            beta_1: training.beta_1,
-            beta_2: training.beta_2,
-            epsilon: training.epsilon,
-            per_occurrence: training.token_second_moment == TokenSecondMoment::PerOccurrence,
-        };
+        let adam = config.training.adam();
         let start: Vec<f32> = experiment
             .start
             .iter()

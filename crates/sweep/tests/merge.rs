@@ -75,7 +75,7 @@ fn rows_are_sorted_and_counted() {
     let merged = merge(&paths, &out).unwrap();
     let expected = Merged {
         rows: 7,
-        doubled: 2,
+        duplicates: 2,
         failed: 2,
         missing: (19, vec![(1, 1), (2, 0), (2, 1), (3, 0), (4, 0)]),
     };
@@ -98,7 +98,7 @@ fn rows_are_sorted_and_counted() {
     );
     let merged = merged.unwrap();
     assert_eq!((merged.rows, merged.failed), (3, 3));
-    assert_eq!((merged.doubled, merged.missing), (0, (0, Vec::new())));
+    assert_eq!((merged.duplicates, merged.missing), (0, (0, Vec::new())));
     let gap = merge(&[file(&folder, "4.jsonl", &[failed(5), failed(7)])], &whole).unwrap();
     assert_eq!(gap.missing, (1, vec![(6, 0)]));
 }

@@ -20,6 +20,25 @@ use crate::{Failure, config, weights};
 /// The folder of numbered run directories.
 const RUNS: &str = "runs";
 
+// The files and folders of a run directory.
+/// The resolved config, the first file of a run: without it, no run has begun.
+const CONFIG: &str = "config.toml";
+/// The machine and the program.
+const ENVIRONMENT: &str = "environment.json";
+/// The evaluations, one row each.
+const METRICS: &str = "metrics.jsonl";
+/// The weights after the last step.
+const WEIGHTS: &str = "model.safetensors";
+/// The weights of the best evaluation.
+const BEST: &str = "best.safetensors";
+/// What a run is resumed from.
+const CHECKPOINTS: &str = "checkpoint";
+/// The dumps.
+const ATTENTION: &str = "attention";
+/// The page.
+const PAGE: &str = "inspector.html";
+/// The last file of a run: with it, the run has ended.
+const REPORT: &str = "report.md";
 /// The lock file. The process that writes the run holds it, so that no other process does.
 const LOCK: &str = ".lock";
 
@@ -140,17 +159,17 @@ impl RunDir {
     }
 
     fn weights_path(&self) -> PathBuf {
-        self.path.join("model.safetensors")
+        self.path.join(WEIGHTS)
     }
 
     /// The page.
     pub fn page_path(&self) -> PathBuf {
-        self.path.join("inspector.html")
+        self.path.join(PAGE)
     }
 
     /// The evaluations, one row each.
     pub fn metrics_path(&self) -> PathBuf {
-        self.path.join("metrics.jsonl")
+        self.path.join(METRICS)
     }
 
     /// Writes the resolved config: enough to repeat the run.
@@ -180,14 +199,13 @@ impl RunDir {
         environment: &Environment,
         step: Option<usize>,
     ) -> Result<(), Failure> {
-        let name = "environment.json";
-        let path = self.path.join(name);
+        let path = self.path.join(ENVIRONMENT);
         match step {
             Some(step) if path.exists() => {
                 let before = read_text(&path, TEXT_LIMIT)?;
-                self.write_json(name, &environment.resumed(&before, step))
+                self.write_json(ENVIRONMENT, &environment.resumed(&before, step))
             }
-            _ => self.write_json(name, environment),
+            _ => self.write_json(ENVIRONMENT, environment),
         }
     }
 
@@ -229,7 +247,7 @@ impl RunDir {
     /// # Errors
     /// When they cannot be written.
     pub fn write_best(&self, parameters: Vec<Parameter>) -> Result<(), Failure> {
-        weights::save(parameters, &self.path.join("best.safetensors"))
+        weights::save(parameters, &self.path.join(BEST))
     }
 
     /// Syncs the folders, so that the names of all files so far are on the disk.
@@ -243,7 +261,7 @@ impl RunDir {
 
     /// The checkpoints, from which the run can be resumed.
     pub fn checkpoints(&self) -> Checkpoints {
-        Checkpoints::at(self.path.join("checkpoint"))
+        Checkpoints::at(self.path.join(CHECKPOINTS))
     }
 
     /// Reads the weights of the trained model, in the model's order.
@@ -355,15 +373,9 @@ impl RunDir {
     }
 
     fn attention_path(&self) -> PathBuf {
-        self.path.join("attention")
+        self.path.join(ATTENTION)
     }
 }
-
-/// The first file of a run: without it, no run has begun.
-const CONFIG: &str = "config.toml";
-
-/// The last file of a run: with it, the run has ended.
-const REPORT: &str = "report.md";
 
 fn not_a_run(path: &Path) -> Failure {
     Failure::reading(path, "it is not a run directory (it holds no config.toml)")

@@ -1,6 +1,7 @@
 //! The config of training: epochs, batches, Adam, and which model to keep.
 
 use headlight_data::InvalidValue;
+use headlight_fused::Adam;
 use serde::{Deserialize, Serialize};
 
 use crate::metrics::Measure;
@@ -77,6 +78,17 @@ impl TrainingConfig {
 }
 
 impl TrainingConfig {
+    /// Adam's settings for the fused engine.
+    pub fn adam(&self) -> Adam {
+        Adam {
+            learning_rate: self.learning_rate,
+            beta_1: self.beta_1,
+            beta_2: self.beta_2,
+            epsilon: self.epsilon,
+            per_occurrence: self.token_second_moment == TokenSecondMoment::PerOccurrence,
+        }
+    }
+
     /// Checks every value.
     ///
     /// # Errors

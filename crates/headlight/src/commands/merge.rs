@@ -15,7 +15,7 @@ use crate::cli::MergeArguments;
 pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
     let Merged {
         rows,
-        doubled,
+        duplicates,
         failed,
         missing: (missing, first),
     } = merge(&arguments.results, &arguments.out)?;
@@ -34,8 +34,8 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
         ));
     }
     let mut text = format!("{}: {rows} runs", arguments.out.display());
-    if doubled > 0 {
-        let _ = write!(text, ", {doubled} of them found twice but written once");
+    if duplicates > 0 {
+        let _ = write!(text, ", {duplicates} of them found twice but written once");
     }
     if failed > 0 {
         let _ = write!(text, ", {failed} failed");

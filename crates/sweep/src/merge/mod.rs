@@ -24,7 +24,7 @@ pub struct Merged {
     /// Rows written.
     pub rows: usize,
     /// Rows that were dropped because another row has the same bytes.
-    pub doubled: usize,
+    pub duplicates: usize,
     /// Rows of failed runs.
     pub failed: usize,
     /// How many runs are missing between the first seed and the last, and seed and point of the first few.
@@ -83,7 +83,7 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
     failed -= drop_duplicates(&mut places, &mut reader, paths)?;
     let merged = Merged {
         rows: places.len(),
-        doubled: before - places.len(),
+        duplicates: before - places.len(),
         failed,
         missing: missing(&places),
     };
