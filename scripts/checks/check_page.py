@@ -276,8 +276,8 @@ def check_runs(page, program, run, folder):
         check(f"{name}, shares", [f"{100 * share:.1f}%" for share in most] == list(cells[:, start + 2]))
         same(f"{name}, own", cells[:, start + 4].astype(float), values[0])
     harder = sum(line["attention_positive"][3] > line["attention_negative"][3] for line in rows)
-    check("share of seeds", f"{harder} ({100 * harder / len(rows):.1f}%) attend to it more" in page.find("#over-seeds").text)
-    facts = page.find("#evidence-list").text
+    check("share of seeds", f"{harder} ({100 * harder / len(rows):.1f}%) attend to it more" in page.find("#seeds").text)
+    facts = page.find("#evidence").text
     for path in [run, *others]:
         hashes = [hashlib.sha256((path / name).read_bytes()).hexdigest() for name in ["model.safetensors", "config.toml"]]
         check(f"hashes of {path.name}", all(value in facts for value in hashes))
@@ -321,7 +321,7 @@ def check_parity(page, program, folder):
     subprocess.run([program, *train], check=True, capture_output=True, cwd=ROOT)
     page.url = (run / "inspector.html").resolve().as_uri()
     page.open()
-    text = page.find("#evidence-list").text
+    text = page.find("#evidence").text
     for comparison in json.loads((run / "reference.json").read_text()):
         check(f"parity of {comparison['what']}", f"{comparison['what']}" in text and comparison["bound"] in text)
     check("all within", "BEYOND" not in text and "within" in text)

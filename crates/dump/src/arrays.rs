@@ -82,8 +82,8 @@ pub(crate) enum Field {
     Booleans(Read<bool>, Fill<bool>),
 }
 
-type Read<T> = fn(&AttentionDump) -> Option<&Vec<T>>;
-type Fill<T> = fn(&mut AttentionDump) -> &mut Vec<T>;
+pub(crate) type Read<T> = fn(&AttentionDump) -> Option<&Vec<T>>;
+pub(crate) type Fill<T> = fn(&mut AttentionDump) -> &mut Vec<T>;
 
 /// The values of an array.
 pub(crate) enum Values<'a> {

@@ -9,6 +9,7 @@ mod check;
 mod csv;
 mod json;
 mod npz;
+mod select;
 
 use std::collections::BTreeMap;
 

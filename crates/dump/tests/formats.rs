@@ -20,6 +20,22 @@ fn npz_comes_back() {
     );
 }
 
+/// Every array of a part, and of an order, is that of its samples.
+#[test]
+fn a_dump_of_some_samples_holds_their_rows() {
+    let all = dump();
+    let samples: Vec<usize> = (0..all.dims.samples).rev().collect();
+    assert_eq!(all.select(&samples).select(&samples), all);
+    let last = all.dims.samples - 1;
+    let part = all.select(&[last]);
+    assert_eq!(part.dims.samples, 1);
+    assert_eq!(part.meta.samples, [all.meta.samples[last]]);
+    assert_eq!(part.tokens, all.tokens(last));
+    assert_eq!(part.weights(0, 0, 0), all.weights(last, 0, 0));
+    assert_eq!(part, read(npz(&part)).unwrap());
+    assert_eq!(plain().select(&[]).attention_mask, None);
+}
+
 /// Name, size and checksum of each member of an archive, from its list of members.
 fn members(archive: &[u8]) -> String {
     let number = |bytes: &[u8]| {

@@ -14,11 +14,11 @@ const STYLE: &str = include_str!("page.css");
 /// The fixed part of the page's body.
 const BODY: &str = include_str!("body.html");
 
-/// The script's parts, in the order of the page.
-const SCRIPTS: [&str; 12] = [
+/// The script's parts. Sections at the end of the page stand in this order.
+const SCRIPTS: [&str; 13] = [
     include_str!("js/data.js"),
-    include_str!("js/runs.js"),
     include_str!("js/dom.js"),
+    include_str!("js/runs.js"),
     include_str!("js/colour.js"),
     include_str!("js/view.js"),
     include_str!("js/heatmap.js"),
@@ -26,6 +26,7 @@ const SCRIPTS: [&str; 12] = [
     include_str!("js/chain.js"),
     include_str!("js/samples.js"),
     include_str!("js/seeds.js"),
+    include_str!("js/evidence.js"),
     include_str!("js/export.js"),
     include_str!("js/main.js"),
 ];

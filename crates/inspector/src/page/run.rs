@@ -1,7 +1,5 @@
 //! One run of a page.
 
-use std::ops::Range;
-
 use headlight_dump::AttentionDump;
 
 use super::selection::Selection;
@@ -59,7 +57,7 @@ impl PageRun {
             return Err("it has no attention".to_owned());
         }
         self.worst_row_sum = self.worst_row_sum.max(dump.worst_row_sum());
-        let dump = part(dump, &self.selection.samples);
+        let dump = dump.select(&self.selection.samples);
         if let Some(first) = self.dumps.first() {
             let same = first.dims == dump.dims
                 && first.tokens == dump.tokens
@@ -73,47 +71,5 @@ impl PageRun {
         }
         self.dumps.push(dump);
         Ok(())
-    }
-}
-
-/// The dump of these samples alone.
-fn part(dump: &AttentionDump, samples: &[usize]) -> AttentionDump {
-    fn rows<T: Copy>(values: &[T], samples: &[usize], all: usize) -> Vec<T> {
-        let size = values.len() / all.max(1);
-        let row = |&sample: &usize| -> Range<usize> { sample * size..(sample + 1) * size };
-        samples
-            .iter()
-            .flat_map(|sample| values[row(sample)].iter().copied())
-            .collect()
-    }
-    let all = dump.dims.samples;
-    let floats = |values: &[f32]| rows(values, samples, all);
-    let mut meta = dump.meta.clone();
-    meta.samples = rows(&dump.meta.samples, samples, all);
-    let positions = samples.iter().map(|&row| &dump.meta.label_positions[row]);
-    meta.label_positions = positions.cloned().collect();
-    AttentionDump {
-        dims: headlight_dump::Dims {
-            samples: samples.len(),
-            ..dump.dims
-        },
-        meta,
-        tokens: rows(&dump.tokens, samples, all),
-        labels: floats(&dump.labels),
-        logits: floats(&dump.logits),
-        probabilities: floats(&dump.probabilities),
-        attention_scores: floats(&dump.attention_scores),
-        attention_weights: floats(&dump.attention_weights),
-        query: floats(&dump.query),
-        key: floats(&dump.key),
-        value: floats(&dump.value),
-        context: floats(&dump.context),
-        embeddings: floats(&dump.embeddings),
-        residual: floats(&dump.residual),
-        attention_mask: dump
-            .attention_mask
-            .as_ref()
-            .map(|mask| rows(mask, samples, all)),
-        feed_forward: None,
     }
 }

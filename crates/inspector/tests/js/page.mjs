@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import vm from "node:vm";
 
-const FILES = ["data", "runs", "dom", "colour", "view", "heatmap", "time", "chain", "samples", "seeds", "export"];
+const FILES = ["data", "dom", "runs", "colour", "view", "heatmap", "time", "chain", "samples", "seeds", "evidence", "export"];
 
 export const fixture = JSON.parse(readFileSync(process.env.PAGE_FIXTURE, "utf8"));
 

@@ -1,5 +1,7 @@
 // The chosen query, stage by stage, to the decision: recorded numbers, and numbers computed from them.
 
+sections.push({ show: showChain });
+
 function table(name, title, text, columns, rows) {
   const body = rows.map(([rowName, ...cells]) => make("tr", {}, make("th", { scope: "row" }, isolate(rowName)), ...cells.map((cell) => make("td", {}, typeof cell === "number" ? fixed(cell) : isolate(cell)))));
   const lines = [columns, ...rows.map((row) => row.map((cell) => typeof cell === "number" ? fixed(cell) : cell))];

@@ -2,6 +2,16 @@
 
 const byId = (id) => document.getElementById(id);
 
+// The sections of the page. The file of each adds it: `start` runs once, `show` after each change of the view.
+const sections = [];
+
+// A section after the fixed ones of body.html: returns the element to fill.
+function addSection(id, title) {
+  const content = make("div");
+  byId("rest").append(make("section", { id, "aria-labelledby": `${id}-title` }, make("h2", { id: `${id}-title` }, title), content));
+  return content;
+}
+
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);

@@ -1,5 +1,14 @@
 // Saves the view as a file.
 
+sections.push({
+  start() {
+    byId("save-csv").addEventListener("click", () => save("csv", new Blob([exportCsv()], { type: "text/csv" })));
+    byId("save-json").addEventListener("click", () => save("json", new Blob([exportJson()], { type: "application/json" })));
+    byId("save-svg").addEventListener("click", () => save("svg", new Blob([exportSvg()], { type: "image/svg+xml" })));
+    byId("save-png").addEventListener("click", exportPng);
+  },
+});
+
 function save(ending, blob) {
   const name = `attention-${runs.length > 1 ? `run-${view.run}-` : ""}${sampleKey(view.sample)}-step-${stepName(view.step)}-layer-${view.layer}-head-${view.head}-${view.show}.${ending}`;
   const url = URL.createObjectURL(blob);

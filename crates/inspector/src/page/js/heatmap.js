@@ -1,5 +1,7 @@
 // The matrix: a grid of cells with numbers, or a picture if there are too many cells.
 
+sections.push({ show: showMatrices });
+
 const MOST_CELLS = 32;
 const grids = [];
 

@@ -14,10 +14,7 @@ function show() {
   setText(byId("pin"), view.pin ? "Unpin" : "Pin for comparison");
   setText(byId("what"), describe());
   byId("what").classList.toggle("what-if", isWhatIf());
-  showMatrices();
-  showTime();
-  showSamples();
-  showChain();
+  for (const section of sections) section.show?.();
 }
 
 function describe() {
@@ -62,41 +59,18 @@ function options(select, names) {
 }
 
 function listen() {
-  listenRuns();
   options("step-list", []);
   options("layer", range(facts.layers).map(String));
   options("head-list", range(facts.heads).map(String));
   byId("show").addEventListener("change", () => change({ show: byId("show").value }, true));
   byId("pin").addEventListener("click", () => change({ pin: view.pin ? null : { run: view.run, sample: view.sample, step: view.step } }, true));
-  byId("slider").addEventListener("input", () => changeSoon({ step: Number(byId("slider").value) }));
-  byId("slider").addEventListener("change", () => change({ step: Number(byId("slider").value) }, true));
-  byId("play").addEventListener("click", () => play(!timer));
   const temperature = () => 2 ** Number(byId("temperature").value);
   byId("temperature").addEventListener("input", () => changeSoon({ temperature: temperature() }));
   byId("temperature").addEventListener("change", () => change({ temperature: temperature() }, true));
   byId("causal").addEventListener("change", () => change({ causal: byId("causal").checked }, true));
   byId("reset").addEventListener("click", () => change({ temperature: 1, causal: false }, true));
-  byId("search").addEventListener("input", showSamples);
-  for (const filter of ["class", "outcome"]) byId(filter).addEventListener("change", showSamples);
-  byId("save-csv").addEventListener("click", () => save("csv", new Blob([exportCsv()], { type: "text/csv" })));
-  byId("save-json").addEventListener("click", () => save("json", new Blob([exportJson()], { type: "application/json" })));
-  byId("save-svg").addEventListener("click", () => save("svg", new Blob([exportSvg()], { type: "image/svg+xml" })));
-  byId("save-png").addEventListener("click", exportPng);
   for (const event of ["popstate", "hashchange"]) {
     addEventListener(event, () => { if (location.hash !== address()) { readAddress(); show(); } });
-  }
-}
-
-function showEvidence() {
-  for (const [run, { facts }] of runs.entries()) {
-    const entries = facts.evidence.flatMap(({ name, text }) => {
-      const long = text.includes("\n");
-      const content = long ? make("details", {}, make("summary", {}, "show"), make("pre", { tabindex: 0 }, text)) : text;
-      return [make("dt", {}, name), make("dd", {}, content)];
-    });
-    const title = runs.length > 1 ? make("h3", {}, isolate(runName(run))) : null;
-    const notes = make("ul", {}, ...facts.notes.map((note) => make("li", {}, note)));
-    byId("evidence-list").append(make("div", {}, ...[title, notes, make("dl", {}, ...entries)].filter(Boolean)));
   }
 }
 
@@ -104,8 +78,7 @@ async function start() {
   await unpack();
   readAddress();
   listen();
-  showEvidence();
-  showSeeds();
+  for (const section of sections) section.start?.();
   byId("app").hidden = false;
   show();
   document.documentElement.dataset.ready = performance.now().toFixed(1);

@@ -42,11 +42,12 @@ const runKeys = () => [...runs.keys(), ...(runs.length > 1 && !page.apart ? Obje
 // The run that an address names, or else the first.
 const findRun = (text) => runKeys().find((key) => String(key) === text) ?? 0;
 
-function listenRuns() {
+sections.push({ start: startRuns });
+
+function startRuns() {
   byId("run").parentElement.hidden = runs.length === 1;
   byId("run").append(...runKeys().map((key) => make("option", { value: key }, runName(key))));
   byId("run").addEventListener("change", () => changeRun(findRun(byId("run").value)));
-  if (page.apart) setText(byId("apart"), `No mean over the runs: ${page.apart}.`);
 }
 
 // Shows the same sample and the nearest step of another run.

@@ -1,5 +1,13 @@
 // The list of samples: searched, filtered, in order of probability.
 
+sections.push({
+  start() {
+    byId("search").addEventListener("input", showSamples);
+    for (const filter of ["class", "outcome"]) byId(filter).addEventListener("change", showSamples);
+  },
+  show: showSamples,
+});
+
 const MOST_LISTED = 200;
 
 function matches(sample, text) {

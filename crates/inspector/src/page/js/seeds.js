@@ -1,12 +1,12 @@
 // A sweep's seeds: the attention of [CLS] over all of them, and the page's own runs to compare.
 
+sections.push({ start: showSeeds });
+
 function showSeeds() {
   const { seeds } = page;
-  byId("seeds").hidden = !seeds;
   if (!seeds) return;
   const failed = seeds.failed ? ` ${seeds.failed} other seeds failed and are left out.` : "";
-  setText(byId("seeds-title"), `Over ${seeds.count} seeds`);
-  byId("over-seeds").append(
+  addSection("seeds", `Over ${seeds.count} seeds`).append(
     make("p", { class: "how" }, `Attention of [CLS] in the last block: mean over heads and over all training samples of a class, then mean and standard deviation over the ${seeds.count} seeds of ${seeds.name}.${failed}`),
     make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }) => make("li", {}, isolate(name), `, for comparison: ${over}.`))),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Bars over seeds" }, seedBars(seeds)),

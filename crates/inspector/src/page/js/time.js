@@ -1,5 +1,15 @@
 // Training: the slider, and curves with a cursor at the shown step.
 
+sections.push({
+  start() {
+    const step = () => ({ step: Number(byId("slider").value) });
+    byId("slider").addEventListener("input", () => changeSoon(step()));
+    byId("slider").addEventListener("change", () => change(step(), true));
+    byId("play").addEventListener("click", () => play(!timer));
+  },
+  show: showTime,
+});
+
 const WIDTH = 640;
 const HEIGHT = 150;
 const EDGE = { left: 44, right: 12, top: 10, bottom: 24 };

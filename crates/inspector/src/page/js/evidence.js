@@ -1,0 +1,18 @@
+// Where the numbers come from, for each run.
+
+sections.push({ start: showEvidence });
+
+function showEvidence() {
+  const content = addSection("evidence", "Origin of the numbers");
+  if (page.apart) content.append(make("p", {}, `No mean over the runs: ${page.apart}.`));
+  for (const [run, { facts }] of runs.entries()) {
+    const entries = facts.evidence.flatMap(({ name, text }) => {
+      const long = text.includes("\n");
+      const content = long ? make("details", {}, make("summary", {}, "show"), make("pre", { tabindex: 0 }, text)) : text;
+      return [make("dt", {}, name), make("dd", {}, content)];
+    });
+    const title = runs.length > 1 ? make("h3", {}, isolate(runName(run))) : null;
+    const notes = make("ul", {}, ...facts.notes.map((note) => make("li", {}, note)));
+    content.append(make("div", {}, ...[title, notes, make("dl", {}, ...entries)].filter(Boolean)));
+  }
+}
