@@ -118,6 +118,16 @@ pub(crate) fn log_1p(x: f32) -> f32 {
     (x + y) + n * 0.693_359_375
 }
 
+/// The natural logarithm of a number from 1 on, to about one unit in the last place.
+#[inline(always)]
+pub(crate) fn log(x: f32) -> f32 {
+    // x = m 2^n with m in [1, 2)
+    let bits = x.to_bits();
+    let n = ((bits >> 23) as i32 - 127) as f32;
+    let m = f32::from_bits(bits & 0x7f_ffff | 0x3f80_0000);
+    (log_1p(m - 1.0) + n * -2.121_944_4e-4) + n * 0.693_359_375
+}
+
 /// The square root, rounded to nearest as IEEE 754 requires.
 #[cfg(feature = "std")]
 #[inline(always)]

@@ -96,8 +96,10 @@ mod kernel;
 mod lanes;
 mod model;
 mod shape;
+mod stack;
 
 pub use adam::Adam;
 pub use instructions::Instructions;
 pub use model::{Gradient, Model, Predictions, Samples, State};
 pub use shape::{InvalidShape, Shape};
+pub use stack::{Architecture, Projections, Stack, StackGradient};

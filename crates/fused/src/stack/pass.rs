@@ -1,0 +1,756 @@
+//! The forward and the backward pass for eight samples.
+
+use super::places::{Architecture, Linear, Matrix, Places, padded};
+use super::products::{
+    Grid, Weights, add_products, multiply, project, project_back, to_rows,
+};
+use super::values::{BlockValues, Values};
+use super::{Chunk, norm, softmax};
+use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, log_1p, square, zero_below};
+
+/// The passes with one set of parameters.
+pub(super) struct Pass<'a> {
+    pub(super) architecture: &'a Architecture,
+    pub(super) places: &'a Places,
+    pub(super) parameters: &'a [f32],
+    pub(super) values: &'a mut Values,
+}
+
+/// The gradient of all parameters, and the squares of each occurrence of a token.
+pub(super) struct Sums<'a> {
+    pub(super) gradient: &'a mut [f32],
+    pub(super) squares: Option<&'a mut [f32]>,
+}
+
+impl Sums<'_> {
+    #[inline(always)]
+    fn of(&mut self, matrix: Matrix) -> &mut [f32] {
+        &mut self.gradient[matrix.range()]
+    }
+}
+
+/// Both rows of a norm.
+#[inline(always)]
+fn pair(gradient: &mut [f32], norm: super::places::Norm) -> (&mut [f32], &mut [f32]) {
+    let gamma = norm.gamma.range();
+    let size = gamma.len();
+    gradient[gamma.start..norm.beta.range().end].split_at_mut(size)
+}
+
+impl Pass<'_> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        padded(self.architecture.d_model)
+    }
+
+    /// From tokens to losses. If `whole`, the last block computes all rows, not that of `[CLS]` alone.
+    #[inline(always)]
+    pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
+        self.embed(chunk);
+        self.allow(chunk);
+        let last = self.architecture.n_layers - 1;
+        for layer in 0..self.architecture.n_layers {
+            if layer < last || whole {
+                self.attend(layer);
+                self.finish_block(layer, self.architecture.positions);
+            } else {
+                self.attend_from_cls(layer);
+                self.finish_block(layer, 1);
+            }
+        }
+        let row = if whole { self.architecture.cls_position } else { 0 };
+        self.classify(chunk, row);
+    }
+
+    #[inline(always)]
+    fn embed(&mut self, chunk: Chunk<'_>) {
+        let width = self.width();
+        let parameters = self.parameters;
+        let tokens = &parameters[self.places.tokens.range()];
+        let positions = self.places.positions.map(|matrix| &parameters[matrix.range()]);
+        for position in 0..self.architecture.positions {
+            let rows: [&[f32]; LANES] = core::array::from_fn(|lane| {
+                &tokens[chunk.token(lane, position) as usize * width..][..width]
+            });
+            let output = &mut self.values.embeddings[position * width..][..width];
+            for column in (0..width).step_by(LANES) {
+                let mut block = [ZERO; LANES];
+                for lane in 0..LANES {
+                    block[lane].copy_from_slice(&rows[lane][column..][..LANES]);
+                }
+                let shift = match positions {
+                    Some(positions) => &positions[position * width + column..][..LANES],
+                    None => &ZERO,
+                };
+                for i in 0..LANES {
+                    for lane in 0..LANES {
+                        output[column + i][lane] = block[lane][i] + shift[i];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Which keys each query may look at.
+    #[inline(always)]
+    fn allow(&mut self, chunk: Chunk<'_>) {
+        let positions = self.architecture.positions;
+        if self.values.may.is_empty() {
+            return;
+        }
+        for key in 0..positions {
+            let mut seen = [1.0; LANES];
+            if let Some(padding) = self.architecture.padding_token {
+                for lane in 0..LANES {
+                    seen[lane] = if chunk.token(lane, key) == padding { 0.0 } else { 1.0 };
+                }
+            }
+            for query in 0..positions {
+                let at = query * positions + key;
+                let open = self.architecture.mask.as_ref().is_none_or(|mask| mask[at]);
+                self.values.may[at] = if open { seen } else { ZERO };
+            }
+        }
+    }
+
+    /// Attention of all positions: context.
+    #[inline(always)]
+    fn attend(&mut self, layer: usize) {
+        let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
+        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let (before, rest) = self.values.blocks.split_at_mut(layer);
+        let input = before.last().map_or(&self.values.embeddings[..], BlockValues::output);
+        let block = &mut rest[0];
+        match place.projections {
+            Some(projections) => {
+                let shared = self.architecture.projections == super::Projections::Shared;
+                let outputs = [&mut block.query, &mut block.key, &mut block.value];
+                for (index, (linear, output)) in projections.into_iter().zip(outputs).enumerate() {
+                    if !(shared && index > 0) {
+                        apply(parameters, linear, p, input, width, output);
+                    }
+                }
+                if shared {
+                    block.key.copy_from_slice(&block.query);
+                    block.value.copy_from_slice(&block.query);
+                }
+            }
+            None => {
+                for output in [&mut block.query, &mut block.key, &mut block.value] {
+                    output.copy_from_slice(input);
+                }
+            }
+        }
+        for head in 0..self.architecture.n_heads {
+            let column = head * d_head;
+            let weights = &mut block.weights[head * p * p..][..p * p];
+            multiply(
+                [p, d_head, p],
+                Grid { values: &block.query[column..], row: width, column: 1 },
+                Grid { values: &block.key[column..], row: 1, column: width },
+                self.architecture.scale,
+                weights,
+                p,
+                false,
+            );
+            for query in 0..p {
+                let may = &self.values.may;
+                let may = (!may.is_empty()).then(|| &may[query * p..][..p]);
+                softmax::forward(&mut weights[query * p..][..p], may);
+            }
+            multiply(
+                [p, p, d_head],
+                Grid { values: weights, row: p, column: 1 },
+                Grid { values: &block.value[column..], row: width, column: 1 },
+                1.0,
+                &mut block.context[column..],
+                width,
+                false,
+            );
+        }
+    }
+
+    /// Attention of `[CLS]` alone: its context. Keys and values are not computed.
+    #[inline(always)]
+    fn attend_from_cls(&mut self, layer: usize) {
+        let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
+        let d = self.architecture.d_model;
+        let cls = self.architecture.cls_position;
+        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let (before, rest) = self.values.blocks.split_at_mut(layer);
+        let input = before.last().map_or(&self.values.embeddings[..], BlockValues::output);
+        let block = &mut rest[0];
+        let own = &input[cls * width..][..width];
+        let scale = self.architecture.scale;
+        match place.projections {
+            Some([query, ..]) => apply(parameters, query, 1, own, width, &mut block.query),
+            None => block.query[..width].copy_from_slice(own),
+        }
+        for head in 0..self.architecture.n_heads {
+            let columns = head * d_head..(head + 1) * d_head;
+            let u = &mut self.values.u[head * width..][..width];
+            match place.projections {
+                Some([_, key, _]) => {
+                    let weights = weights_of(parameters, key);
+                    project_back(1, weights, columns, &block.query[..width], width, u, false);
+                }
+                None => {
+                    u.fill(ZERO);
+                    u[columns.clone()].copy_from_slice(&block.query[columns]);
+                }
+            }
+            for value in u {
+                for l in 0..LANES {
+                    value[l] *= scale;
+                }
+            }
+        }
+        let heads = self.architecture.n_heads;
+        multiply(
+            [heads, d, p],
+            Grid { values: &self.values.u, row: width, column: 1 },
+            Grid { values: input, row: 1, column: width },
+            1.0,
+            &mut block.weights,
+            p,
+            false,
+        );
+        let may = &self.values.may;
+        let may = (!may.is_empty()).then(|| &may[cls * p..][..p]);
+        for head in 0..heads {
+            softmax::forward(&mut block.weights[head * p..][..p], may);
+        }
+        multiply(
+            [heads, p, d],
+            Grid { values: &block.weights, row: p, column: 1 },
+            Grid { values: input, row: width, column: 1 },
+            1.0,
+            &mut self.values.pooled,
+            width,
+            false,
+        );
+        // The weights sum to 1, so the bias is added once; or to 0, if `[CLS]` may look at no key.
+        let sees = sees(may);
+        for head in 0..heads {
+            let columns = head * d_head..(head + 1) * d_head;
+            let pooled = &self.values.pooled[head * width..][..width];
+            match place.projections {
+                Some([_, _, value]) => {
+                    let bias = &parameters[value.bias.range()];
+                    let weights = weights_of(parameters, value);
+                    let start = |_, o: usize| sees.map(|sees| sees * bias[o]);
+                    project(1, weights, columns, pooled, width, start, &mut block.context);
+                }
+                None => block.context[columns.clone()].copy_from_slice(&pooled[columns]),
+            }
+        }
+    }
+
+    /// From the context to the block's output, for all positions or for `[CLS]` alone.
+    #[inline(always)]
+    fn finish_block(&mut self, layer: usize, rows: usize) {
+        let (width, d) = (self.width(), self.architecture.d_model);
+        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let eps = self.architecture.layer_norm_eps;
+        let first = if rows == 1 { self.architecture.cls_position } else { 0 };
+        let (before, rest) = self.values.blocks.split_at_mut(layer);
+        let input = before.last().map_or(&self.values.embeddings[..], BlockValues::output);
+        let input = &input[first * width..][..rows * width];
+        let block = &mut rest[0];
+
+        let bias = &parameters[place.output.bias.range()];
+        let weights = weights_of(parameters, place.output);
+        let start = |row: usize, o: usize| input[row * width + o].map(|x| x + bias[o]);
+        let residual = &mut block.attended.normalized;
+        project(rows, weights, 0..width, &block.context, width, start, residual);
+        let [gamma, beta] = [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
+        norm::forward(&mut block.attended, rows, width, gamma, beta, d, eps);
+
+        let Some(place) = place.feed_forward else { return };
+        let ff_width = padded(self.architecture.d_ff);
+        let input = &block.attended.output[..rows * width];
+        apply(parameters, place.hidden, rows, input, width, &mut block.hidden);
+        for hidden in &mut block.hidden[..rows * ff_width] {
+            for l in 0..LANES {
+                hidden[l] = if hidden[l] > 0.0 { hidden[l] } else { 0.0 };
+            }
+        }
+        let bias = &parameters[place.output.bias.range()];
+        let weights = weights_of(parameters, place.output);
+        let start = |row: usize, o: usize| input[row * width + o].map(|x| x + bias[o]);
+        let residual = &mut block.fed.normalized;
+        project(rows, weights, 0..width, &block.hidden, ff_width, start, residual);
+        let [gamma, beta] = [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
+        norm::forward(&mut block.fed, rows, width, gamma, beta, d, eps);
+    }
+
+    /// Logits, probabilities and losses.
+    #[inline(always)]
+    fn classify(&mut self, chunk: Chunk<'_>, row: usize) {
+        let (width, d) = (self.width(), self.architecture.d_model);
+        let count = self.architecture.n_logits();
+        let weight = &self.parameters[self.places.classifier.weight.range()];
+        let bias = &self.parameters[self.places.classifier.bias.range()];
+        let values = &mut *self.values;
+        let Some(block) = values.blocks.last() else { return };
+        let output = &block.output()[row * width..][..d];
+        for k in 0..count {
+            let mut logit = [bias[k]; LANES];
+            for i in 0..d {
+                for l in 0..LANES {
+                    logit[l] += weight[i * count + k] * output[i][l];
+                }
+            }
+            values.logits[k] = logit;
+        }
+        if count == 1 {
+            let labels = chunk.labels().map(|label| label as f32);
+            let logit = values.logits[0];
+            for l in 0..LANES {
+                let z = logit[l];
+                let e = exp_of_negative(-z.abs());
+                let part = 1.0 / (1.0 + e);
+                values.probabilities[0][l] = if z < 0.0 { e * part } else { part };
+                let positive = if z > 0.0 { z } else { 0.0 };
+                let loss = positive - z * labels[l] + log_1p(e);
+                values.losses[l] = loss;
+            }
+        } else {
+            let mut most = values.logits[0];
+            for logit in &values.logits {
+                for l in 0..LANES {
+                    most[l] = if logit[l] > most[l] { logit[l] } else { most[l] };
+                }
+            }
+            let mut sum = ZERO;
+            for (logit, probability) in values.logits.iter().zip(&mut values.probabilities) {
+                for l in 0..LANES {
+                    probability[l] = exp_of_negative(logit[l] - most[l]);
+                    sum[l] += probability[l];
+                }
+            }
+            for probability in &mut values.probabilities {
+                for l in 0..LANES {
+                    probability[l] /= sum[l];
+                }
+            }
+            let labels = chunk.labels();
+            for l in 0..LANES {
+                values.losses[l] = most[l] - values.logits[labels[l] as usize][l] + crate::lanes::log(sum[l]);
+            }
+        }
+    }
+
+    /// Adds the gradient of the chunk's losses, each times `share`. The forward pass of the same chunk must have run
+    /// before, and not `whole`.
+    #[inline(always)]
+    pub(super) fn backward(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+        self.through_classifier(chunk, share, sums);
+        let last = self.architecture.n_layers - 1;
+        for layer in (0..self.architecture.n_layers).rev() {
+            if layer == last {
+                self.through_finish(layer, 1, sums);
+                self.through_cls_attention(layer, sums);
+            } else {
+                self.through_finish(layer, self.architecture.positions, sums);
+                self.through_attention(layer, sums);
+            }
+        }
+        self.through_embeddings(chunk, sums);
+    }
+
+    #[inline(always)]
+    fn through_classifier(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+        let (width, d) = (self.width(), self.architecture.d_model);
+        let count = self.architecture.n_logits();
+        let place = self.places.classifier;
+        let weight = &self.parameters[place.weight.range()];
+        let values = &mut *self.values;
+        let Some(block) = values.blocks.last() else { return };
+        let output = &block.output()[..d];
+        let gradient = &mut values.d_stream[..width];
+        gradient.fill(ZERO);
+        let labels = chunk.labels();
+        for k in 0..count {
+            let mut d_logit = ZERO;
+            for l in 0..chunk.samples.len() {
+                let target = if count == 1 { labels[l] as f32 } else { f32::from(u8::from(labels[l] as usize == k)) };
+                d_logit[l] = zero_below(1e-18, (values.probabilities[k][l] - target) * share);
+            }
+            for i in 0..d {
+                let mut sum = 0.0;
+                for l in 0..LANES {
+                    gradient[i][l] += weight[i * count + k] * d_logit[l];
+                    sum += output[i][l] * d_logit[l];
+                }
+                sums.gradient[place.weight.range().start + i * count + k] += sum;
+            }
+            for d_logit in d_logit {
+                sums.gradient[place.bias.range().start + k] += d_logit;
+            }
+        }
+    }
+
+    /// From the gradient of a block's output in `d_stream` to those of its context and, in `d_residual`, of the
+    /// residual.
+    #[inline(always)]
+    fn through_finish(&mut self, layer: usize, rows: usize, sums: &mut Sums<'_>) {
+        let (width, d) = (self.width(), self.architecture.d_model);
+        let ff_width = padded(self.architecture.d_ff);
+        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let values = &mut *self.values;
+        let block = &values.blocks[layer];
+        let gradient = &mut values.d_stream[..rows * width];
+        let mut gradient = gradient;
+        if let Some(place) = place.feed_forward {
+            let gamma = &parameters[place.norm.gamma.range()];
+            let (d_gamma, d_beta) = pair(sums.gradient, place.norm);
+            norm::backward(&block.fed, rows, width, gamma, d, gradient, d_gamma, d_beta);
+            // Now of the residual: through W_2, the rectifier and W_1, and past them.
+            let hidden = &block.hidden[..rows * ff_width];
+            let d_hidden = &mut values.d_hidden[..rows * ff_width];
+            let weights = weights_of(parameters, place.output);
+            project_back(rows, weights, 0..d, gradient, ff_width, d_hidden, false);
+            for (gradient, hidden) in d_hidden.iter_mut().zip(hidden) {
+                for l in 0..LANES {
+                    gradient[l] = if hidden[l] > 0.0 { gradient[l] } else { 0.0 };
+                }
+            }
+            to_rows(hidden, &mut values.left, ff_width);
+            to_rows(gradient, &mut values.right, width);
+            add_linear(&values.left, ff_width, &values.right, width, rows, place.output, sums);
+            to_rows(&block.attended.output[..rows * width], &mut values.left, width);
+            to_rows(d_hidden, &mut values.right, ff_width);
+            add_linear(&values.left, width, &values.right, ff_width, rows, place.hidden, sums);
+            let weights = weights_of(parameters, place.hidden);
+            project_back(rows, weights, 0..self.architecture.d_ff, d_hidden, width, gradient, true);
+        }
+        let gamma = &parameters[place.norm.gamma.range()];
+        let (d_gamma, d_beta) = pair(sums.gradient, place.norm);
+        norm::backward(&block.attended, rows, width, gamma, d, gradient, d_gamma, d_beta);
+        let weights = weights_of(parameters, place.output);
+        let d_context = &mut values.d_context[..rows * width];
+        project_back(rows, weights, 0..d, gradient, width, d_context, false);
+        to_rows(&block.context[..rows * width], &mut values.left, width);
+        to_rows(gradient, &mut values.right, width);
+        add_linear(&values.left, width, &values.right, width, rows, place.output, sums);
+        values.d_residual[..rows * width].copy_from_slice(gradient);
+        gradient = &mut [];
+        let _ = gradient;
+    }
+
+    /// From the gradients of context and residual to that of the block's input, in `d_stream`.
+    #[inline(always)]
+    fn through_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
+        let d = self.architecture.d_model;
+        let scale = self.architecture.scale;
+        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let values = &mut *self.values;
+        let (before, rest) = values.blocks.split_at(layer);
+        let input = before.last().map_or(&values.embeddings[..], BlockValues::output);
+        let block = &rest[0];
+        for head in 0..self.architecture.n_heads {
+            let column = head * d_head;
+            let weights = &block.weights[head * p * p..][..p * p];
+            let d_scores = &mut values.d_scores[..p * p];
+            // dv = A^T dc
+            multiply(
+                [p, p, d_head],
+                Grid { values: weights, row: 1, column: p },
+                Grid { values: &values.d_context[column..], row: width, column: 1 },
+                1.0,
+                &mut values.d_value[column..],
+                width,
+                false,
+            );
+            // dA = dc V^T
+            multiply(
+                [p, d_head, p],
+                Grid { values: &values.d_context[column..], row: width, column: 1 },
+                Grid { values: &block.value[column..], row: 1, column: width },
+                1.0,
+                d_scores,
+                p,
+                false,
+            );
+            for query in 0..p {
+                let row = query * p..(query + 1) * p;
+                softmax::backward(&weights[row.clone()], &mut d_scores[row]);
+            }
+            // dq = scale dS K, dk = scale dS^T Q
+            multiply(
+                [p, p, d_head],
+                Grid { values: d_scores, row: p, column: 1 },
+                Grid { values: &block.key[column..], row: width, column: 1 },
+                scale,
+                &mut values.d_query[column..],
+                width,
+                false,
+            );
+            multiply(
+                [p, p, d_head],
+                Grid { values: d_scores, row: 1, column: p },
+                Grid { values: &block.query[column..], row: width, column: 1 },
+                scale,
+                &mut values.d_key[column..],
+                width,
+                false,
+            );
+        }
+        let stream = &mut values.d_stream[..p * width];
+        stream.copy_from_slice(&values.d_residual[..p * width]);
+        let gradients = [&mut values.d_query, &mut values.d_key, &mut values.d_value];
+        match place.projections {
+            Some(projections) if self.architecture.projections == super::Projections::Separate => {
+                to_rows(input, &mut values.left, width);
+                for (linear, gradient) in projections.into_iter().zip(gradients) {
+                    to_rows(gradient, &mut values.right, width);
+                    add_linear(&values.left, width, &values.right, width, p, linear, sums);
+                    project_back(p, weights_of(parameters, linear), 0..d, gradient, width, stream, true);
+                }
+            }
+            shared => {
+                let [sum, others @ ..] = gradients;
+                for other in others {
+                    add(sum, other);
+                }
+                if let Some([linear, ..]) = shared {
+                    to_rows(input, &mut values.left, width);
+                    to_rows(sum, &mut values.right, width);
+                    add_linear(&values.left, width, &values.right, width, p, linear, sums);
+                    project_back(p, weights_of(parameters, linear), 0..d, sum, width, stream, true);
+                } else {
+                    add(stream, sum);
+                }
+            }
+        }
+    }
+
+    /// The same, where only `[CLS]` has a context.
+    #[inline(always)]
+    fn through_cls_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
+        let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
+        let cls = self.architecture.cls_position;
+        let scale = self.architecture.scale;
+        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let values = &mut *self.values;
+        let (before, rest) = values.blocks.split_at(layer);
+        let input = before.last().map_or(&values.embeddings[..], BlockValues::output);
+        let block = &rest[0];
+
+        // dp_h = W_v dc_h
+        for head in 0..heads {
+            let columns = head * d_head..(head + 1) * d_head;
+            let d_pooled = &mut values.d_pooled[head * width..][..width];
+            match place.projections {
+                Some([_, _, value]) => {
+                    let weights = weights_of(parameters, value);
+                    project_back(1, weights, columns, &values.d_context[..width], width, d_pooled, false);
+                }
+                None => {
+                    d_pooled.fill(ZERO);
+                    d_pooled[columns.clone()].copy_from_slice(&values.d_context[columns]);
+                }
+            }
+        }
+        // da_j = dp · x_j, ds = a (da - Σ a da), du = Σ_j ds_j x_j
+        let d_scores = &mut values.d_scores[..heads * p];
+        multiply(
+            [heads, d, p],
+            Grid { values: &values.d_pooled, row: width, column: 1 },
+            Grid { values: input, row: 1, column: width },
+            1.0,
+            d_scores,
+            p,
+            false,
+        );
+        for head in 0..heads {
+            let row = head * p..(head + 1) * p;
+            softmax::backward(&block.weights[row.clone()], &mut d_scores[row]);
+        }
+        multiply(
+            [heads, p, d],
+            Grid { values: d_scores, row: p, column: 1 },
+            Grid { values: input, row: width, column: 1 },
+            1.0,
+            &mut values.d_u,
+            width,
+            false,
+        );
+        // dx_j = Σ_h a_j dp + ds_j u
+        let stream = &mut values.d_stream[..p * width];
+        for (weights, vectors, add) in
+            [(&block.weights[..heads * p], &values.d_pooled, false), (&*d_scores, &values.u, true)]
+        {
+            multiply(
+                [p, heads, d],
+                Grid { values: weights, row: 1, column: p },
+                Grid { values: vectors, row: width, column: 1 },
+                1.0,
+                stream,
+                width,
+                add,
+            );
+        }
+        // dq_h = scale W_k^T du_h, over the head's columns
+        for head in 0..heads {
+            let columns = head * d_head..(head + 1) * d_head;
+            let d_u = &values.d_u[head * width..][..width];
+            match place.projections {
+                Some([_, key, _]) => {
+                    let weights = weights_of(parameters, key);
+                    let output = &mut values.d_query;
+                    project(1, weights, columns.clone(), d_u, width, |_, _| ZERO, output);
+                }
+                None => values.d_query[columns.clone()].copy_from_slice(&d_u[columns.clone()]),
+            }
+            for value in &mut values.d_query[columns] {
+                for l in 0..LANES {
+                    value[l] *= scale;
+                }
+            }
+        }
+        let own = &mut stream[cls * width..][..width];
+        add(own, &values.d_residual[..width]);
+        let Some([query, key, value]) = place.projections else {
+            add(own, &values.d_query[..width]);
+            return;
+        };
+        project_back(1, weights_of(parameters, query), 0..d, &values.d_query[..width], width, own, true);
+
+        // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
+        to_rows(&input[cls * width..][..width], &mut values.left, width);
+        to_rows(&values.d_query[..width], &mut values.right, width);
+        add_linear(&values.left, width, &values.right, width, 1, query, sums);
+        let may = (!values.may.is_empty()).then(|| &values.may[cls * p..][..p]);
+        let sees = sees(may);
+        for i in 0..d {
+            for l in 0..LANES {
+                sums.gradient[value.bias.range().start + i] += sees[l] * values.d_context[i][l];
+            }
+        }
+        for head in 0..heads {
+            let columns = head * d_head..(head + 1) * d_head;
+            let aligned = columns.start / LANES * LANES..columns.end.next_multiple_of(LANES);
+            for (left, right, factor, linear) in [
+                (&values.pooled, &values.d_context[..width], 1.0, value),
+                (&values.d_u, &block.query[..width], scale, key),
+            ] {
+                to_rows(&left[head * width..][..width], &mut values.left, width);
+                let rows = &mut values.right[..LANES * width];
+                to_rows(right, rows, width);
+                if heads > 1 {
+                    for row in rows.chunks_exact_mut(width) {
+                        row[..columns.start].fill(0.0);
+                        row[columns.end..].fill(0.0);
+                    }
+                }
+                let left = &values.left[..LANES * width];
+                add_products(left, width, rows, width, aligned.clone(), factor, sums.of(linear.weight));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
+        let (p, width) = (self.architecture.positions, self.width());
+        let values = &mut *self.values;
+        to_rows(&values.d_stream[..p * width], &mut values.left, width);
+        let places = self.places;
+        for lane in 0..chunk.samples.len() {
+            for position in 0..p {
+                let row = &values.left[(position * LANES + lane) * width..][..width];
+                let at = chunk.token(lane, position) as usize * width;
+                let token = &mut sums.gradient[places.tokens.range()][at..][..width];
+                for i in 0..width {
+                    token[i] += row[i];
+                }
+                if let Some(squares) = &mut sums.squares {
+                    let squares = &mut squares[at..][..width];
+                    for i in 0..width {
+                        squares[i] += square(row[i]);
+                    }
+                }
+                if let Some(matrix) = places.positions {
+                    let sum = &mut sums.gradient[matrix.range()][position * width..][..width];
+                    for i in 0..width {
+                        sum[i] += row[i];
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn weights_of(parameters: &[f32], linear: Linear) -> Weights<'_> {
+    Weights {
+        values: &parameters[linear.weight.range()],
+        inputs: linear.weight.rows,
+        stride: linear.weight.stride,
+    }
+}
+
+/// `output = input W + b`.
+#[inline(always)]
+fn apply(
+    parameters: &[f32],
+    linear: Linear,
+    rows: usize,
+    input: &[Lanes],
+    width: usize,
+    output: &mut [Lanes],
+) {
+    let bias = &parameters[linear.bias.range()];
+    let weights = weights_of(parameters, linear);
+    project(rows, weights, 0..weights.stride, input, width, |_, o| [bias[o]; LANES], output);
+}
+
+/// Adds the gradient of a projection, from its inputs and the gradients of its outputs.
+#[inline(always)]
+fn add_linear(
+    left: &[f32],
+    left_width: usize,
+    right: &[f32],
+    right_width: usize,
+    rows: usize,
+    linear: Linear,
+    sums: &mut Sums<'_>,
+) {
+    let left = &left[..rows * LANES * left_width];
+    let right = &right[..rows * LANES * right_width];
+    add_products(left, left_width, right, right_width, 0..right_width, 1.0, sums.of(linear.weight));
+    let bias = &mut sums.of(linear.bias)[..right_width];
+    for row in right.chunks_exact(right_width) {
+        for o in 0..right_width {
+            bias[o] += row[o];
+        }
+    }
+}
+
+/// 1 where `[CLS]` may look at a key, else 0.
+#[inline(always)]
+fn sees(may: Option<&[Lanes]>) -> Lanes {
+    let mut sees = [1.0; LANES];
+    if let Some(may) = may {
+        sees = ZERO;
+        for may in may {
+            for l in 0..LANES {
+                sees[l] = if may[l] > sees[l] { may[l] } else { sees[l] };
+            }
+        }
+    }
+    sees
+}
+
+#[inline(always)]
+fn add(sum: &mut [Lanes], other: &[Lanes]) {
+    for (sum, other) in sum.iter_mut().zip(other) {
+        for l in 0..LANES {
+            sum[l] += other[l];
+        }
+    }
+}
+
