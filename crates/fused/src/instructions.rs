@@ -40,7 +40,7 @@ impl Instructions {
     ///
     /// # Panics
     /// When this machine does not have this set.
-    #[inline(always)]
+    #[inline]
     #[allow(unsafe_code)]
     pub(crate) fn run<B: Body>(self, body: B) -> B::Output {
         match self {
@@ -64,6 +64,31 @@ impl Instructions {
 fn avx2<B: Body>(body: B) -> B::Output {
     body.run()
 }
+
+/// Defines a function that is compiled by itself for each set of instructions, its first argument.
+///
+/// Smaller functions compile faster than one large pass, and a call costs a few nanoseconds.
+macro_rules! for_each_set {
+    ($(#[$attribute:meta])* $visible:vis fn $name:ident<$life:lifetime>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
+        $(#[$attribute])*
+        #[allow(clippy::too_many_arguments)]
+        $visible fn $name<$life>(instructions: $crate::instructions::Instructions, $($argument: $type),*) {
+            struct Call<$life> {
+                $($argument: $type),*
+            }
+            impl<$life> $crate::instructions::Body for Call<$life> {
+                type Output = ();
+                #[inline(always)]
+                fn run(self) {
+                    let Self { $($argument),* } = self;
+                    $body
+                }
+            }
+            instructions.run(Call { $($argument),* });
+        }
+    };
+}
+pub(crate) use for_each_set;
 
 /// A computation. Everything that it calls must be inlined into it.
 pub(crate) trait Body {

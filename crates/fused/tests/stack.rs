@@ -129,7 +129,7 @@ fn random(seed: &mut u64) -> f64 {
 #[test]
 fn logits_and_gradients_are_those_of_the_definition() {
     let mut seed = 7;
-    for case in 0..60 {
+    for case in 0..200 {
         let mut pick = |from: usize, to: usize| from + (random(&mut seed) * (to - from + 1) as f64) as usize;
         let heads = pick(1, 4);
         let positions = pick(2, 9);

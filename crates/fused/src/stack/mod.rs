@@ -94,14 +94,12 @@ impl Stack {
 
     /// Takes one step of Adam on a batch; returns the batch's mean loss before it.
     pub fn step(&mut self, tokens: &[u32], labels: &[u32], batch: &[u32]) -> f32 {
-        let instructions = self.instructions;
-        instructions.run(Step { stack: self, tokens, labels, batch, update: true })
+        Step { stack: self, tokens, labels, batch, update: true }.run()
     }
 
     /// The gradient of a batch's loss.
     pub fn gradient(&mut self, tokens: &[u32], labels: &[u32], batch: &[u32]) -> StackGradient {
-        let instructions = self.instructions;
-        let loss = instructions.run(Step { stack: self, tokens, labels, batch, update: false });
+        let loss = Step { stack: self, tokens, labels, batch, update: false }.run();
         let values = self.places.unpack(&self.gradient);
         self.gradient.fill(0.0);
         self.squares.fill(0.0);
@@ -110,8 +108,7 @@ impl Stack {
 
     /// Logits of some samples.
     pub fn logits(&mut self, tokens: &[u32], labels: &[u32], chosen: &[u32], whole: bool) -> Vec<f32> {
-        let instructions = self.instructions;
-        instructions.run(Logits { stack: self, tokens, labels, chosen, whole })
+        Logits { stack: self, tokens, labels, chosen, whole }.run()
     }
 }
 
@@ -123,10 +120,7 @@ struct Step<'a> {
     update: bool,
 }
 
-impl Body for Step<'_> {
-    type Output = f32;
-
-    #[inline(always)]
+impl Step<'_> {
     fn run(self) -> f32 {
         let Self { stack, tokens, labels, batch, update } = self;
         let share = 1.0 / batch.len() as f32;
@@ -136,6 +130,7 @@ impl Body for Step<'_> {
             places: &stack.places,
             parameters: &stack.parameters,
             values: &mut stack.values,
+            instructions: stack.instructions,
         };
         let mut loss = 0.0;
         for samples in batch.chunks(LANES) {
@@ -148,7 +143,8 @@ impl Body for Step<'_> {
             pass.backward(chunk, share, &mut Sums { gradient: &mut stack.gradient, squares });
         }
         if update {
-            stack.moments.update(&stack.adam, &mut stack.parameters, &mut stack.gradient, &mut stack.squares);
+            let instructions = stack.instructions;
+            instructions.run(Update(stack));
         }
         loss * share
     }
@@ -162,10 +158,7 @@ struct Logits<'a> {
     whole: bool,
 }
 
-impl Body for Logits<'_> {
-    type Output = Vec<f32>;
-
-    #[inline(always)]
+impl Logits<'_> {
     fn run(self) -> Vec<f32> {
         let Self { stack, tokens, labels, chosen, whole } = self;
         let mut logits = Vec::new();
@@ -174,6 +167,7 @@ impl Body for Logits<'_> {
             places: &stack.places,
             parameters: &stack.parameters,
             values: &mut stack.values,
+            instructions: stack.instructions,
         };
         for samples in chosen.chunks(LANES) {
             let chunk = Chunk { tokens, labels, samples, positions: stack.architecture.positions };
@@ -183,5 +177,18 @@ impl Body for Logits<'_> {
             }
         }
         logits
+    }
+}
+
+/// Moves the parameters against the gradient.
+struct Update<'a>(&'a mut Stack);
+
+impl Body for Update<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let stack = self.0;
+        stack.moments.update(&stack.adam, &mut stack.parameters, &mut stack.gradient, &mut stack.squares);
     }
 }

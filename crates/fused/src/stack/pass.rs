@@ -1,11 +1,10 @@
 //! The forward and the backward pass for eight samples.
 
 use super::places::{Architecture, Linear, Matrix, Places, padded};
-use super::products::{
-    Grid, Weights, add_products, multiply, project, project_back, to_rows,
-};
+use super::products::{Grid, Weights, add_products, multiply, project, project_back, to_rows};
 use super::values::{BlockValues, Values};
 use super::{Chunk, norm, softmax};
+use crate::instructions::{Instructions, for_each_set};
 use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, log_1p, square, zero_below};
 
 /// The passes with one set of parameters.
@@ -14,6 +13,7 @@ pub(super) struct Pass<'a> {
     pub(super) places: &'a Places,
     pub(super) parameters: &'a [f32],
     pub(super) values: &'a mut Values,
+    pub(super) instructions: Instructions,
 }
 
 /// The gradient of all parameters, and the squares of each occurrence of a token.
@@ -23,14 +23,12 @@ pub(super) struct Sums<'a> {
 }
 
 impl Sums<'_> {
-    #[inline(always)]
-    fn of(&mut self, matrix: Matrix) -> &mut [f32] {
+        fn of(&mut self, matrix: Matrix) -> &mut [f32] {
         &mut self.gradient[matrix.range()]
     }
 }
 
 /// Both rows of a norm.
-#[inline(always)]
 fn pair(gradient: &mut [f32], norm: super::places::Norm) -> (&mut [f32], &mut [f32]) {
     let gamma = norm.gamma.range();
     let size = gamma.len();
@@ -38,14 +36,12 @@ fn pair(gradient: &mut [f32], norm: super::places::Norm) -> (&mut [f32], &mut [f
 }
 
 impl Pass<'_> {
-    #[inline(always)]
-    fn width(&self) -> usize {
+        fn width(&self) -> usize {
         padded(self.architecture.d_model)
     }
 
     /// From tokens to losses. If `whole`, the last block computes all rows, not that of `[CLS]` alone.
-    #[inline(always)]
-    pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
+        pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
         self.embed(chunk);
         self.allow(chunk);
         let last = self.architecture.n_layers - 1;
@@ -62,8 +58,7 @@ impl Pass<'_> {
         self.classify(chunk, row);
     }
 
-    #[inline(always)]
-    fn embed(&mut self, chunk: Chunk<'_>) {
+        fn embed(&mut self, chunk: Chunk<'_>) {
         let width = self.width();
         let parameters = self.parameters;
         let tokens = &parameters[self.places.tokens.range()];
@@ -92,8 +87,7 @@ impl Pass<'_> {
     }
 
     /// Which keys each query may look at.
-    #[inline(always)]
-    fn allow(&mut self, chunk: Chunk<'_>) {
+        fn allow(&mut self, chunk: Chunk<'_>) {
         let positions = self.architecture.positions;
         if self.values.may.is_empty() {
             return;
@@ -114,10 +108,9 @@ impl Pass<'_> {
     }
 
     /// Attention of all positions: context.
-    #[inline(always)]
-    fn attend(&mut self, layer: usize) {
+        fn attend(&mut self, layer: usize) {
         let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
-        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
         let (before, rest) = self.values.blocks.split_at_mut(layer);
         let input = before.last().map_or(&self.values.embeddings[..], BlockValues::output);
         let block = &mut rest[0];
@@ -127,7 +120,7 @@ impl Pass<'_> {
                 let outputs = [&mut block.query, &mut block.key, &mut block.value];
                 for (index, (linear, output)) in projections.into_iter().zip(outputs).enumerate() {
                     if !(shared && index > 0) {
-                        apply(parameters, linear, p, input, width, output);
+                        apply(set, parameters, linear, p, input, width, output);
                     }
                 }
                 if shared {
@@ -141,63 +134,58 @@ impl Pass<'_> {
                 }
             }
         }
+        block.context.fill(ZERO);
         for head in 0..self.architecture.n_heads {
             let column = head * d_head;
             let weights = &mut block.weights[head * p * p..][..p * p];
+            weights.fill(ZERO);
             multiply(
+                set,
                 [p, d_head, p],
                 Grid { values: &block.query[column..], row: width, column: 1 },
                 Grid { values: &block.key[column..], row: 1, column: width },
                 self.architecture.scale,
                 weights,
                 p,
-                false,
             );
-            for query in 0..p {
-                let may = &self.values.may;
-                let may = (!may.is_empty()).then(|| &may[query * p..][..p]);
-                softmax::forward(&mut weights[query * p..][..p], may);
-            }
+            softmax::forward(set, weights, p, &self.values.may);
             multiply(
+                set,
                 [p, p, d_head],
                 Grid { values: weights, row: p, column: 1 },
                 Grid { values: &block.value[column..], row: width, column: 1 },
                 1.0,
                 &mut block.context[column..],
                 width,
-                false,
             );
         }
     }
 
     /// Attention of `[CLS]` alone: its context. Keys and values are not computed.
-    #[inline(always)]
-    fn attend_from_cls(&mut self, layer: usize) {
+        fn attend_from_cls(&mut self, layer: usize) {
         let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
         let d = self.architecture.d_model;
         let cls = self.architecture.cls_position;
-        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
         let (before, rest) = self.values.blocks.split_at_mut(layer);
         let input = before.last().map_or(&self.values.embeddings[..], BlockValues::output);
         let block = &mut rest[0];
         let own = &input[cls * width..][..width];
         let scale = self.architecture.scale;
         match place.projections {
-            Some([query, ..]) => apply(parameters, query, 1, own, width, &mut block.query),
+            Some([query, ..]) => apply(set, parameters, query, 1, own, width, &mut block.query),
             None => block.query[..width].copy_from_slice(own),
         }
         for head in 0..self.architecture.n_heads {
             let columns = head * d_head..(head + 1) * d_head;
             let u = &mut self.values.u[head * width..][..width];
+            u.fill(ZERO);
             match place.projections {
                 Some([_, key, _]) => {
                     let weights = weights_of(parameters, key);
-                    project_back(1, weights, columns, &block.query[..width], width, u, false);
+                    project_back(set, 1, weights, columns, &block.query[..width], width, u);
                 }
-                None => {
-                    u.fill(ZERO);
-                    u[columns.clone()].copy_from_slice(&block.query[columns]);
-                }
+                None => u[columns.clone()].copy_from_slice(&block.query[columns]),
             }
             for value in u {
                 for l in 0..LANES {
@@ -206,28 +194,29 @@ impl Pass<'_> {
             }
         }
         let heads = self.architecture.n_heads;
+        let weights = &mut block.weights[..heads * p];
+        weights.fill(ZERO);
         multiply(
+            set,
             [heads, d, p],
             Grid { values: &self.values.u, row: width, column: 1 },
             Grid { values: input, row: 1, column: width },
             1.0,
-            &mut block.weights,
+            weights,
             p,
-            false,
         );
         let may = &self.values.may;
-        let may = (!may.is_empty()).then(|| &may[cls * p..][..p]);
-        for head in 0..heads {
-            softmax::forward(&mut block.weights[head * p..][..p], may);
-        }
+        let may = if may.is_empty() { &[][..] } else { &may[cls * p..][..p] };
+        softmax::forward(set, weights, p, may);
+        self.values.pooled.fill(ZERO);
         multiply(
+            set,
             [heads, p, d],
-            Grid { values: &block.weights, row: p, column: 1 },
+            Grid { values: weights, row: p, column: 1 },
             Grid { values: input, row: width, column: 1 },
             1.0,
             &mut self.values.pooled,
             width,
-            false,
         );
         // The weights sum to 1, so the bias is added once; or to 0, if `[CLS]` may look at no key.
         let sees = sees(may);
@@ -238,8 +227,10 @@ impl Pass<'_> {
                 Some([_, _, value]) => {
                     let bias = &parameters[value.bias.range()];
                     let weights = weights_of(parameters, value);
-                    let start = |_, o: usize| sees.map(|sees| sees * bias[o]);
-                    project(1, weights, columns, pooled, width, start, &mut block.context);
+                    for o in columns.clone() {
+                        block.context[o] = sees.map(|sees| sees * bias[o]);
+                    }
+                    project(set, 1, weights, columns, pooled, width, &mut block.context);
                 }
                 None => block.context[columns.clone()].copy_from_slice(&pooled[columns]),
             }
@@ -247,10 +238,9 @@ impl Pass<'_> {
     }
 
     /// From the context to the block's output, for all positions or for `[CLS]` alone.
-    #[inline(always)]
-    fn finish_block(&mut self, layer: usize, rows: usize) {
+        fn finish_block(&mut self, layer: usize, rows: usize) {
         let (width, d) = (self.width(), self.architecture.d_model);
-        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
         let eps = self.architecture.layer_norm_eps;
         let first = if rows == 1 { self.architecture.cls_position } else { 0 };
         let (before, rest) = self.values.blocks.split_at_mut(layer);
@@ -260,33 +250,28 @@ impl Pass<'_> {
 
         let bias = &parameters[place.output.bias.range()];
         let weights = weights_of(parameters, place.output);
-        let start = |row: usize, o: usize| input[row * width + o].map(|x| x + bias[o]);
         let residual = &mut block.attended.normalized;
-        project(rows, weights, 0..width, &block.context, width, start, residual);
+        shift(set, input, bias, &mut residual[..rows * width], width);
+        project(set, rows, weights, 0..width, &block.context, width, residual);
         let [gamma, beta] = [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
-        norm::forward(&mut block.attended, rows, width, gamma, beta, d, eps);
+        norm::forward(set, &mut block.attended, rows, width, gamma, beta, d, eps);
 
         let Some(place) = place.feed_forward else { return };
         let ff_width = padded(self.architecture.d_ff);
         let input = &block.attended.output[..rows * width];
-        apply(parameters, place.hidden, rows, input, width, &mut block.hidden);
-        for hidden in &mut block.hidden[..rows * ff_width] {
-            for l in 0..LANES {
-                hidden[l] = if hidden[l] > 0.0 { hidden[l] } else { 0.0 };
-            }
-        }
+        apply(set, parameters, place.hidden, rows, input, width, &mut block.hidden);
+        rectify(set, &mut block.hidden[..rows * ff_width]);
         let bias = &parameters[place.output.bias.range()];
         let weights = weights_of(parameters, place.output);
-        let start = |row: usize, o: usize| input[row * width + o].map(|x| x + bias[o]);
         let residual = &mut block.fed.normalized;
-        project(rows, weights, 0..width, &block.hidden, ff_width, start, residual);
+        shift(set, input, bias, &mut residual[..rows * width], width);
+        project(set, rows, weights, 0..width, &block.hidden, ff_width, residual);
         let [gamma, beta] = [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
-        norm::forward(&mut block.fed, rows, width, gamma, beta, d, eps);
+        norm::forward(set, &mut block.fed, rows, width, gamma, beta, d, eps);
     }
 
     /// Logits, probabilities and losses.
-    #[inline(always)]
-    fn classify(&mut self, chunk: Chunk<'_>, row: usize) {
+        fn classify(&mut self, chunk: Chunk<'_>, row: usize) {
         let (width, d) = (self.width(), self.architecture.d_model);
         let count = self.architecture.n_logits();
         let weight = &self.parameters[self.places.classifier.weight.range()];
@@ -343,8 +328,7 @@ impl Pass<'_> {
 
     /// Adds the gradient of the chunk's losses, each times `share`. The forward pass of the same chunk must have run
     /// before, and not `whole`.
-    #[inline(always)]
-    pub(super) fn backward(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+        pub(super) fn backward(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
         self.through_classifier(chunk, share, sums);
         let last = self.architecture.n_layers - 1;
         for layer in (0..self.architecture.n_layers).rev() {
@@ -359,8 +343,7 @@ impl Pass<'_> {
         self.through_embeddings(chunk, sums);
     }
 
-    #[inline(always)]
-    fn through_classifier(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+        fn through_classifier(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
         let (width, d) = (self.width(), self.architecture.d_model);
         let count = self.architecture.n_logits();
         let place = self.places.classifier;
@@ -393,109 +376,103 @@ impl Pass<'_> {
 
     /// From the gradient of a block's output in `d_stream` to those of its context and, in `d_residual`, of the
     /// residual.
-    #[inline(always)]
-    fn through_finish(&mut self, layer: usize, rows: usize, sums: &mut Sums<'_>) {
+        fn through_finish(&mut self, layer: usize, rows: usize, sums: &mut Sums<'_>) {
         let (width, d) = (self.width(), self.architecture.d_model);
         let ff_width = padded(self.architecture.d_ff);
-        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
         let values = &mut *self.values;
         let block = &values.blocks[layer];
         let gradient = &mut values.d_stream[..rows * width];
-        let mut gradient = gradient;
         if let Some(place) = place.feed_forward {
             let gamma = &parameters[place.norm.gamma.range()];
             let (d_gamma, d_beta) = pair(sums.gradient, place.norm);
-            norm::backward(&block.fed, rows, width, gamma, d, gradient, d_gamma, d_beta);
+            norm::backward(set, &block.fed, rows, width, gamma, d, gradient, d_gamma, d_beta);
             // Now of the residual: through W_2, the rectifier and W_1, and past them.
             let hidden = &block.hidden[..rows * ff_width];
             let d_hidden = &mut values.d_hidden[..rows * ff_width];
             let weights = weights_of(parameters, place.output);
-            project_back(rows, weights, 0..d, gradient, ff_width, d_hidden, false);
-            for (gradient, hidden) in d_hidden.iter_mut().zip(hidden) {
-                for l in 0..LANES {
-                    gradient[l] = if hidden[l] > 0.0 { gradient[l] } else { 0.0 };
-                }
-            }
-            to_rows(hidden, &mut values.left, ff_width);
-            to_rows(gradient, &mut values.right, width);
-            add_linear(&values.left, ff_width, &values.right, width, rows, place.output, sums);
-            to_rows(&block.attended.output[..rows * width], &mut values.left, width);
-            to_rows(d_hidden, &mut values.right, ff_width);
-            add_linear(&values.left, width, &values.right, ff_width, rows, place.hidden, sums);
+            d_hidden.fill(ZERO);
+            project_back(set, rows, weights, 0..d, gradient, ff_width, d_hidden);
+            through_rectifier(set, hidden, d_hidden);
+            to_rows(set, hidden, &mut values.left, ff_width);
+            to_rows(set, gradient, &mut values.right, width);
+            add_linear(set, &values.left, ff_width, &values.right, width, rows, place.output, sums);
+            to_rows(set, &block.attended.output[..rows * width], &mut values.left, width);
+            to_rows(set, d_hidden, &mut values.right, ff_width);
+            add_linear(set, &values.left, width, &values.right, ff_width, rows, place.hidden, sums);
             let weights = weights_of(parameters, place.hidden);
-            project_back(rows, weights, 0..self.architecture.d_ff, d_hidden, width, gradient, true);
+            project_back(set, rows, weights, 0..self.architecture.d_ff, d_hidden, width, gradient);
         }
         let gamma = &parameters[place.norm.gamma.range()];
         let (d_gamma, d_beta) = pair(sums.gradient, place.norm);
-        norm::backward(&block.attended, rows, width, gamma, d, gradient, d_gamma, d_beta);
+        norm::backward(set, &block.attended, rows, width, gamma, d, gradient, d_gamma, d_beta);
         let weights = weights_of(parameters, place.output);
         let d_context = &mut values.d_context[..rows * width];
-        project_back(rows, weights, 0..d, gradient, width, d_context, false);
-        to_rows(&block.context[..rows * width], &mut values.left, width);
-        to_rows(gradient, &mut values.right, width);
-        add_linear(&values.left, width, &values.right, width, rows, place.output, sums);
+        d_context.fill(ZERO);
+        project_back(set, rows, weights, 0..d, gradient, width, d_context);
+        to_rows(set, &block.context[..rows * width], &mut values.left, width);
+        to_rows(set, gradient, &mut values.right, width);
+        add_linear(set, &values.left, width, &values.right, width, rows, place.output, sums);
         values.d_residual[..rows * width].copy_from_slice(gradient);
-        gradient = &mut [];
-        let _ = gradient;
     }
 
     /// From the gradients of context and residual to that of the block's input, in `d_stream`.
-    #[inline(always)]
-    fn through_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        fn through_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
         let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
         let d = self.architecture.d_model;
         let scale = self.architecture.scale;
-        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
         let values = &mut *self.values;
         let (before, rest) = values.blocks.split_at(layer);
         let input = before.last().map_or(&values.embeddings[..], BlockValues::output);
         let block = &rest[0];
+        for gradient in [&mut values.d_query, &mut values.d_key, &mut values.d_value] {
+            gradient.fill(ZERO);
+        }
         for head in 0..self.architecture.n_heads {
             let column = head * d_head;
             let weights = &block.weights[head * p * p..][..p * p];
             let d_scores = &mut values.d_scores[..p * p];
+            d_scores.fill(ZERO);
             // dv = A^T dc
             multiply(
+                set,
                 [p, p, d_head],
                 Grid { values: weights, row: 1, column: p },
                 Grid { values: &values.d_context[column..], row: width, column: 1 },
                 1.0,
                 &mut values.d_value[column..],
                 width,
-                false,
             );
             // dA = dc V^T
             multiply(
+                set,
                 [p, d_head, p],
                 Grid { values: &values.d_context[column..], row: width, column: 1 },
                 Grid { values: &block.value[column..], row: 1, column: width },
                 1.0,
                 d_scores,
                 p,
-                false,
             );
-            for query in 0..p {
-                let row = query * p..(query + 1) * p;
-                softmax::backward(&weights[row.clone()], &mut d_scores[row]);
-            }
+            softmax::backward(set, weights, d_scores, p);
             // dq = scale dS K, dk = scale dS^T Q
             multiply(
+                set,
                 [p, p, d_head],
                 Grid { values: d_scores, row: p, column: 1 },
                 Grid { values: &block.key[column..], row: width, column: 1 },
                 scale,
                 &mut values.d_query[column..],
                 width,
-                false,
             );
             multiply(
+                set,
                 [p, p, d_head],
                 Grid { values: d_scores, row: 1, column: p },
                 Grid { values: &block.query[column..], row: width, column: 1 },
                 scale,
                 &mut values.d_key[column..],
                 width,
-                false,
             );
         }
         let stream = &mut values.d_stream[..p * width];
@@ -503,38 +480,37 @@ impl Pass<'_> {
         let gradients = [&mut values.d_query, &mut values.d_key, &mut values.d_value];
         match place.projections {
             Some(projections) if self.architecture.projections == super::Projections::Separate => {
-                to_rows(input, &mut values.left, width);
+                to_rows(set, input, &mut values.left, width);
                 for (linear, gradient) in projections.into_iter().zip(gradients) {
-                    to_rows(gradient, &mut values.right, width);
-                    add_linear(&values.left, width, &values.right, width, p, linear, sums);
-                    project_back(p, weights_of(parameters, linear), 0..d, gradient, width, stream, true);
+                    to_rows(set, gradient, &mut values.right, width);
+                    add_linear(set, &values.left, width, &values.right, width, p, linear, sums);
+                    project_back(set, p, weights_of(parameters, linear), 0..d, gradient, width, stream);
                 }
             }
             shared => {
                 let [sum, others @ ..] = gradients;
                 for other in others {
-                    add(sum, other);
+                    add(set, sum, other);
                 }
                 if let Some([linear, ..]) = shared {
-                    to_rows(input, &mut values.left, width);
-                    to_rows(sum, &mut values.right, width);
-                    add_linear(&values.left, width, &values.right, width, p, linear, sums);
-                    project_back(p, weights_of(parameters, linear), 0..d, sum, width, stream, true);
+                    to_rows(set, input, &mut values.left, width);
+                    to_rows(set, sum, &mut values.right, width);
+                    add_linear(set, &values.left, width, &values.right, width, p, linear, sums);
+                    project_back(set, p, weights_of(parameters, linear), 0..d, sum, width, stream);
                 } else {
-                    add(stream, sum);
+                    add(set, stream, sum);
                 }
             }
         }
     }
 
     /// The same, where only `[CLS]` has a context.
-    #[inline(always)]
-    fn through_cls_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        fn through_cls_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
         let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
         let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
         let cls = self.architecture.cls_position;
         let scale = self.architecture.scale;
-        let (place, parameters) = (self.places.blocks[layer], self.parameters);
+        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
         let values = &mut *self.values;
         let (before, rest) = values.blocks.split_at(layer);
         let input = before.last().map_or(&values.embeddings[..], BlockValues::output);
@@ -544,54 +520,52 @@ impl Pass<'_> {
         for head in 0..heads {
             let columns = head * d_head..(head + 1) * d_head;
             let d_pooled = &mut values.d_pooled[head * width..][..width];
+            d_pooled.fill(ZERO);
             match place.projections {
                 Some([_, _, value]) => {
                     let weights = weights_of(parameters, value);
-                    project_back(1, weights, columns, &values.d_context[..width], width, d_pooled, false);
+                    project_back(set, 1, weights, columns, &values.d_context[..width], width, d_pooled);
                 }
-                None => {
-                    d_pooled.fill(ZERO);
-                    d_pooled[columns.clone()].copy_from_slice(&values.d_context[columns]);
-                }
+                None => d_pooled[columns.clone()].copy_from_slice(&values.d_context[columns]),
             }
         }
         // da_j = dp · x_j, ds = a (da - Σ a da), du = Σ_j ds_j x_j
         let d_scores = &mut values.d_scores[..heads * p];
+        d_scores.fill(ZERO);
         multiply(
+            set,
             [heads, d, p],
             Grid { values: &values.d_pooled, row: width, column: 1 },
             Grid { values: input, row: 1, column: width },
             1.0,
             d_scores,
             p,
-            false,
         );
-        for head in 0..heads {
-            let row = head * p..(head + 1) * p;
-            softmax::backward(&block.weights[row.clone()], &mut d_scores[row]);
-        }
+        softmax::backward(set, &block.weights[..heads * p], d_scores, p);
+        values.d_u.fill(ZERO);
         multiply(
+            set,
             [heads, p, d],
             Grid { values: d_scores, row: p, column: 1 },
             Grid { values: input, row: width, column: 1 },
             1.0,
             &mut values.d_u,
             width,
-            false,
         );
         // dx_j = Σ_h a_j dp + ds_j u
         let stream = &mut values.d_stream[..p * width];
-        for (weights, vectors, add) in
-            [(&block.weights[..heads * p], &values.d_pooled, false), (&*d_scores, &values.u, true)]
+        stream.fill(ZERO);
+        for (weights, vectors) in
+            [(&block.weights[..heads * p], &values.d_pooled), (&*d_scores, &values.u)]
         {
             multiply(
+                set,
                 [p, heads, d],
                 Grid { values: weights, row: 1, column: p },
                 Grid { values: vectors, row: width, column: 1 },
                 1.0,
                 stream,
                 width,
-                add,
             );
         }
         // dq_h = scale W_k^T du_h, over the head's columns
@@ -602,7 +576,8 @@ impl Pass<'_> {
                 Some([_, key, _]) => {
                     let weights = weights_of(parameters, key);
                     let output = &mut values.d_query;
-                    project(1, weights, columns.clone(), d_u, width, |_, _| ZERO, output);
+                    output[columns.clone()].fill(ZERO);
+                    project(set, 1, weights, columns.clone(), d_u, width, output);
                 }
                 None => values.d_query[columns.clone()].copy_from_slice(&d_u[columns.clone()]),
             }
@@ -613,18 +588,18 @@ impl Pass<'_> {
             }
         }
         let own = &mut stream[cls * width..][..width];
-        add(own, &values.d_residual[..width]);
+        add(set, own, &values.d_residual[..width]);
         let Some([query, key, value]) = place.projections else {
-            add(own, &values.d_query[..width]);
+            add(set, own, &values.d_query[..width]);
             return;
         };
-        project_back(1, weights_of(parameters, query), 0..d, &values.d_query[..width], width, own, true);
+        project_back(set, 1, weights_of(parameters, query), 0..d, &values.d_query[..width], width, own);
 
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
-        to_rows(&input[cls * width..][..width], &mut values.left, width);
-        to_rows(&values.d_query[..width], &mut values.right, width);
-        add_linear(&values.left, width, &values.right, width, 1, query, sums);
-        let may = (!values.may.is_empty()).then(|| &values.may[cls * p..][..p]);
+        to_rows(set, &input[cls * width..][..width], &mut values.left, width);
+        to_rows(set, &values.d_query[..width], &mut values.right, width);
+        add_linear(set, &values.left, width, &values.right, width, 1, query, sums);
+        let may = if values.may.is_empty() { &[][..] } else { &values.may[cls * p..][..p] };
         let sees = sees(may);
         for i in 0..d {
             for l in 0..LANES {
@@ -638,9 +613,9 @@ impl Pass<'_> {
                 (&values.pooled, &values.d_context[..width], 1.0, value),
                 (&values.d_u, &block.query[..width], scale, key),
             ] {
-                to_rows(&left[head * width..][..width], &mut values.left, width);
+                to_rows(set, &left[head * width..][..width], &mut values.left, width);
                 let rows = &mut values.right[..LANES * width];
-                to_rows(right, rows, width);
+                to_rows(set, right, rows, width);
                 if heads > 1 {
                     for row in rows.chunks_exact_mut(width) {
                         row[..columns.start].fill(0.0);
@@ -648,16 +623,15 @@ impl Pass<'_> {
                     }
                 }
                 let left = &values.left[..LANES * width];
-                add_products(left, width, rows, width, aligned.clone(), factor, sums.of(linear.weight));
+                add_products(set, left, width, rows, width, aligned.clone(), factor, sums.of(linear.weight));
             }
         }
     }
 
-    #[inline(always)]
-    fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
+        fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
         let (p, width) = (self.architecture.positions, self.width());
         let values = &mut *self.values;
-        to_rows(&values.d_stream[..p * width], &mut values.left, width);
+        to_rows(self.instructions, &values.d_stream[..p * width], &mut values.left, width);
         let places = self.places;
         for lane in 0..chunk.samples.len() {
             for position in 0..p {
@@ -684,7 +658,6 @@ impl Pass<'_> {
     }
 }
 
-#[inline(always)]
 fn weights_of(parameters: &[f32], linear: Linear) -> Weights<'_> {
     Weights {
         values: &parameters[linear.weight.range()],
@@ -694,8 +667,8 @@ fn weights_of(parameters: &[f32], linear: Linear) -> Weights<'_> {
 }
 
 /// `output = input W + b`.
-#[inline(always)]
 fn apply(
+    set: Instructions,
     parameters: &[f32],
     linear: Linear,
     rows: usize,
@@ -705,12 +678,18 @@ fn apply(
 ) {
     let bias = &parameters[linear.bias.range()];
     let weights = weights_of(parameters, linear);
-    project(rows, weights, 0..weights.stride, input, width, |_, o| [bias[o]; LANES], output);
+    for row in output.chunks_exact_mut(weights.stride).take(rows) {
+        for (output, bias) in row.iter_mut().zip(bias) {
+            *output = [*bias; LANES];
+        }
+    }
+    project(set, rows, weights, 0..weights.stride, input, width, output);
 }
 
 /// Adds the gradient of a projection, from its inputs and the gradients of its outputs.
-#[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn add_linear(
+    set: Instructions,
     left: &[f32],
     left_width: usize,
     right: &[f32],
@@ -721,36 +700,74 @@ fn add_linear(
 ) {
     let left = &left[..rows * LANES * left_width];
     let right = &right[..rows * LANES * right_width];
-    add_products(left, left_width, right, right_width, 0..right_width, 1.0, sums.of(linear.weight));
-    let bias = &mut sums.of(linear.bias)[..right_width];
-    for row in right.chunks_exact(right_width) {
-        for o in 0..right_width {
-            bias[o] += row[o];
-        }
-    }
+    let weight = sums.of(linear.weight);
+    add_products(set, left, left_width, right, right_width, 0..right_width, 1.0, weight);
+    add_rows(set, right, right_width, sums.of(linear.bias));
 }
 
 /// 1 where `[CLS]` may look at a key, else 0.
-#[inline(always)]
-fn sees(may: Option<&[Lanes]>) -> Lanes {
-    let mut sees = [1.0; LANES];
-    if let Some(may) = may {
-        sees = ZERO;
-        for may in may {
-            for l in 0..LANES {
-                sees[l] = if may[l] > sees[l] { may[l] } else { sees[l] };
-            }
+fn sees(may: &[Lanes]) -> Lanes {
+    let mut sees = if may.is_empty() { [1.0; LANES] } else { ZERO };
+    for may in may {
+        for l in 0..LANES {
+            sees[l] = if may[l] > sees[l] { may[l] } else { sees[l] };
         }
     }
     sees
 }
 
-#[inline(always)]
-fn add(sum: &mut [Lanes], other: &[Lanes]) {
-    for (sum, other) in sum.iter_mut().zip(other) {
-        for l in 0..LANES {
-            sum[l] += other[l];
+for_each_set! {
+    fn add<'a>(sum: &'a mut [Lanes], other: &'a [Lanes]) {
+        for (sum, other) in sum.iter_mut().zip(other) {
+            for l in 0..LANES {
+                sum[l] += other[l];
+            }
         }
     }
 }
 
+for_each_set! {
+    /// `output[row, i] = input[row, i] + bias[i]`
+    fn shift<'a>(input: &'a [Lanes], bias: &'a [f32], output: &'a mut [Lanes], width: usize) {
+        let rows = input.chunks_exact(width).zip(output.chunks_exact_mut(width));
+        for (input, output) in rows {
+            for i in 0..width {
+                for l in 0..LANES {
+                    output[i][l] = input[i][l] + bias[i];
+                }
+            }
+        }
+    }
+}
+
+for_each_set! {
+    fn rectify<'a>(values: &'a mut [Lanes]) {
+        for value in values {
+            for l in 0..LANES {
+                value[l] = if value[l] > 0.0 { value[l] } else { 0.0 };
+            }
+        }
+    }
+}
+
+for_each_set! {
+    fn through_rectifier<'a>(values: &'a [Lanes], gradient: &'a mut [Lanes]) {
+        for (gradient, value) in gradient.iter_mut().zip(values) {
+            for l in 0..LANES {
+                gradient[l] = if value[l] > 0.0 { gradient[l] } else { 0.0 };
+            }
+        }
+    }
+}
+
+for_each_set! {
+    /// Adds all rows to `sum`.
+    fn add_rows<'a>(rows: &'a [f32], width: usize, sum: &'a mut [f32]) {
+        let sum = &mut sum[..width];
+        for row in rows.chunks_exact(width) {
+            for i in 0..width {
+                sum[i] += row[i];
+            }
+        }
+    }
+}

@@ -1,10 +1,26 @@
 //! The softmax of rows of scores, one sample per lane.
 
+use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, larger};
 
-/// Replaces a row of scores by its softmax over the keys where `may` is 1. Without such a key the row is 0.
+for_each_set! {
+    /// Replaces rows of `keys` scores by their softmax over the keys where `may` is 1; all keys if `may` is empty. The
+    /// rows of `may` are used again from the first. Without such a key a row is 0.
+    pub(super) fn forward<'a>(rows: &'a mut [Lanes], keys: usize, may: &'a [Lanes]) {
+        if may.is_empty() {
+            for row in rows.chunks_exact_mut(keys) {
+                softmax(row, None);
+            }
+        } else {
+            for (row, may) in rows.chunks_exact_mut(keys).zip(may.chunks_exact(keys).cycle()) {
+                softmax(row, Some(may));
+            }
+        }
+    }
+}
+
 #[inline(always)]
-pub(super) fn forward(row: &mut [Lanes], may: Option<&[Lanes]>) {
+fn softmax(row: &mut [Lanes], may: Option<&[Lanes]>) {
     if let Some(may) = may {
         for (score, may) in row.iter_mut().zip(may) {
             for l in 0..LANES {
@@ -49,9 +65,17 @@ pub(super) fn forward(row: &mut [Lanes], may: Option<&[Lanes]>) {
     }
 }
 
-/// Replaces a row of gradients of weights by those of scores: `ds = a (da - Σ a da)`.
+for_each_set! {
+    /// Replaces rows of gradients of weights by those of scores: `ds = a (da - Σ a da)`.
+    pub(super) fn backward<'a>(weights: &'a [Lanes], gradient: &'a mut [Lanes], keys: usize) {
+        for (weights, gradient) in weights.chunks_exact(keys).zip(gradient.chunks_exact_mut(keys)) {
+            through_softmax(weights, gradient);
+        }
+    }
+}
+
 #[inline(always)]
-pub(super) fn backward(weights: &[Lanes], gradient: &mut [Lanes]) {
+fn through_softmax(weights: &[Lanes], gradient: &mut [Lanes]) {
     let gradient = &mut gradient[..weights.len()];
     let mut mean = ZERO;
     for (weight, gradient) in weights.iter().zip(gradient.iter()) {
