@@ -29,7 +29,7 @@
 //!
 //! # Derivation
 //!
-//! The formulas are for one head. Of several heads, each has its own `u`, softmax and average. The input
+//! The formulas are for one head. With several heads, each has its own `u`, softmax and average. The input
 //! at position `j` of a sample is the row `x_j = token_embedding[token_j] + position_embedding[j]`. There
 //! is one block, and the classifier reads `[CLS]` alone. So only the attention row of `[CLS]` matters,
 //! and `x_0` is the same for all samples. With `s = 1 / sqrt(d_head)`, or another scale:

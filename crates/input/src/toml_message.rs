@@ -32,7 +32,7 @@ pub fn excerpt(text: &str, span: &Range<usize>, limit: usize) -> String {
 
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 8] = [
+    const WORDS: [(&str, &str); 9] = [
         ("expected usize", "expected a whole number, 0 or more"),
         ("expected u64", "expected a whole number, 0 or more"),
         (
@@ -46,6 +46,7 @@ pub fn plain(message: &str) -> String {
         ),
         ("expected struct Keys", "expected a section"),
         ("expected a sequence", "expected a list"),
+        ("missing field", "missing key"),
         ("\n", ", "),
     ];
     let message = message.trim_end().to_owned();
@@ -116,7 +117,7 @@ mod tests {
         let unknown =
             Unknown::parse("unknown field `epoch`, expected one of `epochs`, `batch_size`");
         assert_eq!(
-            unknown.map(|unknown| unknown.suggestion("it can hold")),
+            unknown.map(|unknown| unknown.suggestion("the keys there are")),
             Some("; did you mean `epochs`?".to_owned())
         );
         let unknown = Unknown::parse("unknown variant `zzz`, expected `query` or `key`");

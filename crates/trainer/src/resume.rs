@@ -36,8 +36,8 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
         .map(|(key, before, now)| format!("{key} was {before} and would be {now}"))
         .collect();
     Err(Failure::Input(format!(
-        "the run in {} cannot be resumed with other settings: {}; only training.epochs may grow and [checkpoint] \
-         may change; start a new run with another --run",
+        "the run in {} cannot be resumed with other settings: {}; only a larger training.epochs and \
+         changes to [checkpoint] are allowed; start a new run with another --run",
         run.path().display(),
         list.join(", ")
     )))
@@ -117,7 +117,7 @@ pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Check
     let step = checkpoint.progress.step;
     if step > experiment.steps() {
         return Err(Failure::Input(format!(
-            "the run in {} is at step {step} already, more than the {} steps of training.epochs = {}",
+            "the run in {} is already at step {step}, more than the {} steps of training.epochs = {}",
             run.path().display(),
             experiment.steps(),
             experiment.config.training.epochs

@@ -61,7 +61,7 @@ impl RunDir {
         }
         fs::create_dir(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => Failure::Input(format!(
-                "the run directory {} exists already, and a run never overwrites another; \
+                "the run directory {} already exists, and a run never overwrites another; \
                  choose a new one with --run, or resume that run with --resume",
                 path.display()
             )),

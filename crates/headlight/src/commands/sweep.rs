@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let results = Results::open(&out, &plan, runs.clone(), busy)?;
     if results.finished > 0 {
         note(&format!(
-            "{} of {} runs are in {} already; skipping them",
+            "{} of {} runs are already in {}; skipping them",
             results.finished,
             runs.len(),
             out.display()

@@ -32,7 +32,7 @@ const SCRIPTS: [&str; 13] = [
 ];
 
 impl Page {
-    /// The page as HTML, for any browser of 2023 or later, without a network. Empty for a page without
+    /// The page as HTML, for any browser from 2023 or later, without a network. Empty for a page without
     /// runs.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
     let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
     let mut paragraphs = vec![
         format!(
-            "{runs} runs{failed}; {learned} learned: held-out F1 reached 0.99 ({})",
+            "{runs} runs{failed}; {learned} learned ({}): held-out F1 reached 0.99",
             share(learned, runs)
         ),
         format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),

@@ -67,7 +67,7 @@ function bars() {
 function missing() {
   const names = facts.vectors.map(stepName);
   const buttons = facts.vectors.map((step) => make("button", { type: "button", onclick: () => change({ step }, true) }, `Go to step ${stepName(step)}`));
-  return make("div", { class: "stage note" }, make("p", {}, `Query, key, value and context vectors, embeddings and residuals of this page are for steps ${names.join(" and ")} only.`), ...buttons);
+  return make("div", { class: "stage note" }, make("p", {}, `This page has query, key, value and context vectors, embeddings and residuals for steps ${names.join(" and ")} only.`), ...buttons);
 }
 
 // The vector of a position, of one head.
