@@ -191,7 +191,7 @@ impl<R: Read + Seek> NpzReader<R> {
     fn too_much(&self, member: &str) -> NpzError {
         let left = size(self.left);
         let reason = format!(
-            "it inflates to more than the {left} left of the limit for an archive of this size; \
+            "it inflates to more than {left}, all that is left of the limit for an archive of this size; \
              if its size is right, save it uncompressed (numpy.savez)"
         );
         unreadable(member, reason)
