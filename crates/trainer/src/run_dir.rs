@@ -378,7 +378,12 @@ impl RunDir {
 }
 
 fn not_a_run(path: &Path) -> Failure {
-    Failure::reading(path, "it is not a run directory (it holds no config.toml)")
+    let reason = if path.exists() {
+        "it is not a run directory (it holds no config.toml)"
+    } else {
+        "there is no such folder"
+    };
+    Failure::reading(path, reason)
 }
 
 /// Refuses pipes and devices: to open one could block.
