@@ -109,7 +109,30 @@ mod tests {
         assert_eq!(line_and_column(text, 9), (2, 3));
         assert_eq!(line_and_column(text, 1000), (3, 1));
         assert_eq!(excerpt(text, &(6..8), 100), "\n  2 | µ = \"x\"\n    | ^");
-        assert_eq!(excerpt(text, &(6..8), 5), "");
+        assert_eq!(excerpt(text, &(6..8), 8), "\n  2 | µ = \"x\"\n    | ^");
+        assert_eq!(excerpt(text, &(6..8), 7), "");
+    }
+
+    #[test]
+    fn a_mark_ends_with_its_line() {
+        let text = format!("{}a = [1,\n  2]\n", "\n".repeat(9));
+        assert_eq!(
+            excerpt(&text, &(13..21), 100),
+            "\n  10 | a = [1,\n     |     ^^^"
+        );
+        assert_eq!(
+            excerpt(&text, &(14..15), 100),
+            "\n  10 | a = [1,\n     |      ^"
+        );
+    }
+
+    #[test]
+    fn types_are_in_plain_words() {
+        assert_eq!(
+            plain("invalid type: string \"x\",\nexpected usize\n"),
+            "invalid type: string \"x\",, expected a whole number, 0 or more"
+        );
+        assert_eq!(plain("missing field `epochs`"), "missing key `epochs`");
     }
 
     #[test]
