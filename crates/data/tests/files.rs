@@ -165,7 +165,7 @@ fn bad_rows_are_named_with_their_place() {
         (
             "cls.csv",
             format!("{header}train,0,7,3\n"),
-            "line 2: a sample starts with [CLS] = 0",
+            "line 2: all samples must start with [CLS] = 0",
         ),
         (
             "split.csv",
