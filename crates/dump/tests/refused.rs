@@ -31,7 +31,7 @@ fn impossible_dumps_are_refused() {
             |dump| dump.attention_weights[191] = 0.25,
             "2.5e-1 away from 1",
         ),
-        (|dump| dump.meta.version = 2, "version 2"),
+        (|dump| dump.meta.version = 2, "version is 2"),
         (
             |dump| dump.meta.samples.truncate(1),
             "2 samples, but its meta.json has 1 `samples` and 2",
@@ -62,7 +62,7 @@ fn impossible_dumps_are_refused() {
         change(&mut dump);
         let message = refusal(npz(&dump));
         assert!(message.contains(part), "`{part}`: {message}");
-        assert_eq!(dump.check().is_err(), part != "version 2");
+        assert_eq!(dump.check().is_err(), part != "version is 2");
     }
 }
 
