@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn types_are_in_plain_words() {
         assert_eq!(
-            plain("invalid type: string \"x\",\nexpected usize\n"),
-            "invalid type: string \"x\",, expected a whole number, 0 or more"
+            plain("invalid type: string \"x\"\nexpected usize\n"),
+            "invalid type: string \"x\", expected a whole number, 0 or more"
         );
         assert_eq!(plain("missing field `epochs`"), "missing key `epochs`");
     }

@@ -381,7 +381,7 @@ fn not_a_run(path: &Path) -> Failure {
     let reason = if path.exists() {
         "it is not a run directory (it holds no config.toml)"
     } else {
-        "there is no such folder"
+        "the folder does not exist"
     };
     Failure::reading(path, reason)
 }
