@@ -173,7 +173,10 @@ impl TryFrom<Keys> for DatasetConfig {
                         .to_owned(),
                 );
             }
-            (None, None) => return Err("missing key `samples`".to_owned()),
+            (None, None) => return Err(
+                "missing key `samples` or `file`: samples are either generated or read from a file"
+                    .to_owned(),
+            ),
             (None, Some(_)) if keys.rule.is_none() => {
                 return Err(
                     "missing key `rule`: generated samples need a rule for their labels".to_owned(),

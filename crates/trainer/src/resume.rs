@@ -4,6 +4,7 @@ use std::io::Read;
 
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
+use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -52,6 +53,15 @@ pub fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
         .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
 }
 
+/// A checkpoint's config with the default of each key that it lacks, because an older Headlight wrote it. A
+/// config that this Headlight cannot read stays as it is, so that the differences name its keys.
+fn with_defaults(config: &Value) -> Result<Value, Failure> {
+    match ExperimentConfig::deserialize(config) {
+        Ok(config) => json(&config),
+        Err(_) => Ok(config.clone()),
+    }
+}
+
 /// Adds to `found` every key under which two values differ, with both values as JSON.
 pub fn find_differences(
     key: &str,
@@ -94,7 +104,7 @@ pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Check
     })?;
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
     let before = match &found {
-        Some(checkpoint) => checkpoint.config.clone(),
+        Some(checkpoint) => with_defaults(&checkpoint.config)?,
         None => json(&run.config()?)?,
     };
     check_config(run, &before, &experiment.config)?;

@@ -4,6 +4,7 @@ use std::env;
 use std::path::Path;
 use std::thread;
 
+use headlight_inspector::counted;
 use headlight_sweep::{
     Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
 };
@@ -118,7 +119,7 @@ fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
         || "two classes from a file".to_owned(),
         headlight_data::LabelRule::describe,
     );
-    let title = format!("{} runs: {task}", summary.runs());
+    let title = format!("{}: {task}", counted(summary.runs(), "run"));
     write_atomically(&picture, |file| {
         std::io::Write::write_all(file, summary.picture(&title).as_bytes())
     })?;
