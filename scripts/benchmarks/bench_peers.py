@@ -15,8 +15,8 @@ repetition and in turn, so that other load on the machine affects all alike. Fig
 cold            from the start of the process to the trained weights, including imports, data and compilation
                 (torch.compile starts with an empty cache); for Headlight all of `headlight train`: data,
                 training, evaluation, dumps and report
-warm            another whole training in the same process, already compiled, from fresh weights. The order of
-                batches is prepared before (Keras shuffles itself), and nothing is evaluated. For Headlight
+warm            another whole training in the same process, already compiled, from fresh weights. The batch
+                order is prepared before (Keras shuffles by itself), and nothing is evaluated. For Headlight:
                 the wall time of `headlight sweep` divided by its seeds, including start, data, order and
                 evaluation
 step            warm divided by the steps; for Headlight steps alone, as criterion measures them

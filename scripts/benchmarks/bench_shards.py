@@ -2,8 +2,8 @@
 
     python3 scripts/benchmarks/bench_shards.py target/release/headlight
 
-Rounds are interleaved. Prints the least wall and processor time of each, because other programs may use the machine,
-and their ratio to the unsplit sweep.
+Rounds are interleaved. Prints the least wall and processor time of each number of shards, because other programs may
+use the machine, and the ratio to the unsplit sweep.
 """
 
 import os

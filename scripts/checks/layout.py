@@ -2,10 +2,10 @@
 
     python3 scripts/checks/layout.py
 
-A file names another if it uses an item of it, by a `use` or by a path. Names that a file only hands on
-(`pub use`) are followed to the file that defines them; tests inside a file do not count. A circle is a set of
-files that name each other, over any number of files. The script prints each circle with the names that tie
-it, and ends with exit code 1 if there is one, or if a crate is too large.
+A file names another if it uses an item of it, by a `use` or by a path. Names that a file only re-exports
+(`pub use`) are followed to the file that defines them. Tests inside a file do not count. A circle is a set of
+files that name each other, directly or through other files. The script prints each circle with the names that
+tie it. It ends with exit code 1 if there is a circle or if a crate is too large.
 """
 
 import pathlib

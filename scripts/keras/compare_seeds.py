@@ -5,8 +5,8 @@
 
 Prints a Markdown table: for each column the mean of each file with its 95% confidence interval
 (Student's t), and the p-value of a two-sample Kolmogorov-Smirnov test. Exits with 1 if any p is
-below 0.01. With 21 columns, many of them correlated, that also happens by chance: in at most a
-fifth of the comparisons of two files from one distribution.
+below 0.01. There are 21 columns, many of them correlated, so this also happens by chance, in at most
+a fifth of the comparisons of two files from one distribution.
 
 A .jsonl file is a sweep's: its `epoch_loss` and both `attention_` fields are lists. You can also compare
 two of Keras's tables.

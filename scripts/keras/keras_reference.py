@@ -17,17 +17,17 @@ Parameters have Headlight's names and shapes. In the file:
 Keras draws the initial weights; the batch order is NumPy's, so that it can be stored and repeated.
 The steps are `train_on_batch` with the compiled Adam. `binary_crossentropy` gets probabilities but
 computes from logits: `Dense(activation="sigmoid")` leaves them on the tensor as `_keras_logits`,
-and Keras's TensorFlow backend prefers them. So the clipping at 1e-7
-of bare probabilities affects neither losses nor gradients; each run checks that in `loss_is_from_logits`.
+and Keras's TensorFlow backend prefers them. So the clipping of bare probabilities at 1e-7 affects
+neither losses nor gradients; each run checks that in `loss_is_from_logits`.
 
 Keras on TensorFlow differs from Adam as published in two ways. It adds epsilon before the bias
 correction. And the gradient of an embedding is a list of rows, which it squares before it sums the
 rows of one token, so the second moment of [CLS] is smaller.
 
 The biases of the keys have no effect: a softmax ignores what all scores of a row have in common.
-Their gradients are rounding, and so are their values: oneDNN's order of sums changed them by 9e-5, and
-all else by 3e-6. `--check` leaves them out, and subtracts their part from keys and scores before it
-compares these.
+Their gradients are rounding errors, and so are their values: oneDNN's order of sums changed them by
+9e-5, and all else by 3e-6. `--check` skips them, and subtracts their part from keys and scores before
+it compares these.
 """
 
 import argparse

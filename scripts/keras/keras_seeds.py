@@ -7,9 +7,9 @@ The dataset is the same for every seed; `keras.utils.set_random_seed(seed)` is c
 batch order and the weights are drawn. Seeds that the file already has are skipped.
 
 loss_1 to loss_3 are the losses that Keras reports for the epochs: the mean over an epoch's batches,
-each before its own step. All else is measured on the 8,000 training samples with the final weights: final_loss is
-the mean binary cross-entropy, in float64 from the logits; min_positive and max_negative are
-probabilities; attention_positive_P and attention_negative_P are the mean weight that [CLS] gives
+each before its own step. All else is measured on the 8,000 training samples with the final weights.
+final_loss is the mean binary cross-entropy, in float64 from the logits. min_positive and max_negative
+are probabilities. attention_positive_P and attention_negative_P are the mean weight that [CLS] gives
 position P, by class.
 """
 

@@ -2,7 +2,8 @@
 
     from notebook_keras import build_model, dataset, from_headlight, internals, to_headlight
 
-`to_headlight` converts from Keras, `from_headlight` to Keras; `keras_weights.py` does both for files. The layers and their names are the notebook's.
+`to_headlight` converts from Keras, `from_headlight` to Keras; `keras_weights.py` does both for files.
+The layers and their names are the notebook's.
 
 Keras seeds its initialisers from Python's `random`, which the notebook leaves unseeded:
 its `tf.random.set_seed(0)` fixes only the batch order. `keras.utils.set_random_seed` fixes both.

@@ -136,7 +136,10 @@ impl ModelConfig {
             ("n_layers", self.n_layers, 64),
         ] {
             if !(1..=limit).contains(&size) {
-                return invalid(key, format!("{key} is {size}; it can be 1 to {limit}"));
+                return invalid(
+                    key,
+                    format!("{key} is {size}; it must be from 1 to {limit}"),
+                );
             }
         }
         if !self.d_model.is_multiple_of(self.n_heads) {
@@ -161,7 +164,7 @@ impl ModelConfig {
             return invalid(
                 "d_ff",
                 format!(
-                    "d_ff is {}; it can be 0 (no feed-forward layer) to 16384",
+                    "d_ff is {}; it must be from 0 (no feed-forward layer) to 16384",
                     self.d_ff
                 ),
             );

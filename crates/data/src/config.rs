@@ -111,7 +111,7 @@ impl DatasetConfig {
         match (positive_rate, generator) {
             (Some(_), Generator::Numpy) => invalid(
                 "positive_rate",
-                "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or drop positive_rate",
+                "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or remove positive_rate",
             ),
             (Some(rate), Generator::Chacha) if rate > 1.0 => invalid(
                 "positive_rate",
@@ -127,7 +127,7 @@ impl DatasetConfig {
             // Every rule holds for a sample of one repeated token.
             (Some(rate), Generator::Chacha) if rate < 1.0 && vocab_size == 2 => invalid(
                 "positive_rate",
-                "with vocab_size = 2 there is only one sample, and it is positive; raise vocab_size",
+                "with vocab_size = 2 only one sample is possible, and it is positive; raise vocab_size",
             ),
             _ => Ok(()),
         }
@@ -168,16 +168,18 @@ impl TryFrom<Keys> for DatasetConfig {
             }
             (Some(_), _) => {
                 return Err(
-                    "`file` excludes `generator`, `samples` and `positive_rate`: \
-                     samples are read from a file or generated; remove one or the other"
+                    "`file` cannot be combined with `generator`, `samples` or `positive_rate`: \
+                     samples are either read from a file or generated; remove one or the other"
                         .to_owned(),
                 );
             }
-            (None, None) => return Err("missing field `samples`".to_owned()),
+            (None, None) => return Err(
+                "missing key `samples` or `file`: samples are either generated or read from a file"
+                    .to_owned(),
+            ),
             (None, Some(_)) if keys.rule.is_none() => {
                 return Err(
-                    "missing field `rule`: generated samples need a rule for their labels"
-                        .to_owned(),
+                    "missing key `rule`: generated samples need a rule for their labels".to_owned(),
                 );
             }
             (None, Some(samples)) => Source::Generated {

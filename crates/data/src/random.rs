@@ -1,8 +1,8 @@
 //! All randomness of Headlight: `ChaCha8(seed, stream)`, on the host.
 //!
 //! The traits and the seeding are `rand`'s. Ranges, fractions and shuffles are written out below:
-//! `rand` may change in any minor version which values these give for a seed, and Headlight promises
-//! the same ones for ever.
+//! those of `rand` may give other values for a seed in any minor version, and Headlight promises the
+//! same values for ever.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -145,7 +145,7 @@ impl LabelRule {
             Err(InvalidValue::new(
                 key,
                 format!(
-                    "position {position} is outside the sample; tokens stand at {from} to {to} ({cls_position} is [CLS])"
+                    "position {position} is outside the sample; tokens are at positions {from} to {to} ({cls_position} is [CLS])"
                 ),
             ))
         };
@@ -182,11 +182,11 @@ impl LabelRule {
     pub fn describe(&self) -> String {
         match self {
             Self::TokenAtPosition { token, position } => {
-                format!("token {token} stands at position {position}")
+                format!("token {token} is at position {position}")
             }
-            Self::TokenAnywhere { token } => format!("token {token} stands anywhere"),
+            Self::TokenAnywhere { token } => format!("token {token} is at any position"),
             Self::TokenBeforeToken { first, second } => {
-                format!("token {first} stands before token {second}")
+                format!("token {first} comes before token {second}")
             }
             Self::EqualPositions { first, second } => {
                 format!("positions {first} and {second} hold the same token")
@@ -198,9 +198,9 @@ impl LabelRule {
     pub fn deciding_place(&self) -> String {
         match self {
             Self::TokenAtPosition { position, .. } => format!("position {position}"),
-            Self::TokenAnywhere { token } => format!("token {token}, where it stands"),
+            Self::TokenAnywhere { token } => format!("token {token}, wherever it is"),
             Self::TokenBeforeToken { first, second } => {
-                format!("tokens {first} and {second}, where they stand")
+                format!("tokens {first} and {second}, wherever they are")
             }
             Self::EqualPositions { first, second } => {
                 format!("positions {first} and {second} together")

@@ -91,7 +91,7 @@ fn splits_are_checked_against_a_config() {
         ),
         (
             |config| config.rule = Some(LabelRule::TokenAnywhere { token: 1 }),
-            &["a.csv: ", "data.rule (token 1 stands anywhere) gives"],
+            &["a.csv: ", "data.rule (token 1 is at any position) gives"],
         ),
     ];
     for (change, parts) in changes {
@@ -165,7 +165,7 @@ fn bad_rows_are_named_with_their_place() {
         (
             "cls.csv",
             format!("{header}train,0,7,3\n"),
-            "line 2: a sample starts with [CLS] = 0",
+            "line 2: all samples must start with [CLS] = 0",
         ),
         (
             "split.csv",
@@ -181,7 +181,7 @@ fn bad_rows_are_named_with_their_place() {
         (
             "ragged.jsonl",
             "{\"label\":0,\"tokens\":[0,1]}\n{\"label\":0,\"tokens\":[0]}\n".to_owned(),
-            "line 2: 1 tokens, where the first sample has 2",
+            "line 2: the sample has 1 tokens, but the first one has 2",
         ),
         (
             "key.jsonl",

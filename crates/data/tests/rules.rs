@@ -131,7 +131,7 @@ fn parameters_that_do_not_fit_are_named() {
                 position: 7,
             },
             "rule.position",
-            "tokens stand at 1 to 6",
+            "tokens are at positions 1 to 6",
         ),
         (
             TokenAtPosition {
@@ -213,14 +213,14 @@ fn each_rule_in_words() {
                 token: 42,
                 position: 3,
             },
-            "token 42 stands at position 3",
+            "token 42 is at position 3",
             "position 3",
             Some(vec![3]),
         ),
         (
             TokenAnywhere { token: 42 },
-            "token 42 stands anywhere",
-            "token 42, where it stands",
+            "token 42 is at any position",
+            "token 42, wherever it is",
             None,
         ),
         (
@@ -228,8 +228,8 @@ fn each_rule_in_words() {
                 first: 4,
                 second: 2,
             },
-            "token 4 stands before token 2",
-            "tokens 4 and 2, where they stand",
+            "token 4 comes before token 2",
+            "tokens 4 and 2, wherever they are",
             None,
         ),
         (

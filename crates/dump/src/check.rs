@@ -28,7 +28,7 @@ impl AttentionDump {
         let worst = self.worst_row_sum();
         if worst > ROW_SUM_TOLERANCE {
             return Err(DumpError::Content(format!(
-                "a row of its attention weights is {worst:e} away from a sum of 1"
+                "the sum of a row of its attention weights is {worst:e} away from 1"
             )));
         }
         let samples = self.dims.samples;

@@ -42,7 +42,7 @@ impl AttentionDump {
         let Version { version } = serde_json::from_str(&meta)?;
         if version != u64::from(VERSION) {
             return Err(DumpError::Content(format!(
-                "it is of version {version}; this build reads version {VERSION}"
+                "its format version is {version}; this build reads version {VERSION}"
             )));
         }
         let mut dump = Self {

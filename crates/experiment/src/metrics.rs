@@ -355,21 +355,20 @@ impl Tally {
         let ratio = |part: usize, whole: usize| (whole > 0).then(|| part as f64 / whole as f64);
         let wrong = self.false_positives + self.false_negatives;
         let found = self.true_positives;
-        // In the order of `Metric`.
-        let values = [
-            Some(self.loss / self.samples as f64),
-            ratio(self.samples - wrong, self.samples),
-            ratio(found, found + self.false_positives),
-            ratio(found, found + self.false_negatives),
-            ratio(2 * found, 2 * found + wrong),
-            self.min_positive,
-            self.max_negative,
-            self.positive.mean(self.positive.paid),
-            self.negative.mean(self.negative.paid),
-            self.positive.mean(self.positive.uniform),
-            self.negative.mean(self.negative.uniform),
-        ];
-        (self.samples > 0).then_some(EvalMetrics(values))
+        let value = |info: MetricInfo| match info.metric {
+            Metric::Loss => Some(self.loss / self.samples as f64),
+            Metric::Accuracy => ratio(self.samples - wrong, self.samples),
+            Metric::Precision => ratio(found, found + self.false_positives),
+            Metric::Recall => ratio(found, found + self.false_negatives),
+            Metric::F1 => ratio(2 * found, 2 * found + wrong),
+            Metric::MinPositive => self.min_positive,
+            Metric::MaxNegative => self.max_negative,
+            Metric::AttentionPositive => self.positive.mean(self.positive.paid),
+            Metric::AttentionNegative => self.negative.mean(self.negative.paid),
+            Metric::UniformPositive => self.positive.mean(self.positive.uniform),
+            Metric::UniformNegative => self.negative.mean(self.negative.uniform),
+        };
+        (self.samples > 0).then(|| EvalMetrics(METRICS.map(value)))
     }
 }
 

@@ -27,13 +27,6 @@ struct Problem {
 
 impl Problem {
     fn new(shape: Shape) -> Self {
-        let adam = Adam {
-            learning_rate: 1e-3,
-            beta_1: 0.9,
-            beta_2: 0.999,
-            epsilon: 1e-7,
-            per_occurrence: true,
-        };
         let weights: Vec<f32> = (0..shape.parameter_count())
             .map(|i| spread(i) - 0.5)
             .collect();
@@ -42,7 +35,7 @@ impl Problem {
             _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
         };
         Self {
-            model: Model::new(shape, 1e-6, adam, &weights).unwrap(),
+            model: Model::new(shape, 1e-6, Adam::default(), &weights).unwrap(),
             tokens: (0..SAMPLES * shape.positions).map(token).collect(),
             labels: (0..SAMPLES).map(|i| spread(3 * i) < 0.02).collect(),
             // Not in order of memory, as a shuffled epoch is not.

@@ -12,13 +12,6 @@ fn spread(index: usize) -> f32 {
 }
 
 fn fingerprint(shape: Shape, instructions: Instructions) -> u64 {
-    let adam = Adam {
-        learning_rate: 1e-3,
-        beta_1: 0.9,
-        beta_2: 0.999,
-        epsilon: 1e-7,
-        per_occurrence: true,
-    };
     let weights: Vec<f32> = (0..shape.parameter_count())
         .map(|i| 0.6 * (spread(i) - 0.5))
         .collect();
@@ -33,7 +26,7 @@ fn fingerprint(shape: Shape, instructions: Instructions) -> u64 {
         tokens: &tokens,
         labels: &labels,
     };
-    let mut model = Model::new(shape, 1e-6, adam, &weights)
+    let mut model = Model::new(shape, 1e-6, Adam::default(), &weights)
         .unwrap()
         .with_instructions(instructions);
     let order: Vec<u32> = (0..8000).collect();

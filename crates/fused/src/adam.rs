@@ -21,6 +21,19 @@ pub struct Adam {
     pub per_occurrence: bool,
 }
 
+/// Keras's defaults.
+impl Default for Adam {
+    fn default() -> Self {
+        Self {
+            learning_rate: 1e-3,
+            beta_1: 0.9,
+            beta_2: 0.999,
+            epsilon: 1e-7,
+            per_occurrence: true,
+        }
+    }
+}
+
 /// Running means over all parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {

@@ -9,7 +9,7 @@
 //! use headlight_fused::{Adam, Model, Samples, Shape};
 //!
 //! let shape = Shape { vocab_size: 3, positions: 2, d_model: 4, n_heads: 1 };
-//! let adam = Adam { learning_rate: 1e-2, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-7, per_occurrence: true };
+//! let adam = Adam { learning_rate: 1e-2, ..Adam::default() };
 //! let weights: Vec<f32> = (0..shape.parameter_count()).map(|i| (i as f32).sin() / 2.0).collect();
 //! let mut model = Model::new(shape, 1e-6, adam, &weights)?;
 //!
@@ -29,7 +29,7 @@
 //!
 //! # Derivation
 //!
-//! The formulas are for one head. Of several heads, each has its own `u`, softmax and average. The input
+//! The formulas are for one head. With several heads, each has its own `u`, softmax and average. The input
 //! at position `j` of a sample is the row `x_j = token_embedding[token_j] + position_embedding[j]`. There
 //! is one block, and the classifier reads `[CLS]` alone. So only the attention row of `[CLS]` matters,
 //! and `x_0` is the same for all samples. With `s = 1 / sqrt(d_head)`, or another scale:

@@ -189,7 +189,10 @@ impl Model {
     /// model's vocabulary and length.
     pub fn step(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
         self.check(samples, batch);
-        self.dispatch(Step(Differentiate { samples, batch }))
+        let loss = self.dispatch(Differentiate { samples, batch });
+        let instructions = self.instructions;
+        instructions.run(Update(self));
+        loss
     }
 
     /// The gradient of a batch's loss. Does not change the parameters.
@@ -274,15 +277,15 @@ impl<T: Task, S: Size, const TILE: usize> Body for SizedTask<'_, T, S, TILE> {
     }
 }
 
-/// A step of Adam.
-struct Step<'a>(Differentiate<'a>);
+/// Moves the parameters against the gradient that the model holds. One copy serves all sizes of rows.
+struct Update<'a>(&'a mut Model);
 
-impl Task for Step<'_> {
-    type Output = f32;
+impl Body for Update<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> f32 {
-        let loss = self.0.run::<S, TILE>(model, size);
+    fn run(self) {
+        let model = self.0;
         model.moments.update(
             &model.adam,
             &mut model.parameters,
@@ -290,7 +293,6 @@ impl Task for Step<'_> {
             &mut model.squares,
         );
         model.scratch.prepared = false;
-        loss
     }
 }
 

@@ -4,13 +4,12 @@
 use headlight_fused::{Adam, Instructions, Model, Predictions, Samples, Shape};
 use proptest::prelude::*;
 
-const ADAM: Adam = Adam {
-    learning_rate: 1e-2,
-    beta_1: 0.9,
-    beta_2: 0.999,
-    epsilon: 1e-7,
-    per_occurrence: true,
-};
+fn adam() -> Adam {
+    Adam {
+        learning_rate: 1e-2,
+        ..Adam::default()
+    }
+}
 
 /// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
 fn spread(index: usize) -> f32 {
@@ -44,7 +43,7 @@ fn problem(shape: Shape, samples: usize) -> Problem {
 
 impl Problem {
     fn model(&self) -> Model {
-        Model::new(self.shape, 1e-6, ADAM, &self.weights).unwrap()
+        Model::new(self.shape, 1e-6, adam(), &self.weights).unwrap()
     }
 
     fn samples(&self) -> Samples<'_> {
@@ -196,7 +195,7 @@ fn bytes_are_pinned() {
         let problem = problem(shape, 50);
         let adam = Adam {
             per_occurrence,
-            ..ADAM
+            ..adam()
         };
         let mut model = Model::new(shape, 1e-6, adam, &problem.weights)
             .unwrap()

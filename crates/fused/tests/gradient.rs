@@ -91,11 +91,8 @@ fn loss(shape: Shape, parameters: &[f64], tokens: &[u32], labels: &[bool]) -> f6
 
 fn adam(per_occurrence: bool) -> Adam {
     Adam {
-        learning_rate: 1e-3,
-        beta_1: 0.9,
-        beta_2: 0.999,
-        epsilon: 1e-7,
         per_occurrence,
+        ..Adam::default()
     }
 }
 

@@ -5,13 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use headlight_fused::{Adam, Instructions, InvalidShape, Model, Samples, Shape, State};
 
-const ADAM: Adam = Adam {
-    learning_rate: 1e-2,
-    beta_1: 0.9,
-    beta_2: 0.999,
-    epsilon: 1e-7,
-    per_occurrence: true,
-};
+fn adam() -> Adam {
+    Adam {
+        learning_rate: 1e-2,
+        ..Adam::default()
+    }
+}
 
 const SHAPE: Shape = Shape {
     vocab_size: 4,
@@ -21,7 +20,7 @@ const SHAPE: Shape = Shape {
 };
 
 fn model() -> Model {
-    Model::new(SHAPE, 1e-6, ADAM, &vec![0.1; SHAPE.parameter_count()]).unwrap()
+    Model::new(SHAPE, 1e-6, adam(), &vec![0.1; SHAPE.parameter_count()]).unwrap()
 }
 
 #[test]
@@ -65,7 +64,7 @@ fn wrong_samples_and_states() {
         "a token too high"
     );
 
-    let short = catch_unwind(|| Model::new(SHAPE, 1e-6, ADAM, &[0.0]).is_ok());
+    let short = catch_unwind(|| Model::new(SHAPE, 1e-6, adam(), &[0.0]).is_ok());
     assert!(short.is_err());
     let restored = |state: State| {
         let mut model = model();

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use headlight_experiment::metrics::{Metric, StepMetrics};
-use headlight_inspector::ColourMode;
+use headlight_inspector::{ColourMode, counted};
 use headlight_trainer::files::note;
 use headlight_trainer::run_report::number;
 use headlight_trainer::run_writer::Display;
@@ -106,7 +106,9 @@ impl SweepDisplay {
         self.bar.finish_and_clear();
         if runs > 0 {
             note(&format!(
-                "{runs} runs in {seconds:.2} s on {threads} threads: {:.0} runs/s",
+                "{} in {seconds:.2} s on {}: {:.0} runs/s",
+                counted(runs as usize, "run"),
+                counted(threads, "thread"),
                 runs as f64 / seconds
             ));
         }

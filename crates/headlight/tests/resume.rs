@@ -10,6 +10,8 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use headlight_trainer::checkpoint::Checkpoint;
+
 use common::runs::{assert_same, attempt, command, copy, files, finish, half, newest};
 use common::{Delays, Finished, ended, folder, refused, refuses, run, send, text};
 
@@ -91,6 +93,23 @@ fn a_damaged_checkpoint_is_skipped() {
     let before = fs::read(damaged.join("metrics.jsonl")).unwrap();
     refused(&attempt(&damaged, "fused", &[]), &["--run"]);
     assert_eq!(fs::read(damaged.join("metrics.jsonl")).unwrap(), before);
+}
+
+/// A checkpoint of an older Headlight has no value for a key that was added since; the key's default holds then.
+#[test]
+fn a_key_that_a_checkpoint_lacks_has_its_default() {
+    let folder = folder("older");
+    let run = half(&folder, "fused");
+    let path = newest(&run);
+    let bytes = fs::read(&path).unwrap();
+    let mut checkpoint = Checkpoint::decode(&bytes).unwrap();
+    let training = checkpoint.config["training"].as_object_mut().unwrap();
+    assert!(training.remove("beta_1").is_some());
+    fs::write(&path, checkpoint.encode().unwrap()).unwrap();
+    let other = ["training.epochs=4", "training.beta_1=0.8"];
+    let other = resumed_with(&run, &other);
+    refused(&other, &["training.beta_1", "0.9", "0.8"]);
+    ended(&finish(&run, "fused", &[]), 0, &["100", "200"]);
 }
 
 /// A run whose metrics were edited cannot be resumed from a checkpoint after the edit.

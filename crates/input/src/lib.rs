@@ -76,7 +76,9 @@ pub fn check_kind(path: &Path) -> io::Result<()> {
 
 fn too_large(limit: u64) -> io::Error {
     let limit = size(limit);
-    refused(&format!("it is larger than {limit}, the most that is read"))
+    refused(&format!(
+        "it is larger than {limit}, the largest size that is read"
+    ))
 }
 
 fn refused(reason: &str) -> io::Error {

@@ -32,7 +32,7 @@ pub fn excerpt(text: &str, span: &Range<usize>, limit: usize) -> String {
 
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 8] = [
+    const WORDS: [(&str, &str); 9] = [
         ("expected usize", "expected a whole number, 0 or more"),
         ("expected u64", "expected a whole number, 0 or more"),
         (
@@ -46,6 +46,7 @@ pub fn plain(message: &str) -> String {
         ),
         ("expected struct Keys", "expected a section"),
         ("expected a sequence", "expected a list"),
+        ("missing field", "missing key"),
         ("\n", ", "),
     ];
     let message = message.trim_end().to_owned();
@@ -108,7 +109,30 @@ mod tests {
         assert_eq!(line_and_column(text, 9), (2, 3));
         assert_eq!(line_and_column(text, 1000), (3, 1));
         assert_eq!(excerpt(text, &(6..8), 100), "\n  2 | µ = \"x\"\n    | ^");
-        assert_eq!(excerpt(text, &(6..8), 5), "");
+        assert_eq!(excerpt(text, &(6..8), 8), "\n  2 | µ = \"x\"\n    | ^");
+        assert_eq!(excerpt(text, &(6..8), 7), "");
+    }
+
+    #[test]
+    fn a_mark_ends_with_its_line() {
+        let text = format!("{}a = [1,\n  2]\n", "\n".repeat(9));
+        assert_eq!(
+            excerpt(&text, &(13..21), 100),
+            "\n  10 | a = [1,\n     |     ^^^"
+        );
+        assert_eq!(
+            excerpt(&text, &(14..15), 100),
+            "\n  10 | a = [1,\n     |      ^"
+        );
+    }
+
+    #[test]
+    fn types_are_in_plain_words() {
+        assert_eq!(
+            plain("invalid type: string \"x\"\nexpected usize\n"),
+            "invalid type: string \"x\", expected a whole number, 0 or more"
+        );
+        assert_eq!(plain("missing field `epochs`"), "missing key `epochs`");
     }
 
     #[test]
@@ -116,7 +140,7 @@ mod tests {
         let unknown =
             Unknown::parse("unknown field `epoch`, expected one of `epochs`, `batch_size`");
         assert_eq!(
-            unknown.map(|unknown| unknown.suggestion("it can hold")),
+            unknown.map(|unknown| unknown.suggestion("the keys there are")),
             Some("; did you mean `epochs`?".to_owned())
         );
         let unknown = Unknown::parse("unknown variant `zzz`, expected `query` or `key`");

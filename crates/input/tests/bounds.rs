@@ -47,7 +47,10 @@ fn a_file_at_its_limit_is_read_and_one_beyond_is_not() {
         read(&path, 1023).unwrap_err().to_string(),
         open(&path, 1023).unwrap_err().to_string(),
     ] {
-        assert_eq!(message, "it is larger than 1 KiB, the most that is read");
+        assert_eq!(
+            message,
+            "it is larger than 1 KiB, the largest size that is read"
+        );
     }
 }
 
@@ -78,7 +81,10 @@ fn a_file_that_grows_beyond_its_limit_is_not_read() {
     let path = Path::new("/proc/self/status");
     assert_eq!(fs::metadata(path).unwrap().len(), 0);
     let message = read(path, 10).unwrap_err().to_string();
-    assert_eq!(message, "it is larger than 1 KiB, the most that is read");
+    assert_eq!(
+        message,
+        "it is larger than 1 KiB, the largest size that is read"
+    );
 }
 
 #[test]

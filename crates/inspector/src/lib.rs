@@ -20,3 +20,4 @@ pub use page::{Evidence, LossPoint, OwnRow, Page, PageRun, SeedComparison, SeedR
 pub use plots::{Heatmap, Histogram, Plot, Quantity};
 pub use png::{PngError, png};
 pub use terminal::ColourMode;
+pub use words::counted;

@@ -18,7 +18,7 @@ pub enum PngError {
     #[error("the picture cannot be drawn: {0}")]
     Svg(#[from] resvg::usvg::Error),
     /// It has no pixels, or too many for the memory.
-    #[error("the picture would have {0} x {1} pixels")]
+    #[error("a picture of {0} x {1} pixels cannot be drawn")]
     Size(u32, u32),
     /// The PNG encoder failed.
     #[error("the picture cannot be encoded: {0}")]

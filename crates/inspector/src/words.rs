@@ -1,7 +1,13 @@
-//! Text measured in columns of a terminal, where wide characters take two and combining ones none.
+//! Counts in words, and text measured in columns of a terminal, where wide characters take two and combining
+//! ones none.
 
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
+
+/// A count and what it counts: `1 run`, `2 runs`.
+pub fn counted(count: usize, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
 
 /// The number of columns that a text takes.
 pub(crate) fn width(text: &str) -> usize {

@@ -18,7 +18,7 @@ pub enum NpzError {
     #[error("it is not an npz archive, or it was cut short ({0})")]
     NotAnArchive(String),
     /// The file is larger than the limit, which is named.
-    #[error("it is larger than {0}, the most that is read")]
+    #[error("it is larger than {0}, the largest size that is read")]
     TooLarge(String),
     /// The archive lacks the member, which is named.
     #[error("it has no member `{0}`")]

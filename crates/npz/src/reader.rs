@@ -159,7 +159,7 @@ impl<R: Read + Seek> NpzReader<R> {
             let limit = size(limit);
             unreadable(
                 file_name,
-                format!("it is larger than {limit}, the most that is read"),
+                format!("it is larger than {limit}, the largest size that is read"),
             )
         } else {
             self.too_much(file_name)
@@ -181,7 +181,8 @@ impl<R: Read + Seek> NpzReader<R> {
             .read_to_end(&mut bytes)
             .map_err(|error| unreadable(file_name, error.to_string()))?;
         if bytes.len() as u64 != declared {
-            let reason = format!("it does not inflate to the {declared} bytes that are declared");
+            let reason =
+                format!("it does not inflate to the {declared} bytes that the archive declares");
             return Err(unreadable(file_name, reason));
         }
         Ok(bytes)
@@ -190,7 +191,7 @@ impl<R: Read + Seek> NpzReader<R> {
     fn too_much(&self, member: &str) -> NpzError {
         let left = size(self.left);
         let reason = format!(
-            "it inflates to more than the {left} left of the limit for an archive of this size; \
+            "it inflates to more than {left}, all that is left of the limit for an archive of this size; \
              if its size is right, save it uncompressed (numpy.savez)"
         );
         unreadable(member, reason)

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
+use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -36,8 +37,8 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
         .map(|(key, before, now)| format!("{key} was {before} and would be {now}"))
         .collect();
     Err(Failure::Input(format!(
-        "the run in {} cannot be resumed with other settings: {}; only training.epochs may grow and [checkpoint] \
-         may change; start a new run with another --run",
+        "the run in {} cannot be resumed with other settings: {}; only a larger training.epochs and \
+         changes to [checkpoint] are allowed; start a new run with another --run",
         run.path().display(),
         list.join(", ")
     )))
@@ -50,6 +51,15 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
 pub fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
     serde_json::to_value(config)
         .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
+}
+
+/// A checkpoint's config with the default of each key that it lacks, because an older Headlight wrote it. A
+/// config that this Headlight cannot read stays as it is, so that the differences name its keys.
+fn with_defaults(config: &Value) -> Result<Value, Failure> {
+    match ExperimentConfig::deserialize(config) {
+        Ok(config) => json(&config),
+        Err(_) => Ok(config.clone()),
+    }
 }
 
 /// Adds to `found` every key under which two values differ, with both values as JSON.
@@ -94,7 +104,7 @@ pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Check
     })?;
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
     let before = match &found {
-        Some(checkpoint) => checkpoint.config.clone(),
+        Some(checkpoint) => with_defaults(&checkpoint.config)?,
         None => json(&run.config()?)?,
     };
     check_config(run, &before, &experiment.config)?;
@@ -117,7 +127,7 @@ pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Check
     let step = checkpoint.progress.step;
     if step > experiment.steps() {
         return Err(Failure::Input(format!(
-            "the run in {} is at step {step} already, more than the {} steps of training.epochs = {}",
+            "the run in {} is already at step {step}, more than the {} steps of training.epochs = {}",
             run.path().display(),
             experiment.steps(),
             experiment.config.training.epochs

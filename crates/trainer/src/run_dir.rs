@@ -61,7 +61,7 @@ impl RunDir {
         }
         fs::create_dir(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => Failure::Input(format!(
-                "the run directory {} exists already, and a run never overwrites another; \
+                "the run directory {} already exists, and a run never overwrites another; \
                  choose a new one with --run, or resume that run with --resume",
                 path.display()
             )),
@@ -378,7 +378,12 @@ impl RunDir {
 }
 
 fn not_a_run(path: &Path) -> Failure {
-    Failure::reading(path, "it is not a run directory (it holds no config.toml)")
+    let reason = if path.exists() {
+        "it is not a run directory (it holds no config.toml)"
+    } else {
+        "the folder does not exist"
+    };
+    Failure::reading(path, reason)
 }
 
 /// Refuses pipes and devices: to open one could block.

@@ -74,7 +74,7 @@ impl RunReport<'_> {
             let epochs = self.config.training.epochs;
             writeln!(
                 text,
-                "Interrupted after {step} steps ({epoch} of {epochs} epochs finished); all figures are of that step.\n"
+                "Interrupted after {step} steps ({epoch} of {epochs} epochs finished); all figures are from that step.\n"
             )?;
         }
         let Some(tracker) = self.tracker else {
@@ -88,7 +88,7 @@ impl RunReport<'_> {
             let evaluations = best.waited;
             writeln!(
                 text,
-                "Stopped after {step} steps, since {name} had not improved for {evaluations} evaluations. "
+                "Stopped after {step} steps, because {name} had not improved for {evaluations} evaluations. "
             )?;
         }
         writeln!(
@@ -127,7 +127,7 @@ impl RunReport<'_> {
         let table = METRICS.iter().filter(|info| info.is_ratio);
         writeln!(
             text,
-            "## Training\n\nBatch loss is the mean over the steps of the epoch so far; all else is measured over \
+            "## Training\n\nBatch loss is the mean over the steps of the epoch so far; the other columns are measured over \
              all training samples after that step.\n"
         )?;
         let labels: Vec<&str> = table.clone().map(|info| info.label).collect();

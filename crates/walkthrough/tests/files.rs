@@ -181,7 +181,7 @@ fn mistakes_are_pointed_at() {
         ),
         ("0.33]", "nan]", "6:1: a value is NaN"),
         ("decimals = 2", "decimals = 9", "`decimals` is 9"),
-        ("decimals = 2", "", "missing field `decimals`"),
+        ("decimals = 2", "", "missing key `decimals`"),
         (
             "decimals = 2\n",
             "decimals = 2\n[[case]]\ntitle = \"c\"\n",

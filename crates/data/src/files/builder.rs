@@ -70,7 +70,7 @@ impl SplitsBuilder {
         let positions = splits.train.positions();
         if tokens.len() != positions {
             return Err(format!(
-                "{place}: {} tokens, where the first sample has {positions}",
+                "{place}: the sample has {} tokens, but the first one has {positions}",
                 tokens.len()
             ));
         }
@@ -83,7 +83,7 @@ impl SplitsBuilder {
         let cls_count = self.tokens.iter().filter(|&&token| token == CLS).count();
         if self.tokens[self.cls_position] != CLS || cls_count != 1 {
             return Err(format!(
-                "{place}: a sample starts with [CLS] = 0, or all samples end with it; no other token is 0"
+                "{place}: all samples must start with [CLS] = 0, or all must end with it; no other token can be 0"
             ));
         }
         let label = match label {

@@ -129,13 +129,13 @@ impl Source {
                 .strip_suffix(unknown.name)
                 .map_or(path, |section| section.trim_end_matches('.'));
             let (key, place) = match section {
-                "" => (unknown.name.to_owned(), "at the top".to_owned()),
+                "" => (unknown.name.to_owned(), "at the top level".to_owned()),
                 _ => (
                     format!("{section}.{}", unknown.name),
                     format!("in [{section}]"),
                 ),
             };
-            let suggestion = unknown.suggestion("it can hold");
+            let suggestion = unknown.suggestion("the keys there are");
             let message = format!("unknown key `{}` {place}{suggestion}", unknown.name);
             return self.locate(&key, &message);
         }
@@ -148,6 +148,14 @@ impl Source {
         let mut latest = self.changes.iter().rev();
         let inside = latest.find(|change| is_within(&change.key, key));
         let key = inside.map_or(key, |change| change.key.as_str());
+        let message = match Unknown::parse(message) {
+            Some(unknown) => format!(
+                "unknown value `{}`{}",
+                unknown.name,
+                unknown.suggestion("it can be")
+            ),
+            None => message.to_owned(),
+        };
         self.locate(key, &format!("`{key}`: {message}"))
     }
 

@@ -58,22 +58,22 @@ pub enum TokenSecondMoment {
     PerToken,
 }
 
-/// The defaults: Keras's for Adam, and the notebook's batch size.
+/// The defaults: those of [`Adam`], and the notebook's batch size.
 impl TrainingConfig {
     fn default_batch_size() -> usize {
         16
     }
     fn default_learning_rate() -> f64 {
-        1e-3
+        Adam::default().learning_rate
     }
     fn default_beta_1() -> f64 {
-        0.9
+        Adam::default().beta_1
     }
     fn default_beta_2() -> f64 {
-        0.999
+        Adam::default().beta_2
     }
     fn default_epsilon() -> f64 {
-        1e-7
+        Adam::default().epsilon
     }
 }
 

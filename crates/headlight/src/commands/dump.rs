@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use headlight_experiment::config::DumpFormat;
+use headlight_inspector::counted;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::files::print;
 use headlight_trainer::opening::open_device;
@@ -35,9 +36,9 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<(), Failure> {
     let dump = dump(model, &samples, Origin::default(), &device)?;
     write_dump(&dump, format, &arguments.out)?;
     print(&format!(
-        "{}: {} samples\n",
+        "{}: {}\n",
         arguments.out.display(),
-        dataset.len()
+        counted(dataset.len(), "sample")
     ))
 }
 

@@ -144,7 +144,10 @@ fn dump_path(arguments: &InspectArguments) -> Result<PathBuf, Failure> {
         match (arguments.step, steps.as_slice()) {
             (Some(step), [_, ..]) => Failure::reading(
                 &arguments.source,
-                format!("no dump of step {step}; it has {}", steps.join(", ")),
+                format!(
+                    "it has no dump of step {step}; its dumps are of steps {}",
+                    steps.join(", ")
+                ),
             ),
             _ => no_dumps(&arguments.source),
         }
@@ -182,6 +185,7 @@ fn check_index(flag: &str, index: usize, count: usize) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Input(format!(
-        "{flag} {index}: the dump has {count}, counted from 0"
+        "{flag} {index}: {}s are counted from 0, and the dump has {count}",
+        flag.trim_start_matches('-')
     )))
 }

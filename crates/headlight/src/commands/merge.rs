@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use headlight_inspector::counted;
 use headlight_sweep::{Merged, merge};
 use headlight_trainer::Failure;
 use headlight_trainer::files::{note, print};
@@ -29,11 +30,13 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
             .collect();
         let more = if missing > listed.len() { ", ..." } else { "" };
         note(&format!(
-            "{missing} runs are missing: {}{more}",
+            "{} {} missing: {}{more}",
+            counted(missing, "run"),
+            if missing == 1 { "is" } else { "are" },
             listed.join(", ")
         ));
     }
-    let mut text = format!("{}: {rows} runs", arguments.out.display());
+    let mut text = format!("{}: {}", arguments.out.display(), counted(rows, "run"));
     if duplicates > 0 {
         let _ = write!(text, ", {duplicates} of them found twice but written once");
     }

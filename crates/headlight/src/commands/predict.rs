@@ -24,7 +24,7 @@ const BAR: f32 = 40.0;
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     if !run.has_ended() {
-        note("the run has not ended; weights in it are from an earlier step");
+        note("the run has not ended; its saved weights are from an earlier step");
     }
     let config = run.config()?;
     let tokens = parse_tokens(&arguments.tokens, &config)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
+use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::files::{check_outputs, print, write_atomically};
@@ -33,7 +34,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
     };
     let summary = Summary::of(path, target, &arguments.by)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let document = summary.document(&format!("{} runs of {name}", summary.runs()));
+    let document = summary.document(&format!("{} of {name}", counted(summary.runs(), "run")));
     if let Some(out) = &arguments.svg {
         write_atomically(out, |file| file.write_all(document.plots_svg().as_bytes()))?;
     }

@@ -43,7 +43,12 @@ fn sweep_rows(sources: &[Source], results: &Path) -> Result<(Vec<SeedAttention>,
         };
         found = Some(attention(results, run)?);
     }
-    found.ok_or_else(|| Failure::reading(results, "a run directory is needed to compare it with"))
+    found.ok_or_else(|| {
+        Failure::reading(
+            results,
+            "there is no run to compare it with; name a run directory",
+        )
+    })
 }
 
 /// The sweep's row with the run's weights, if the sweep has one; otherwise a row of means over the samples of

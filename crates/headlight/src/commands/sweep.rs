@@ -4,6 +4,7 @@ use std::env;
 use std::path::Path;
 use std::thread;
 
+use headlight_inspector::counted;
 use headlight_sweep::{
     Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
 };
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let results = Results::open(&out, &plan, runs.clone(), busy)?;
     if results.finished > 0 {
         note(&format!(
-            "{} of {} runs are in {} already; skipping them",
+            "{} of {} runs are already in {}; skipping them",
             results.finished,
             runs.len(),
             out.display()
@@ -118,7 +119,7 @@ fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
         || "two classes from a file".to_owned(),
         headlight_data::LabelRule::describe,
     );
-    let title = format!("{} runs: {task}", summary.runs());
+    let title = format!("{}: {task}", counted(summary.runs(), "run"));
     write_atomically(&picture, |file| {
         std::io::Write::write_all(file, summary.picture(&title).as_bytes())
     })?;

@@ -37,7 +37,7 @@ pub struct Section {
 }
 
 /// What the signs before printed numbers mean.
-const LEGEND: &str = "A number after = is the document's and agrees with the one computed, rounded as the document rounds; \
+const LEGEND: &str = "A number after = is the document's, and agrees with the computed one after the same rounding; \
                       one after ≠ differs.";
 
 impl Document {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use headlight_dump::AttentionDump;
 use serde::Serialize;
 
+use super::vectors::VECTORS;
 use super::{Evidence, LossPoint, Page, PageRun, SeedComparison};
 use crate::theme::VIRIDIS;
 
@@ -37,6 +38,8 @@ struct RunFacts<'a> {
     steps: Vec<Option<usize>>,
     /// Indices of the steps that have vectors.
     vectors: Vec<usize>,
+    /// The arrays of vectors of such a step, each with its name and its count of numbers.
+    vector_arrays: Vec<(&'static str, usize)>,
     masked: bool,
     samples: Vec<SampleFacts>,
     token_strings: BTreeMap<i64, String>,
@@ -95,6 +98,10 @@ impl PageRun {
             vectors: (0..kept)
                 .filter(|&step| self.selection.has_vectors(step))
                 .collect(),
+            vector_arrays: VECTORS
+                .iter()
+                .map(|array| (array.name, (array.read)(last).len()))
+                .collect(),
             masked: last.attention_mask.is_some(),
             samples: samples(last, &self.selection.samples),
             token_strings: last
@@ -152,7 +159,8 @@ impl PageRun {
             .collect();
         if with_vectors.len() < kept_steps {
             notes.push(format!(
-                "It has query, key, value and context vectors, embeddings and residuals for steps {} only.",
+                "It has vectors ({}) for steps {} only.",
+                VECTORS.map(|array| array.name).join(", "),
                 with_vectors.join(" and ")
             ));
         }

@@ -20,7 +20,7 @@ pub(super) fn table(dump: &AttentionDump) -> String {
         .map_or_else(String::new, |step| format!(", step {step}"));
     let mut text = format!(
         "<table class=\"numbers\">\n<caption>Attention weights, sample {number}{step}, layer 0, head 0: \
-         queries down, keys across. All else needs scripts.</caption>\n<tr><th scope=\"col\">query \\ key</th>"
+         queries down, keys across. Everything else on this page needs scripts.</caption>\n<tr><th scope=\"col\">query \\ key</th>"
     );
     for (key, name) in names.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{key}: <bdi>{name}</bdi></th>");

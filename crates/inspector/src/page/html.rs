@@ -15,7 +15,7 @@ const STYLE: &str = include_str!("page.css");
 const BODY: &str = include_str!("body.html");
 
 /// The script's parts. Sections at the end of the page stand in this order.
-const SCRIPTS: [&str; 13] = [
+const SCRIPTS: [&str; 14] = [
     include_str!("js/data.js"),
     include_str!("js/dom.js"),
     include_str!("js/runs.js"),
@@ -23,6 +23,7 @@ const SCRIPTS: [&str; 13] = [
     include_str!("js/view.js"),
     include_str!("js/heatmap.js"),
     include_str!("js/time.js"),
+    include_str!("js/table.js"),
     include_str!("js/chain.js"),
     include_str!("js/samples.js"),
     include_str!("js/seeds.js"),
@@ -32,7 +33,7 @@ const SCRIPTS: [&str; 13] = [
 ];
 
 impl Page {
-    /// The page as HTML, for any browser of 2023 or later, without a network. Empty for a page without
+    /// The page as HTML, for any browser from 2023 or later, without a network. Empty for a page without
     /// runs.
     ///
     /// # Errors

@@ -9,9 +9,12 @@ mod seeds;
 mod selection;
 mod series;
 mod text85;
+mod vectors;
 
 use headlight_dump::AttentionDump;
 use serde::Serialize;
+
+use crate::words::counted;
 
 pub use run::PageRun;
 pub use seeds::{OwnRow, SeedComparison, SeedRow};
@@ -53,14 +56,11 @@ impl Page {
         };
         if let Some((first, other)) = self.first() {
             let shape = |dims: headlight_dump::Dims| {
-                let plural = |count, one: &str| {
-                    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-                };
                 format!(
                     "{} of {} over {}",
-                    plural(dims.layers, "block"),
-                    plural(dims.heads, "head"),
-                    plural(dims.positions, "position")
+                    counted(dims.layers, "block"),
+                    counted(dims.heads, "head"),
+                    counted(dims.positions, "position")
                 )
             };
             let (has, had) = (shape(dump.dims), shape(other.dims));
@@ -77,15 +77,12 @@ impl Page {
 
     /// The number of runs and of their steps, in words.
     pub fn extent(&self) -> String {
-        let steps: Vec<String> = self
-            .runs
-            .iter()
-            .map(|run| run.dumps.len().to_string())
-            .collect();
-        match steps.as_slice() {
-            [steps] => format!("{steps} steps"),
-            _ => format!("{} runs of {} steps", steps.len(), steps.join(", ")),
+        let steps: Vec<usize> = self.runs.iter().map(|run| run.dumps.len()).collect();
+        if let &[steps] = steps.as_slice() {
+            return counted(steps, "step");
         }
+        let list: Vec<String> = steps.iter().map(usize::to_string).collect();
+        format!("{} runs of {} steps", steps.len(), list.join(", "))
     }
 
     fn first(&self) -> Option<(&PageRun, &AttentionDump)> {

@@ -3,6 +3,7 @@
 use headlight_dump::AttentionDump;
 
 use super::series::{planes, predicted, surprises, units};
+use super::vectors::VECTORS;
 use super::{Page, PageRun};
 
 impl Page {
@@ -46,15 +47,9 @@ impl PageRun {
         }
         for (index, dump) in self.dumps.iter().enumerate() {
             if self.selection.has_vectors(index) {
-                for values in [
-                    &dump.query,
-                    &dump.key,
-                    &dump.value,
-                    &dump.context,
-                    &dump.embeddings,
-                    &dump.residual,
-                ] {
-                    out.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+                for array in VECTORS {
+                    let values = (array.read)(dump).iter();
+                    out.extend(values.flat_map(|value| value.to_le_bytes()));
                 }
             }
         }

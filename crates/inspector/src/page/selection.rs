@@ -1,6 +1,8 @@
 //! The samples and steps that a page keeps of a run.
 
-use headlight_dump::{AttentionDump, Dims};
+use headlight_dump::AttentionDump;
+
+use super::vectors;
 
 /// The approximate size of the numbers of all runs of a page, in bytes before encoding.
 const BUDGET: usize = 17_000_000;
@@ -28,10 +30,10 @@ impl Selection {
         let wanted = dump.dims.samples.min(SAMPLES_FIRST);
         let all = steps;
         let mut steps = steps;
-        while steps > 2 && cost(dump.dims, steps) * wanted > budget {
+        while steps > 2 && cost(dump, steps) * wanted > budget {
             steps = (steps * 3 / 4).max(2);
         }
-        let fit = (budget / cost(dump.dims, steps)).max(1);
+        let fit = (budget / cost(dump, steps)).max(1);
         let spread = |index: usize| index * (all - 1) / (steps - 1).max(1);
         Self {
             samples: of_both_classes(&dump.labels, fit),
@@ -50,10 +52,10 @@ impl Selection {
 }
 
 /// The approximate size of one sample in all steps, in bytes.
-fn cost(dims: Dims, steps: usize) -> usize {
+fn cost(dump: &AttentionDump, steps: usize) -> usize {
+    let dims = dump.dims;
     let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
-    let vectors = dims.layers * dims.heads * dims.positions * dims.d_head * 4
-        + dims.positions * dims.d_model * (1 + dims.layers);
+    let vectors = vectors::count(dump) / dims.samples.max(1);
     let with_vectors = if steps <= ALL_STEPS { steps } else { 2 };
     (steps * matrices * 2 + with_vectors * vectors * 4).max(1)
 }

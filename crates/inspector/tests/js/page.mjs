@@ -4,7 +4,8 @@
 import { readFileSync } from "node:fs";
 import vm from "node:vm";
 
-const FILES = ["data", "dom", "runs", "colour", "view", "heatmap", "time", "chain", "samples", "seeds", "evidence", "export"];
+const beside = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
+const FILES = [...beside("../../src/page/html.rs").matchAll(/include_str!\("js\/(\w+)\.js"\)/g)].map(([, name]) => name).filter((name) => name !== "main");
 
 export const fixture = JSON.parse(readFileSync(process.env.PAGE_FIXTURE, "utf8"));
 
@@ -23,8 +24,7 @@ export async function load() {
     Blob, DecompressionStream, Response, URLSearchParams,
   });
   for (const name of FILES) {
-    const file = new URL(`../../src/page/js/${name}.js`, import.meta.url);
-    vm.runInContext(readFileSync(file, "utf8"), context, { filename: file.pathname });
+    vm.runInContext(beside(`../../src/page/js/${name}.js`), context, { filename: `${name}.js` });
   }
   const page = (code) => vm.runInContext(code, context);
   await page("unpack()");

@@ -1,6 +1,6 @@
 //! The tables and plots of a summary.
 
-use headlight_inspector::{Document, Plot, Section, Table};
+use headlight_inspector::{Document, Plot, Section, Table, counted};
 use headlight_trainer::run_report::number;
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
@@ -107,7 +107,8 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
     let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
     let mut paragraphs = vec![
         format!(
-            "{runs} runs{failed}; {learned} learned: held-out F1 reached 0.99 ({})",
+            "{}{failed}; {learned} learned ({}): held-out F1 reached 0.99",
+            counted(runs, "run"),
             share(learned, runs)
         ),
         format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),

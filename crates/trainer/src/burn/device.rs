@@ -21,8 +21,7 @@ pub fn open(name: &str) -> Result<OpenDevice, Failure> {
         #[cfg(feature = "metal")]
         "metal" => gpu::open(name, burn::tensor::wgpu::WgpuBackend::Metal),
         #[cfg(feature = "flex")]
-        _ => Ok(cpu(Device::flex())),
-        #[cfg(not(feature = "flex"))]
+        "flex" => Ok(cpu(Device::flex())),
         _ => Err(Failure::Input(format!(
             "device `{name}` is not in this build"
         ))),

@@ -2,30 +2,6 @@
 
 sections.push({ show: showChain });
 
-function table(name, title, text, columns, rows) {
-  const body = rows.map(([rowName, ...cells]) => make("tr", {}, make("th", { scope: "row" }, isolate(rowName)), ...cells.map((cell) => make("td", {}, typeof cell === "number" ? fixed(cell) : isolate(cell)))));
-  const lines = [columns, ...rows.map((row) => row.map((cell) => typeof cell === "number" ? fixed(cell) : cell))];
-  const tsv = lines.map((line) => line.map((cell) => cell.replace(/[\t\r\n]/g, " ")).join("\t")).join("\n");
-  return make("figure", { id: `stage-${name}`, class: "stage" },
-    make("figcaption", {}, make("h3", {}, title), make("p", {}, text), make("button", { type: "button", onclick: () => copy(tsv, title), "aria-label": `Copy the table: ${title}` }, "Copy")),
-    make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title },
-      make("table", { class: "numbers" }, make("thead", {}, make("tr", {}, ...columns.map((column) => make("th", { scope: "col" }, column)))), make("tbody", {}, ...body))));
-}
-
-async function copy(text, title) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = make("textarea", { class: "unseen", "aria-label": "text to copy" });
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-  say(`Copied: ${title}`);
-}
-
 function showChain() {
   const stages = [bars()];
   if (isStatistic(view.run)) stages.push(make("p", { class: "hint" }, `The ${runName(view.run)} has no vectors of its own: choose a run to follow its numbers to the decision.`));
@@ -50,9 +26,6 @@ function stagesOfSample() {
   return stages;
 }
 
-const rowName = (position) => `${marked(position) ? "◆ " : ""}${position}: ${tokenAt(position)}`;
-const range = (count) => Array.from({ length: count }, (_, index) => index);
-
 function bars() {
   const cells = ofRun(view.run, () => matrix(view.sample, view.step, "weights")).slice(view.query * P, view.query * P + P);
   const rows = range(P).map((key) => {
@@ -65,9 +38,9 @@ function bars() {
 }
 
 function missing() {
-  const names = facts.vectors.map(stepName);
+  const names = facts.vector_arrays.map(([name]) => name);
   const buttons = facts.vectors.map((step) => make("button", { type: "button", onclick: () => change({ step }, true) }, `Go to step ${stepName(step)}`));
-  return make("div", { class: "stage note" }, make("p", {}, `Query, key, value and context vectors, embeddings and residuals of this page are for steps ${names.join(" and ")} only.`), ...buttons);
+  return make("div", { class: "stage note" }, make("p", {}, `This page has vectors (${names.join(", ")}) for steps ${facts.vectors.map(stepName).join(" and ")} only.`), ...buttons);
 }
 
 // The vector of a position, of one head.

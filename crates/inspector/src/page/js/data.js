@@ -1,5 +1,5 @@
 "use strict";
-// The facts and numbers of the page, which `facts.rs`, `numbers.rs` and `series.rs` write.
+// The facts and numbers of the page, which `facts.rs`, `numbers.rs`, `series.rs` and `vectors.rs` write.
 
 const page = JSON.parse(document.getElementById("facts").textContent);
 const UNITS = 10000;
@@ -78,13 +78,8 @@ async function unpack() {
       data.mask = bytes.subarray(at, at + samples * P * P);
       at += samples * P * P;
     }
-    const perHead = samples * facts.layers * facts.heads * P * facts.d_head;
     for (const step of facts.vectors) {
-      data.vectors.set(step, {
-        query: floats(perHead), key: floats(perHead), value: floats(perHead), context: floats(perHead),
-        embeddings: floats(samples * P * facts.d_model),
-        residual: floats(samples * facts.layers * P * facts.d_model),
-      });
+      data.vectors.set(step, Object.fromEntries(facts.vector_arrays.map(([name, count]) => [name, floats(count)])));
     }
   }
 }

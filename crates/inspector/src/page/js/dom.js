@@ -43,4 +43,6 @@ function shorten(text, most) {
   return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : text;
 }
 
+const range = (count) => Array.from({ length: count }, (_, index) => index);
+
 const say = (text) => { byId("said").textContent = text; };

@@ -86,6 +86,6 @@ async function start() {
 
 start().catch((error) => {
   byId("said").className = "failed";
-  say(`The page cannot start: ${error.message}. It needs a browser of 2023 or later.`);
+  say(`The page cannot start: ${error.message}. It needs a browser from 2023 or later.`);
   throw error;
 });

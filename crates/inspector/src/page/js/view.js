@@ -26,6 +26,9 @@ function tokenAt(position, sample = view.sample) {
 // Whether a position decides the label of all these samples.
 const marked = (position, sample = view.sample) => members(sample).every((index) => facts.samples[index].marked.includes(position));
 
+// A position and its token, as a row's name.
+const rowName = (position) => `${marked(position) ? "◆ " : ""}${position}: ${tokenAt(position)}`;
+
 const isWhatIf = () => view.temperature !== 1 || view.causal;
 
 function address() {
