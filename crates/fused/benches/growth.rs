@@ -2,14 +2,16 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use headlight_fused::{Adam, Instructions, Model, Predictions, Samples, Shape};
+use headlight_fused::{Adam, Architecture, Instructions, Model, Predictions, Samples};
 
-const NOTEBOOK: Shape = Shape {
-    vocab_size: 51,
-    positions: 7,
-    d_model: 8,
-    n_heads: 1,
-};
+fn notebook() -> Architecture {
+    Architecture {
+        vocab_size: 51,
+        positions: 7,
+        d_model: 8,
+        ..Architecture::default()
+    }
+}
 const BATCH: usize = 16;
 const SAMPLES: usize = 8000;
 
@@ -21,12 +23,12 @@ fn spread(index: usize) -> f32 {
 struct Problem {
     model: Model,
     tokens: Vec<u32>,
-    labels: Vec<bool>,
+    labels: Vec<u8>,
     order: Vec<u32>,
 }
 
 impl Problem {
-    fn new(shape: Shape) -> Self {
+    fn new(shape: Architecture) -> Self {
         let weights: Vec<f32> = (0..shape.parameter_count())
             .map(|i| spread(i) - 0.5)
             .collect();
@@ -35,9 +37,11 @@ impl Problem {
             _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
         };
         Self {
-            model: Model::new(shape, 1e-6, Adam::default(), &weights).unwrap(),
+            model: Model::new(shape, Adam::default(), &weights).unwrap(),
             tokens: (0..SAMPLES * shape.positions).map(token).collect(),
-            labels: (0..SAMPLES).map(|i| spread(3 * i) < 0.02).collect(),
+            labels: (0..SAMPLES)
+                .map(|i| u8::from(spread(3 * i) < 0.02))
+                .collect(),
             // Not in order of memory, as a shuffled epoch is not.
             order: (0..SAMPLES as u32)
                 .map(|i| i * 4801 % SAMPLES as u32)
@@ -61,7 +65,7 @@ impl Problem {
 fn step(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("fused");
     for instructions in Instructions::ALL.into_iter().filter(|set| set.available()) {
-        let mut problem = Problem::new(NOTEBOOK);
+        let mut problem = Problem::new(notebook());
         problem.model = problem.model.with_instructions(instructions);
         group.bench_function(
             BenchmarkId::new("step", format!("{instructions:?}")),
@@ -70,7 +74,7 @@ fn step(criterion: &mut Criterion) {
             },
         );
     }
-    let mut problem = Problem::new(NOTEBOOK);
+    let mut problem = Problem::new(notebook());
     let mut predictions = Predictions::default();
     group.bench_function("evaluation of 8,000 samples", |bencher| {
         let Problem {
@@ -88,7 +92,7 @@ fn step(criterion: &mut Criterion) {
 }
 
 fn growth(criterion: &mut Criterion) {
-    let mut sweep = |name: &str, values: &[usize], of: &dyn Fn(usize) -> (Shape, usize)| {
+    let mut sweep = |name: &str, values: &[usize], of: &dyn Fn(usize) -> (Architecture, usize)| {
         let mut group = criterion.benchmark_group(format!("fused step by {name}"));
         for &value in values {
             let (shape, batch) = of(value);
@@ -101,37 +105,37 @@ fn growth(criterion: &mut Criterion) {
     };
     sweep("d_model", &[4, 8, 16, 32, 64], &|d_model| {
         (
-            Shape {
+            Architecture {
                 d_model,
-                ..NOTEBOOK
+                ..notebook()
             },
             BATCH,
         )
     });
     sweep("positions", &[7, 14, 28, 56, 112], &|positions| {
         (
-            Shape {
+            Architecture {
                 positions,
-                ..NOTEBOOK
+                ..notebook()
             },
             BATCH,
         )
     });
-    sweep("batch", &[8, 16, 32, 64, 128], &|batch| (NOTEBOOK, batch));
+    sweep("batch", &[8, 16, 32, 64, 128], &|batch| (notebook(), batch));
     sweep("vocabulary", &[51, 102, 204, 408, 816], &|vocab_size| {
         (
-            Shape {
+            Architecture {
                 vocab_size,
-                ..NOTEBOOK
+                ..notebook()
             },
             BATCH,
         )
     });
     sweep("heads", &[1, 2, 4, 8], &|n_heads| {
         (
-            Shape {
+            Architecture {
                 n_heads,
-                ..NOTEBOOK
+                ..notebook()
             },
             BATCH,
         )

@@ -1,32 +1,34 @@
-//! Prints a hash of the weights after 1,500 steps at the notebook's size, and at two odd sizes, with
-//! each instruction set at hand: the same on every machine.
+//! Prints a hash of the weights after 1,500 steps of several architectures, with each instruction set at
+//! hand: the same on every machine.
 //!
 //!     cargo run --release -p headlight-fused --example fingerprint
 #![allow(clippy::unwrap_used)]
 
-use headlight_fused::{Adam, Instructions, Model, Samples, Shape};
+use headlight_fused::{Adam, Architecture, Instructions, Model, Projections, Samples};
 
 /// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
 fn spread(index: usize) -> f32 {
     (index as f64 * 0.618_033_988_749_894_9).fract() as f32
 }
 
-fn fingerprint(shape: Shape, instructions: Instructions) -> u64 {
+fn fingerprint(shape: Architecture, instructions: Instructions) -> u64 {
     let weights: Vec<f32> = (0..shape.parameter_count())
         .map(|i| 0.6 * (spread(i) - 0.5))
         .collect();
     let token = |i: usize| match i % shape.positions {
-        0 => 0,
+        position if position == shape.cls_position => 0,
         _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
     };
     let tokens: Vec<u32> = (0..8000 * shape.positions).map(token).collect();
     let third = |sample: usize| tokens[sample * shape.positions + shape.positions / 2];
-    let labels: Vec<bool> = (0..8000).map(|sample| third(sample) % 7 == 3).collect();
+    let labels: Vec<u8> = (0..8000)
+        .map(|sample| u8::from(third(sample) % 7 == 3))
+        .collect();
     let samples = Samples {
         tokens: &tokens,
         labels: &labels,
     };
-    let mut model = Model::new(shape, 1e-6, Adam::default(), &weights)
+    let mut model = Model::new(shape, Adam::default(), &weights)
         .unwrap()
         .with_instructions(instructions);
     let order: Vec<u32> = (0..8000).collect();
@@ -45,19 +47,51 @@ fn fingerprint(shape: Shape, instructions: Instructions) -> u64 {
 }
 
 fn main() {
-    for (d_model, n_heads) in [(8, 1), (6, 2), (20, 1)] {
-        let shape = Shape {
-            vocab_size: 51,
-            positions: 7,
-            d_model,
-            n_heads,
-        };
+    let sized = |d_model, n_heads| Architecture {
+        vocab_size: 51,
+        positions: 7,
+        d_model,
+        n_heads,
+        ..Architecture::default()
+    };
+    let causal = (0..49).map(|i| i % 7 <= i / 7).collect();
+    let kinds = [
+        ("d_model 8, n_heads 1", sized(8, 1)),
+        ("d_model 6, n_heads 2", sized(6, 2)),
+        ("d_model 20, n_heads 1", sized(20, 1)),
+        (
+            "two blocks",
+            Architecture {
+                n_layers: 2,
+                ..sized(16, 2)
+            },
+        ),
+        (
+            "feed-forward",
+            Architecture {
+                d_ff: 20,
+                ..sized(6, 3)
+            },
+        ),
+        (
+            "shared, causal",
+            Architecture {
+                cls_position: 6,
+                n_layers: 2,
+                projections: Projections::Shared,
+                mask: Some(causal),
+                padding_token: Some(1),
+                ..sized(10, 2)
+            },
+        ),
+    ];
+    for (name, architecture) in kinds {
         let mut hashes = Instructions::ALL
             .into_iter()
             .filter(|instructions| instructions.available())
-            .map(|instructions| fingerprint(shape, instructions));
+            .map(|instructions| fingerprint(architecture.clone(), instructions));
         let hash = hashes.next().unwrap();
         assert!(hashes.all(|other| other == hash), "instruction sets differ");
-        println!("d_model {d_model}, n_heads {n_heads}: {hash:016x}");
+        println!("{name}: {hash:016x}");
     }
 }

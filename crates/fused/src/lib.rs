@@ -6,18 +6,18 @@
 //! The crate has no dependency. Without the feature `std` it needs only `core` and `alloc`.
 //!
 //! ```
-//! use headlight_fused::{Adam, Model, Samples, Shape};
+//! use headlight_fused::{Adam, Architecture, Model, Samples};
 //!
-//! let shape = Shape { vocab_size: 3, positions: 2, d_model: 4, n_heads: 1 };
+//! let sizes = Architecture { vocab_size: 3, positions: 2, d_model: 4, ..Architecture::default() };
 //! let adam = Adam { learning_rate: 1e-2, ..Adam::default() };
-//! let weights: Vec<f32> = (0..shape.parameter_count()).map(|i| (i as f32).sin() / 2.0).collect();
-//! let mut model = Model::new(shape, 1e-6, adam, &weights)?;
+//! let weights: Vec<f32> = (0..sizes.parameter_count()).map(|i| (i as f32).sin() / 2.0).collect();
+//! let mut model = Model::new(sizes, adam, &weights)?;
 //!
-//! let samples = Samples { tokens: &[0, 1, 0, 2], labels: &[false, true] };
+//! let samples = Samples { tokens: &[0, 1, 0, 2], labels: &[0, 1] };
 //! let first = model.step(samples, &[0, 1]);
 //! let later = (0..500).map(|_| model.step(samples, &[0, 1])).last();
 //! assert!(later < Some(first / 100.0));
-//! # Ok::<(), headlight_fused::InvalidShape>(())
+//! # Ok::<(), headlight_fused::InvalidArchitecture>(())
 //! ```
 //!
 //! # Parameters
@@ -91,15 +91,14 @@
 extern crate alloc;
 
 mod adam;
+mod architecture;
+mod blocks;
 mod instructions;
-mod kernel;
 mod lanes;
 mod model;
-mod shape;
-mod stack;
+mod one_block;
 
 pub use adam::Adam;
+pub use architecture::{Architecture, InvalidArchitecture, Projections};
 pub use instructions::Instructions;
 pub use model::{Gradient, Model, Predictions, Samples, State};
-pub use shape::{InvalidShape, Shape};
-pub use stack::{Architecture, Projections, Stack, StackGradient};

@@ -4,48 +4,37 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::adam::{Adam, Moments};
+use crate::architecture::{Architecture, InvalidArchitecture};
+use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
-use crate::kernel::{AnySize, Block, Constants, FixedSize, Kernel, Scratch, Size};
-use crate::lanes::{LANES, sqrt};
-use crate::shape::{InvalidShape, Layout, Parameter, Shape};
+use crate::one_block::OneBlock;
 
 /// Samples to train on or to predict.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {
-    /// Row-major tokens, `[CLS]` = 0 first in each sample. `[sample, position]`
+    /// Row-major tokens. `[sample, position]`
     pub tokens: &'a [u32],
-    /// Whether each sample is positive. `[sample]`
-    pub labels: &'a [bool],
-}
-
-impl<'a> Samples<'a> {
-    #[inline(always)]
-    fn block(self, samples: &'a [u32]) -> Block<'a> {
-        Block {
-            tokens: self.tokens,
-            labels: self.labels,
-            samples,
-        }
-    }
+    /// The class of each sample. `[sample]`
+    pub labels: &'a [u8],
 }
 
 /// What a model predicts for some samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Predictions {
-    /// Log-odds of the positive class. `[sample]`
+    /// Log-odds of class 1; of several classes, the logit of each. `[sample, logit]`
     pub logits: Vec<f32>,
-    /// Probability of the positive class. `[sample]`
+    /// Probability of class 1; of several classes, that of each. `[sample, logit]`
     pub probabilities: Vec<f32>,
-    /// Binary cross-entropy with the sample's label, in nats. `[sample]`
+    /// Cross-entropy with the sample's label, in nats. `[sample]`
     pub losses: Vec<f32>,
-    /// Attention of `[CLS]`, after the softmax. `[sample, head, key]`
+    /// Attention of `[CLS]` in the last block, after the softmax. `[sample, head, key]`
     pub attention: Vec<f32>,
 }
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
-    /// Mean binary cross-entropy of the batch.
+    /// Mean cross-entropy of the batch.
     pub loss: f32,
     /// One number per parameter, in their order.
     pub values: Vec<f32>,
@@ -67,11 +56,11 @@ pub struct State {
     pub steps: u32,
 }
 
-/// A one-block classifier and the state of its training.
+/// A classifier and the state of its training.
 #[derive(Clone, Debug)]
 pub struct Model {
-    layout: Layout,
-    constants: Constants,
+    architecture: Architecture,
+    passes: Passes,
     instructions: Instructions,
     adam: Adam,
     /// In padded rows, like the vectors below.
@@ -80,57 +69,70 @@ pub struct Model {
     /// The squared gradients of each occurrence of a token; empty if Adam squares their sums.
     squares: Vec<f32>,
     moments: Moments,
-    scratch: Scratch,
+}
+
+/// The passes of a model, and the place of its parameters in memory.
+#[derive(Clone, Debug)]
+enum Passes {
+    OneBlock(OneBlock),
+    Blocks(Blocks),
+}
+
+/// Calls the same method of either.
+macro_rules! either {
+    ($passes:expr, $each:ident => $call:expr) => {
+        match $passes {
+            Passes::OneBlock($each) => $call,
+            Passes::Blocks($each) => $call,
+        }
+    };
+}
+
+/// The sums of a batch that Adam takes: the gradient of all parameters, and the squares of each occurrence of a
+/// token.
+pub(crate) struct Sums<'a> {
+    pub(crate) gradient: &'a mut [f32],
+    pub(crate) squares: Option<&'a mut [f32]>,
 }
 
 impl Model {
     /// A model with these parameters, in the order of the crate's documentation.
     ///
     /// # Errors
-    /// When the shape is invalid.
+    /// When the architecture cannot be.
     ///
     /// # Panics
-    /// When there are not [`Shape::parameter_count`] parameters.
+    /// When there are not [`Architecture::parameter_count`] parameters.
     pub fn new(
-        shape: Shape,
-        layer_norm_eps: f32,
+        architecture: Architecture,
         adam: Adam,
         parameters: &[f32],
-    ) -> Result<Self, InvalidShape> {
-        let layout = Layout::new(shape.validate()?);
-        let count = shape.parameter_count();
+    ) -> Result<Self, InvalidArchitecture> {
+        let architecture = architecture.validate()?;
+        let count = architecture.parameter_count();
         assert!(
             parameters.len() == count,
-            "{shape:?} has {count} parameters, not {}",
+            "{architecture:?} has {count} parameters, not {}",
             parameters.len()
         );
-        let squares = if adam.per_occurrence {
-            layout.range(Parameter::Tokens).len()
+        let passes = if architecture.is_one_block() {
+            Passes::OneBlock(OneBlock::new(&architecture))
         } else {
-            0
+            Passes::Blocks(Blocks::new(&architecture))
         };
+        let parameters = either!(&passes, each => each.pack(parameters));
+        let tokens = either!(&passes, each => each.token_embedding_len());
+        let len = parameters.len();
         Ok(Self {
-            layout,
-            constants: Constants {
-                layer_norm_eps,
-                scale: 1.0 / sqrt((shape.d_model / shape.n_heads) as f32),
-            },
+            architecture,
+            passes,
             instructions: Instructions::best(),
             adam,
-            parameters: layout.pack(parameters),
-            gradient: vec![0.0; layout.len()],
-            squares: vec![0.0; squares],
-            moments: Moments::new(layout.len()),
-            scratch: Scratch::new(layout),
+            parameters,
+            gradient: vec![0.0; len],
+            squares: vec![0.0; if adam.per_occurrence { tokens } else { 0 }],
+            moments: Moments::new(len),
         })
-    }
-
-    /// The same model, but products of queries and keys are multiplied by `scale` instead of
-    /// `1 / sqrt(d_head)`.
-    #[must_use]
-    pub fn with_scale(mut self, scale: f32) -> Self {
-        self.constants.scale = scale;
-        self
     }
 
     /// The same model, computed with other instructions. They change no result.
@@ -149,15 +151,15 @@ impl Model {
 
     /// The parameters, in the order of the crate's documentation.
     pub fn parameters(&self) -> Vec<f32> {
-        self.layout.unpack(&self.parameters)
+        self.unpack(&self.parameters)
     }
 
     /// The parameters and the state of training.
     pub fn state(&self) -> State {
         State {
             parameters: self.parameters(),
-            first: self.layout.unpack(&self.moments.first),
-            second: self.layout.unpack(&self.moments.second),
+            first: self.unpack(&self.moments.first),
+            second: self.unpack(&self.moments.second),
             steps: self.moments.steps,
         }
     }
@@ -166,32 +168,33 @@ impl Model {
     /// the state was taken from.
     ///
     /// # Panics
-    /// When a part of the state does not have [`Shape::parameter_count`] numbers.
+    /// When a part of the state does not have [`Architecture::parameter_count`] numbers.
     pub fn restore(&mut self, state: &State) {
-        let count = self.layout.shape.parameter_count();
+        let count = self.architecture.parameter_count();
         for part in [&state.parameters, &state.first, &state.second] {
             assert!(part.len() == count, "the model has {count} parameters");
         }
-        self.parameters = self.layout.pack(&state.parameters);
-        self.moments = Moments::after(
-            state.steps,
-            &self.adam,
-            self.layout.pack(&state.first),
-            self.layout.pack(&state.second),
+        let pack = |plain: &[f32]| either!(&self.passes, each => each.pack(plain));
+        let (parameters, first, second) = (
+            pack(&state.parameters),
+            pack(&state.first),
+            pack(&state.second),
         );
-        self.scratch.prepared = false;
+        self.parameters = parameters;
+        self.moments = Moments::after(state.steps, &self.adam, first, second);
+        self.parameters_changed();
     }
 
     /// Takes one step of Adam on a batch; returns the batch's mean loss before it.
     ///
     /// # Panics
     /// When `batch` is empty or holds an index out of range, or when a sample does not have this
-    /// model's vocabulary and length.
+    /// model's vocabulary, length and classes.
     pub fn step(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
-        self.check(samples, batch);
-        let loss = self.dispatch(Differentiate { samples, batch });
+        let loss = self.differentiate(samples, batch);
         let instructions = self.instructions;
         instructions.run(Update(self));
+        self.parameters_changed();
         loss
     }
 
@@ -200,9 +203,8 @@ impl Model {
     /// # Panics
     /// As [`step`](Self::step).
     pub fn gradient(&mut self, samples: Samples<'_>, batch: &[u32]) -> Gradient {
-        self.check(samples, batch);
-        let loss = self.dispatch(Differentiate { samples, batch });
-        let values = self.layout.unpack(&self.gradient);
+        let loss = self.differentiate(samples, batch);
+        let values = self.unpack(&self.gradient);
         let mut squares: Vec<f32> = self.gradient.iter().map(|g| g * g).collect();
         squares[..self.squares.len()].copy_from_slice(&self.squares);
         self.gradient.fill(0.0);
@@ -210,7 +212,7 @@ impl Model {
         Gradient {
             loss,
             values,
-            squares: self.layout.unpack(&squares),
+            squares: self.unpack(&squares),
         }
     }
 
@@ -224,60 +226,51 @@ impl Model {
         predictions.probabilities.clear();
         predictions.losses.clear();
         predictions.attention.clear();
-        self.dispatch(Predict {
-            samples,
-            chosen,
-            predictions,
-        });
+        let (set, parameters) = (self.instructions, &self.parameters[..]);
+        either!(&mut self.passes, each => each.predict(set, parameters, samples, chosen, predictions));
     }
 
-    /// Checks everything but the range of tokens, which the kernels check.
+    /// Leaves the gradient in the model; returns the mean loss.
+    fn differentiate(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
+        self.check(samples, batch);
+        let sums = Sums {
+            gradient: &mut self.gradient,
+            squares: self.adam.per_occurrence.then_some(&mut self.squares),
+        };
+        let (set, parameters) = (self.instructions, &self.parameters[..]);
+        either!(&mut self.passes, each => each.differentiate(set, parameters, samples, batch, sums))
+    }
+
+    fn unpack(&self, padded: &[f32]) -> Vec<f32> {
+        either!(&self.passes, each => each.unpack(padded))
+    }
+
+    fn parameters_changed(&mut self) {
+        if let Passes::OneBlock(one_block) = &mut self.passes {
+            one_block.parameters_changed();
+        }
+    }
+
+    /// Checks everything but the range of tokens, which the passes check.
     fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
-        let positions = self.layout.shape.positions;
+        let (positions, classes) = (self.architecture.positions, self.architecture.n_classes);
         assert!(!chosen.is_empty(), "the batch is empty");
         assert!(
             samples.tokens.len() == samples.labels.len() * positions,
             "the model's samples have {positions} tokens each"
         );
         for &sample in chosen {
-            let first = samples.tokens[sample as usize * positions];
-            assert!(first == 0, "the first token of a sample is [CLS] = 0");
-        }
-    }
-
-    fn dispatch<T: Task>(&mut self, task: T) -> T::Output {
-        let instructions = self.instructions;
-        let shape = self.layout.shape;
-        match (shape.d_model, shape.n_heads) {
-            (4, 1) => instructions.run(SizedTask::<_, _, 4>(self, task, FixedSize::<4>)),
-            (8, 1) => instructions.run(SizedTask::<_, _, 8>(self, task, FixedSize::<8>)),
-            (16, 1) => instructions.run(SizedTask::<_, _, 8>(self, task, FixedSize::<16>)),
-            (32, 1) => instructions.run(SizedTask::<_, _, 8>(self, task, FixedSize::<32>)),
-            (4, _) => instructions.run(SizedTask::<_, _, 4>(self, task, AnySize(self.layout))),
-            _ => instructions.run(SizedTask::<_, _, 8>(self, task, AnySize(self.layout))),
+            let label = usize::from(samples.labels[sample as usize]);
+            assert!(label < classes, "the model has {classes} classes");
+            if let Passes::OneBlock(_) = self.passes {
+                let first = samples.tokens[sample as usize * positions];
+                assert!(first == 0, "the first token of a sample is [CLS] = 0");
+            }
         }
     }
 }
 
-/// A computation with a model.
-trait Task {
-    type Output;
-    fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> Self::Output;
-}
-
-/// A task, and the size of the model's rows, which the compiler may know.
-struct SizedTask<'a, T, S, const TILE: usize>(&'a mut Model, T, S);
-
-impl<T: Task, S: Size, const TILE: usize> Body for SizedTask<'_, T, S, TILE> {
-    type Output = T::Output;
-
-    #[inline(always)]
-    fn run(self) -> T::Output {
-        self.1.run::<S, TILE>(self.0, self.2)
-    }
-}
-
-/// Moves the parameters against the gradient that the model holds. One copy serves all sizes of rows.
+/// Moves the parameters against the gradient that the model holds.
 struct Update<'a>(&'a mut Model);
 
 impl Body for Update<'_> {
@@ -292,88 +285,5 @@ impl Body for Update<'_> {
             &mut model.gradient,
             &mut model.squares,
         );
-        model.scratch.prepared = false;
-    }
-}
-
-/// Leaves the gradient in the model.
-struct Differentiate<'a> {
-    samples: Samples<'a>,
-    batch: &'a [u32],
-}
-
-impl Task for Differentiate<'_> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) -> f32 {
-        let share = 1.0 / self.batch.len() as f32;
-        let per_occurrence = model.adam.per_occurrence;
-        let mut kernel = Kernel::<S, TILE>::new(
-            size,
-            model.layout,
-            model.constants,
-            &model.parameters,
-            &mut model.scratch,
-        );
-        let mut loss = 0.0;
-        for samples in self.batch.chunks(LANES) {
-            let block = self.samples.block(samples);
-            kernel.forward(block);
-            for lane in 0..samples.len() {
-                loss += kernel.scratch.losses[lane];
-            }
-            let squares = per_occurrence.then_some(&mut model.squares[..]);
-            kernel.backward(block, share, &mut model.gradient, squares);
-        }
-        kernel.finish(&mut model.gradient);
-        loss * share
-    }
-}
-
-struct Predict<'a> {
-    samples: Samples<'a>,
-    chosen: &'a [u32],
-    predictions: &'a mut Predictions,
-}
-
-impl Task for Predict<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Size, const TILE: usize>(self, model: &mut Model, size: S) {
-        let mut kernel = Kernel::<S, TILE>::new(
-            size,
-            model.layout,
-            model.constants,
-            &model.parameters,
-            &mut model.scratch,
-        );
-        for samples in self.chosen.chunks(LANES) {
-            let block = self.samples.block(samples);
-            kernel.forward(block);
-            let scratch = &*kernel.scratch;
-            let lanes = samples.len();
-            self.predictions
-                .logits
-                .extend_from_slice(&scratch.logits[..lanes]);
-            self.predictions
-                .probabilities
-                .extend_from_slice(&scratch.probabilities[..lanes]);
-            self.predictions
-                .losses
-                .extend_from_slice(&scratch.losses[..lanes]);
-            let count = scratch.weights.len();
-            let start = self.predictions.attention.len();
-            self.predictions
-                .attention
-                .resize(start + lanes * count, 0.0);
-            let rows = self.predictions.attention[start..].chunks_exact_mut(count);
-            for (lane, row) in rows.enumerate() {
-                for (value, weights) in row.iter_mut().zip(&scratch.weights) {
-                    *value = weights[lane];
-                }
-            }
-        }
     }
 }

@@ -1,19 +1,23 @@
 //! Steps of Adam beside the published formulas in double precision.
 #![allow(clippy::unwrap_used)]
 
-use headlight_fused::{Adam, Model, Samples, Shape};
-
-const SHAPE: Shape = Shape {
-    vocab_size: 5,
-    positions: 3,
-    d_model: 8,
-    n_heads: 2,
-};
+use headlight_fused::{Adam, Architecture, Model, Samples};
 
 /// Keras's form: epsilon is added to the root of the uncorrected second moment.
 #[test]
 fn steps_are_those_of_keras() {
-    for per_occurrence in [true, false] {
+    let sizes = Architecture {
+        vocab_size: 5,
+        positions: 3,
+        d_model: 8,
+        n_heads: 2,
+        ..Architecture::default()
+    };
+    for (n_layers, per_occurrence) in [(1, true), (1, false), (2, true), (2, false)] {
+        let architecture = Architecture {
+            n_layers,
+            ..sizes.clone()
+        };
         let adam = Adam {
             learning_rate: 3e-3,
             beta_1: 0.8,
@@ -21,14 +25,14 @@ fn steps_are_those_of_keras() {
             epsilon: 1e-3,
             per_occurrence,
         };
-        let weights: Vec<f32> = (0..SHAPE.parameter_count())
+        let weights: Vec<f32> = (0..architecture.parameter_count())
             .map(|i| (i as f32 * 0.7).sin() / 2.0)
             .collect();
         let samples = Samples {
             tokens: &[0, 1, 1, 0, 2, 1, 0, 3, 3, 0, 4, 2],
-            labels: &[true, false, false, true],
+            labels: &[1, 0, 0, 1],
         };
-        let mut model = Model::new(SHAPE, 1e-6, adam, &weights).unwrap();
+        let mut model = Model::new(architecture, adam, &weights).unwrap();
         let mut first = vec![0.0; weights.len()];
         let mut second = vec![0.0; weights.len()];
         for step in 1..=6 {

@@ -1,70 +1,26 @@
 //! The same bytes, whatever computes them.
 #![allow(clippy::unwrap_used)]
 
-use headlight_fused::{Adam, Instructions, Model, Predictions, Samples, Shape};
+mod common;
+
+use common::{Problem, adam, any_architecture, notebook, one_block, problem};
+use headlight_fused::{Adam, Architecture, Instructions, Model, Predictions, Projections};
 use proptest::prelude::*;
 
-fn adam() -> Adam {
-    Adam {
-        learning_rate: 1e-2,
-        ..Adam::default()
-    }
+fn fresh(problem: &Problem) -> Model {
+    Model::new(problem.architecture.clone(), adam(), &problem.weights).unwrap()
 }
 
-/// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
-fn spread(index: usize) -> f32 {
-    (index as f64 * 0.618_033_988_749_894_9).fract() as f32
-}
-
-struct Problem {
-    shape: Shape,
-    weights: Vec<f32>,
-    tokens: Vec<u32>,
-    labels: Vec<bool>,
-}
-
-fn problem(shape: Shape, samples: usize) -> Problem {
-    let weights = (0..shape.parameter_count())
-        .map(|i| spread(i) - 0.5)
-        .collect();
-    let token = |i: usize| match i % shape.positions {
-        0 => 0,
-        _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
-    };
-    let tokens = (0..samples * shape.positions).map(token).collect();
-    let labels = (0..samples).map(|i| spread(3 * i) < 0.3).collect();
-    Problem {
-        shape,
-        weights,
-        tokens,
-        labels,
+/// The bits of all parameters after an epoch.
+fn trained(problem: &Problem, mut model: Model, batch_size: usize) -> Vec<u32> {
+    for batch in problem.all().chunks(batch_size) {
+        assert!(model.step(problem.samples(), batch).is_finite());
     }
-}
-
-impl Problem {
-    fn model(&self) -> Model {
-        Model::new(self.shape, 1e-6, adam(), &self.weights).unwrap()
-    }
-
-    fn samples(&self) -> Samples<'_> {
-        Samples {
-            tokens: &self.tokens,
-            labels: &self.labels,
-        }
-    }
-
-    /// The bits of all parameters after an epoch.
-    fn trained(&self, mut model: Model, batch_size: usize) -> Vec<u32> {
-        let order: Vec<u32> = (0..self.labels.len() as u32).collect();
-        for batch in order.chunks(batch_size) {
-            assert!(model.step(self.samples(), batch).is_finite());
-        }
-        model
-            .parameters()
-            .iter()
-            .map(|parameter| parameter.to_bits())
-            .collect()
-    }
+    model
+        .parameters()
+        .iter()
+        .map(|parameter| parameter.to_bits())
+        .collect()
 }
 
 proptest! {
@@ -72,11 +28,10 @@ proptest! {
 
     #[test]
     fn a_restored_state_goes_on_with_the_same_bits(
-        d_head in 1_usize..20, n_heads in 1_usize..4, positions in 1_usize..9, steps in 0_usize..30,
+        architecture in prop_oneof![one_block(), any_architecture()], steps in 0_usize..30,
     ) {
-        let shape = Shape { vocab_size: 11, positions, d_model: d_head * n_heads, n_heads };
-        let problem = problem(shape, 100);
-        let mut model = problem.model();
+        let problem = problem(architecture, 100);
+        let mut model = fresh(&problem);
         let batches: Vec<Vec<u32>> = (0..steps).map(|step| (0..7).map(|i| (step * 7 + i) as u32 % 100).collect()).collect();
         for batch in &batches {
             model.step(problem.samples(), batch);
@@ -84,24 +39,23 @@ proptest! {
         let state = model.state();
         prop_assert_eq!(state.steps, steps as u32);
         // Into a model that has gone elsewhere before.
-        let mut other = problem.model();
+        let mut other = fresh(&problem);
         other.step(problem.samples(), &[1, 2, 3]);
         other.restore(&state);
         prop_assert_eq!(other.state(), state);
-        prop_assert_eq!(problem.trained(other, 16), problem.trained(model, 16));
+        prop_assert_eq!(trained(&problem, other, 16), trained(&problem, model, 16));
     }
 
     #[test]
     fn every_instruction_set_gives_the_same_bits(
-        d_head in 1_usize..20, n_heads in 1_usize..4, positions in 1_usize..9, batch_size in 1_usize..20,
+        architecture in prop_oneof![one_block(), any_architecture()], batch_size in 1_usize..20,
     ) {
-        let shape = Shape { vocab_size: 11, positions, d_model: d_head * n_heads, n_heads };
-        let problem = problem(shape, 100);
-        let baseline = problem.model().with_instructions(Instructions::Baseline);
-        let expected = problem.trained(baseline, batch_size);
+        let problem = problem(architecture, 100);
+        let baseline = fresh(&problem).with_instructions(Instructions::Baseline);
+        let expected = trained(&problem, baseline, batch_size);
         for instructions in Instructions::ALL.into_iter().filter(|set| set.available()) {
-            let model = problem.model().with_instructions(instructions);
-            prop_assert_eq!(&expected, &problem.trained(model, batch_size));
+            let model = fresh(&problem).with_instructions(instructions);
+            prop_assert_eq!(&expected, &trained(&problem, model, batch_size));
         }
     }
 }
@@ -109,16 +63,8 @@ proptest! {
 /// A sample gets the same prediction, whatever else is in its batch.
 #[test]
 fn lanes_do_not_see_each_other() {
-    let problem = problem(
-        Shape {
-            vocab_size: 51,
-            positions: 7,
-            d_model: 8,
-            n_heads: 1,
-        },
-        37,
-    );
-    let mut model = problem.model();
+    let problem = problem(notebook(), 37);
+    let mut model = fresh(&problem);
     let all: Vec<u32> = (0..37).collect();
     let (mut together, mut alone) = (Predictions::default(), Predictions::default());
     model.predict(problem.samples(), &all, &mut together);
@@ -136,17 +82,9 @@ fn lanes_do_not_see_each_other() {
 
 #[test]
 fn predicting_and_differentiating_leave_training_alone() {
-    let problem = problem(
-        Shape {
-            vocab_size: 51,
-            positions: 7,
-            d_model: 8,
-            n_heads: 1,
-        },
-        96,
-    );
-    let plain = problem.trained(problem.model(), 16);
-    let mut model = problem.model();
+    let problem = problem(notebook(), 96);
+    let plain = trained(&problem, fresh(&problem), 16);
+    let mut model = fresh(&problem);
     let mut predictions = Predictions::default();
     for batch in (0..96).collect::<Vec<u32>>().chunks(16) {
         model.predict(problem.samples(), &[5, 6, 7], &mut predictions);
@@ -160,16 +98,23 @@ fn predicting_and_differentiating_leave_training_alone() {
 #[test]
 fn parameters_come_back_as_given() {
     for (d_model, n_heads) in [(1, 1), (4, 2), (6, 3), (8, 1), (24, 1), (33, 3)] {
-        let problem = problem(
-            Shape {
-                vocab_size: 5,
-                positions: 4,
-                d_model,
-                n_heads,
-            },
-            1,
-        );
-        assert_eq!(problem.model().parameters(), problem.weights);
+        let sizes = Architecture {
+            vocab_size: 5,
+            positions: 4,
+            d_model,
+            n_heads,
+            ..Architecture::default()
+        };
+        for n_layers in [1, 2] {
+            let problem = problem(
+                Architecture {
+                    n_layers,
+                    ..sizes.clone()
+                },
+                1,
+            );
+            assert_eq!(fresh(&problem).parameters(), problem.weights);
+        }
     }
 }
 
@@ -185,24 +130,15 @@ fn fnv1a(hash: u64, values: &[f32]) -> u64 {
 #[test]
 fn bytes_are_pinned() {
     let mut hashes = Vec::new();
-    for (d_model, n_heads, positions, per_occurrence) in SIZES {
-        let shape = Shape {
-            vocab_size: 11,
-            positions,
-            d_model,
-            n_heads,
-        };
-        let problem = problem(shape, 50);
+    for (architecture, per_occurrence) in kinds() {
+        let problem = problem(architecture, 50);
         let adam = Adam {
             per_occurrence,
             ..adam()
         };
-        let mut model = Model::new(shape, 1e-6, adam, &problem.weights)
+        let mut model = Model::new(problem.architecture.clone(), adam, &problem.weights)
             .unwrap()
             .with_instructions(Instructions::Baseline);
-        if d_model == 12 {
-            model = model.with_scale(0.3);
-        }
         let mut hash = 0xcbf2_9ce4_8422_2325;
         for step in 0..12_u32 {
             let batch: Vec<u32> = (0..=step).map(|i| (7 * step + 3 * i) % 50).collect();
@@ -231,19 +167,66 @@ fn bytes_are_pinned() {
     assert_eq!(hashes, PINNED, "{hashes:x?}");
 }
 
-/// `d_model`, `n_heads`, positions, squares per occurrence.
-const SIZES: [(usize, usize, usize, bool); 9] = [
-    (8, 1, 7, true),
-    (4, 1, 3, false),
-    (16, 1, 5, true),
-    (32, 1, 2, true),
-    (4, 2, 6, true),
-    (6, 3, 7, false),
-    (12, 3, 4, true),
-    (24, 4, 3, true),
-    (1, 1, 1, true),
-];
-const PINNED: [u64; 9] = [
+/// Each kind of size, and whether squares are per occurrence.
+fn kinds() -> Vec<(Architecture, bool)> {
+    let sized = |(d_model, n_heads, positions, per_occurrence)| {
+        let sizes = Architecture {
+            vocab_size: 11,
+            positions,
+            d_model,
+            n_heads,
+            ..Architecture::default()
+        };
+        // One of them with another scale.
+        (
+            Architecture {
+                scale: (d_model == 12).then_some(0.3),
+                ..sizes
+            },
+            per_occurrence,
+        )
+    };
+    let one_block = [
+        (8, 1, 7, true),
+        (4, 1, 3, false),
+        (16, 1, 5, true),
+        (32, 1, 2, true),
+        (4, 2, 6, true),
+        (6, 3, 7, false),
+        (12, 3, 4, true),
+        (24, 4, 3, true),
+        (1, 1, 1, true),
+    ];
+    let blocks = |(d_model, n_heads, positions, per_occurrence), n_layers, d_ff| {
+        let (sizes, per_occurrence) = sized((d_model, n_heads, positions, per_occurrence));
+        (
+            Architecture {
+                n_layers,
+                d_ff,
+                ..sizes
+            },
+            per_occurrence,
+        )
+    };
+    let (plain, _) = blocks((10, 2, 6, false), 1, 0);
+    let limited = Architecture {
+        cls_position: 5,
+        n_classes: 4,
+        position_embedding: false,
+        projections: Projections::Shared,
+        mask: Some((0..36).map(|i| i % 6 <= i / 6).collect()),
+        padding_token: Some(3),
+        ..plain
+    };
+    let mut kinds: Vec<_> = one_block.into_iter().map(sized).collect();
+    kinds.extend([
+        blocks((16, 2, 7, true), 2, 0),
+        blocks((6, 3, 4, true), 3, 20),
+        (limited, false),
+    ]);
+    kinds
+}
+const PINNED: [u64; 12] = [
     0xcc07_fa23_1d2b_07b5,
     0xf814_bc4a_e314_1fbf,
     0x0a9a_a0ed_4be6_caaa,
@@ -253,4 +236,7 @@ const PINNED: [u64; 9] = [
     0x43d5_a05a_185a_48da,
     0x894e_ba3c_2492_5d55,
     0x156e_add1_aad6_7ce2,
+    0x431a_c8a2_ebde_0c7e,
+    0xb5fd_4550_8c94_1eb9,
+    0xa0fb_bfe6_2eba_1548,
 ];

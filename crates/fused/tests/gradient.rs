@@ -1,227 +1,179 @@
 //! Values and gradients beside the definition of the model, written out in double precision with keys,
-//! values and the whole attention row, and differentiated numerically.
+//! values and all attention rows, and differentiated numerically.
 #![allow(clippy::unwrap_used)]
 
-use headlight_fused::{Adam, Model, Predictions, Samples, Shape};
+mod common;
+
+use common::{Problem, adam, any_architecture, drawn, forward, loss, one_block, problem};
+use headlight_fused::{Adam, Architecture, Model, Predictions};
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 
-const EPS: f64 = 1e-6;
-
-/// Parameters one after the other, as they are asked for.
-struct Reader<'a>(&'a [f64]);
-
-impl<'a> Reader<'a> {
-    fn rows(&mut self, rows: usize, columns: usize) -> Vec<&'a [f64]> {
-        let (taken, rest) = self.0.split_at(rows * columns);
-        self.0 = rest;
-        taken.chunks(columns).collect()
-    }
+fn model(problem: &Problem) -> Model {
+    Model::new(problem.architecture.clone(), adam(), &problem.weights).unwrap()
 }
 
-fn times(x: &[f64], weight: &[&[f64]], bias: &[f64]) -> Vec<f64> {
-    let column = |o: usize| x.iter().zip(weight).map(|(x, row)| x * row[o]).sum::<f64>() + bias[o];
-    (0..bias.len()).map(column).collect()
+/// With two features and fewer, a norm with a small epsilon is close to a sign, and amplifies rounding.
+fn is_steep(architecture: &Architecture) -> bool {
+    architecture.d_model < 3 && architecture.layer_norm_eps < 1e-4
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// The logit and the attention of `[CLS]`, head by head.
-fn forward(shape: Shape, parameters: &[f64], tokens: &[u32]) -> (f64, Vec<f64>) {
-    let d = shape.d_model;
-    let mut reader = Reader(parameters);
-    let table = reader.rows(shape.vocab_size, d);
-    let positions = reader.rows(shape.positions, d);
-    let mut projection = || (reader.rows(d, d), reader.rows(1, d)[0]);
-    let [(wq, bq), (wk, bk), (wv, bv), (wo, bo)] = std::array::from_fn(|_| projection());
-    let (gamma, beta) = (reader.rows(1, d)[0], reader.rows(1, d)[0]);
-    let (classifier, bias) = (reader.rows(1, d)[0], reader.rows(1, 1)[0][0]);
-
-    let x: Vec<Vec<f64>> = tokens
-        .iter()
-        .zip(&positions)
-        .map(|(&token, position)| {
-            table[token as usize]
-                .iter()
-                .zip(*position)
-                .map(|(a, b)| a + b)
-                .collect()
-        })
-        .collect();
-    let query = times(&x[0], &wq, bq);
-    let keys: Vec<_> = x.iter().map(|x| times(x, &wk, bk)).collect();
-    let values: Vec<_> = x.iter().map(|x| times(x, &wv, bv)).collect();
-    let d_head = d / shape.n_heads;
-    let (mut context, mut attention) = (vec![0.0; d], Vec::new());
-    for head in 0..shape.n_heads {
-        let columns = head * d_head..(head + 1) * d_head;
-        let scores = keys.iter().map(|key| {
-            dot(&query[columns.clone()], &key[columns.clone()]) / (d_head as f64).sqrt()
-        });
-        let weights: Vec<f64> = scores.map(f64::exp).collect();
-        let sum: f64 = weights.iter().sum();
-        for (weight, value) in weights.iter().zip(&values) {
-            for e in columns.clone() {
-                context[e] += weight / sum * value[e];
-            }
-            attention.push(weight / sum);
+fn predictions_are_the_definition(problem: &Problem) -> Result<(), TestCaseError> {
+    let a = &problem.architecture;
+    let exact = problem.exact_weights();
+    let mut predictions = Predictions::default();
+    model(problem).predict(problem.samples(), &problem.all(), &mut predictions);
+    let (mut logits, mut probabilities) =
+        (predictions.logits.iter(), predictions.probabilities.iter());
+    let mut attention = predictions.attention.iter();
+    for (sample, tokens) in problem.tokens.chunks(a.positions).enumerate() {
+        let (exact_logits, exact_attention) = forward(a, &exact, tokens);
+        let bound = if is_steep(a) { 1e-2 } else { 1e-4 };
+        let close =
+            |ours: f64, exact: f64, bound: f64| (ours - exact).abs() < bound * (1.0 + exact.abs());
+        let ours: Vec<f64> = logits
+            .by_ref()
+            .take(exact_logits.len())
+            .map(|&z| f64::from(z))
+            .collect();
+        for (&ours, &exact) in ours.iter().zip(&exact_logits) {
+            prop_assert!(close(ours, exact, bound), "logit {ours}, not {exact}");
         }
+        for exact in exact_attention {
+            prop_assert!(close(f64::from(*attention.next().unwrap()), exact, 1e-5));
+        }
+        let label = usize::from(problem.labels[sample]);
+        let exponentials: Vec<f64> = match ours[..] {
+            [z] => vec![1.0, z.exp()],
+            _ => ours.iter().map(|z| z.exp()).collect(),
+        };
+        let sum: f64 = exponentials.iter().sum();
+        let shares = exponentials
+            .iter()
+            .map(|e| e / sum)
+            .skip(usize::from(ours.len() == 1));
+        for share in shares {
+            prop_assert!(close(
+                f64::from(*probabilities.next().unwrap()),
+                share,
+                1e-6
+            ));
+        }
+        let expected = -(exponentials[label] / sum).ln();
+        prop_assert!(close(f64::from(predictions.losses[sample]), expected, 1e-5));
     }
-    let output = times(&context, &wo, bo);
-    let residual: Vec<f64> = x[0].iter().zip(output).map(|(x, o)| x + o).collect();
-    let mean = residual.iter().sum::<f64>() / d as f64;
-    let variance = residual.iter().map(|r| (r - mean).powi(2)).sum::<f64>() / d as f64;
-    let normalized = residual
+    prop_assert!(
+        logits.next().is_none() && probabilities.next().is_none() && attention.next().is_none()
+    );
+    Ok(())
+}
+
+fn gradient_is_the_slope(problem: &Problem) -> Result<(), TestCaseError> {
+    prop_assume!(!is_steep(&problem.architecture));
+    let exact = problem.exact_weights();
+    let gradient = model(problem).gradient(problem.samples(), &problem.all());
+    let here = loss(problem, &exact);
+    prop_assert!((f64::from(gradient.loss) - here).abs() < 1e-4 * (1.0 + here));
+    let largest = gradient
+        .values
         .iter()
-        .map(|r| (r - mean) / (variance + EPS).sqrt());
-    let normed = normalized.enumerate().map(|(i, n)| n * gamma[i] + beta[i]);
-    let logit = normed.zip(classifier).map(|(n, w)| n * w).sum::<f64>() + bias;
-    (logit, attention)
-}
-
-fn loss(shape: Shape, parameters: &[f64], tokens: &[u32], labels: &[bool]) -> f64 {
-    let samples = tokens.chunks(shape.positions).zip(labels);
-    let losses = samples.map(|(tokens, &label)| {
-        let (logit, _) = forward(shape, parameters, tokens);
-        logit.max(0.0) - logit * f64::from(u8::from(label)) + (-logit.abs()).exp().ln_1p()
-    });
-    losses.sum::<f64>() / labels.len() as f64
-}
-
-fn adam(per_occurrence: bool) -> Adam {
-    Adam {
-        per_occurrence,
-        ..Adam::default()
+        .fold(0.0_f32, |most, g| most.max(g.abs()));
+    // A spread of parameters from all of the model, its last ones among them.
+    let count = exact.len();
+    for index in (0..count)
+        .step_by(count / 40 + 1)
+        .chain(count.saturating_sub(5)..count)
+    {
+        let step = 1e-5;
+        let mut moved = exact.clone();
+        let mut at = |offset: f64| {
+            moved[index] = exact[index] + offset;
+            loss(problem, &moved)
+        };
+        let slope = (at(step) - at(-step)) / (2.0 * step);
+        let ours = f64::from(gradient.values[index]);
+        prop_assert!(
+            (ours - slope).abs() < 1e-5 + 2e-4 * f64::from(largest).max(slope.abs()),
+            "parameter {index}: {ours} beside {slope}"
+        );
     }
-}
-
-/// A shape, weights and samples of it.
-fn problem() -> impl Strategy<Value = (Shape, Vec<f32>, Vec<u32>, Vec<bool>)> {
-    let heads_and_width = prop_oneof![
-        (
-            Just(1_usize),
-            prop_oneof![Just(4_usize), Just(8), Just(16), Just(32), 1_usize..40]
-        ),
-        (2_usize..5, 1_usize..8).prop_map(|(heads, d_head)| (heads, heads * d_head)),
-    ];
-    (heads_and_width, 2_u32..20, 1_usize..9, 1_usize..20).prop_flat_map(
-        |((n_heads, d_model), vocab, positions, samples)| {
-            let shape = Shape {
-                vocab_size: vocab as usize,
-                positions,
-                d_model,
-                n_heads,
-            };
-            let weights = prop::collection::vec(-0.6_f32..0.6, shape.parameter_count());
-            let tokens =
-                prop::collection::vec(1..vocab, samples * positions).prop_map(move |mut tokens| {
-                    tokens
-                        .iter_mut()
-                        .step_by(positions)
-                        .for_each(|first| *first = 0);
-                    tokens
-                });
-            let labels = prop::collection::vec(any::<bool>(), samples);
-            (Just(shape), weights, tokens, labels)
-        },
-    )
+    Ok(())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn forward_is_the_definition((shape, weights, tokens, labels) in problem()) {
-        let exact: Vec<f64> = weights.iter().map(|&w| f64::from(w)).collect();
-        let mut model = Model::new(shape, EPS as f32, adam(true), &weights).unwrap();
-        let chosen: Vec<u32> = (0..labels.len() as u32).collect();
-        let mut predictions = Predictions::default();
-        model.predict(Samples { tokens: &tokens, labels: &labels }, &chosen, &mut predictions);
-        for (sample, tokens) in tokens.chunks(shape.positions).enumerate() {
-            let (logit, attention) = forward(shape, &exact, tokens);
-            // With two features and fewer, the norm is close to a sign and amplifies rounding.
-            let bound = if shape.d_model < 3 { 1e-2 } else { 1e-4 };
-            prop_assert!((f64::from(predictions.logits[sample]) - logit).abs() < bound * (1.0 + logit.abs()));
-            let row = &predictions.attention[sample * attention.len()..][..attention.len()];
-            for (ours, exact) in row.iter().zip(attention) {
-                prop_assert!((f64::from(*ours) - exact).abs() < 1e-6);
-            }
-            let probability = 1.0 / (1.0 + (-f64::from(predictions.logits[sample])).exp());
-            prop_assert!((f64::from(predictions.probabilities[sample]) - probability).abs() < 1e-6);
-        }
+    fn one_block_predicts_the_definition(problem in drawn(one_block())) {
+        predictions_are_the_definition(&problem)?;
     }
 
     #[test]
-    fn gradient_is_the_slope((shape, weights, tokens, labels) in problem()) {
-        prop_assume!(shape.d_model >= 3); // See above: slopes of a sign.
-        let exact: Vec<f64> = weights.iter().map(|&w| f64::from(w)).collect();
-        let mut model = Model::new(shape, EPS as f32, adam(true), &weights).unwrap();
-        let chosen: Vec<u32> = (0..labels.len() as u32).collect();
-        let gradient = model.gradient(Samples { tokens: &tokens, labels: &labels }, &chosen);
-        let here = loss(shape, &exact, &tokens, &labels);
-        prop_assert!((f64::from(gradient.loss) - here).abs() < 1e-4 * (1.0 + here));
-        // A spread of parameters from all of the model, its last ones among them.
-        let count = weights.len();
-        for index in (0..count).step_by(count / 40 + 1).chain(count.saturating_sub(5)..count) {
-            let step = 1e-5;
-            let at = |offset: f64| {
-                let mut moved = exact.clone();
-                moved[index] += offset;
-                loss(shape, &moved, &tokens, &labels)
-            };
-            let slope = (at(step) - at(-step)) / (2.0 * step);
-            let ours = f64::from(gradient.values[index]);
-            prop_assert!(
-                (ours - slope).abs() < 2e-4 * (1.0 + slope.abs()),
-                "parameter {index} of {shape:?}: {ours} beside {slope}"
-            );
-        }
+    fn the_gradient_of_one_block_is_the_slope(problem in drawn(one_block())) {
+        gradient_is_the_slope(&problem)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_architecture_predicts_the_definition(problem in drawn(any_architecture())) {
+        predictions_are_the_definition(&problem)?;
+    }
+
+    #[test]
+    fn the_gradient_of_any_architecture_is_the_slope(problem in drawn(any_architecture())) {
+        gradient_is_the_slope(&problem)?;
     }
 }
 
 #[test]
 fn squares_are_of_occurrences_or_of_sums() {
-    let shape = Shape {
+    let sizes = Architecture {
         vocab_size: 4,
         positions: 3,
         d_model: 8,
-        n_heads: 1,
+        ..Architecture::default()
     };
-    let weights: Vec<f32> = (0..shape.parameter_count())
-        .map(|i| (i as f32 * 0.7).sin() / 3.0)
-        .collect();
-    let tokens = [0, 1, 1, 0, 2, 1, 0, 3, 3];
-    let labels = [true, false, false];
-    let samples = Samples {
-        tokens: &tokens,
-        labels: &labels,
+    let two_blocks = Architecture {
+        n_layers: 2,
+        d_ff: 5,
+        ..sizes.clone()
     };
-    let of = |per_occurrence, batch: &[u32]| {
-        Model::new(shape, 1e-6, adam(per_occurrence), &weights)
-            .unwrap()
-            .gradient(samples, batch)
-    };
-    // Token by token: the gradient squared.
-    let summed = of(false, &[0, 1, 2]);
-    for (value, square) in summed.values.iter().zip(&summed.squares) {
-        assert!((value * value - square).abs() <= f32::EPSILON * square);
-    }
-    // One by one: [CLS] stands once in each sample, so its squares are those of three batches of one
-    // sample, each with a third of the loss.
-    let apart = of(true, &[0, 1, 2]);
-    assert_eq!(summed.values, apart.values);
-    for i in 0..8 {
-        let single: f32 = (0..3).map(|s| of(false, &[s]).squares[i] / 9.0).sum();
-        assert!(
-            (apart.squares[i] - single).abs() < 1e-5 * single,
-            "{} {single}",
-            apart.squares[i]
+    for architecture in [sizes, two_blocks] {
+        let mut problem = problem(architecture.clone(), 3);
+        problem.tokens = vec![0, 1, 1, 0, 2, 1, 0, 3, 3];
+        problem.labels = vec![1, 0, 0];
+        let of = |per_occurrence, batch: &[u32]| {
+            let adam = Adam {
+                per_occurrence,
+                ..Adam::default()
+            };
+            let model = Model::new(architecture.clone(), adam, &problem.weights);
+            model.unwrap().gradient(problem.samples(), batch)
+        };
+        // Token by token: the gradient squared.
+        let summed = of(false, &[0, 1, 2]);
+        for (value, square) in summed.values.iter().zip(&summed.squares) {
+            assert!((value * value - square).abs() <= f32::EPSILON * square);
+        }
+        // One by one: [CLS] stands once in each sample, so its squares are those of three batches of one
+        // sample, each with a third of the loss.
+        let apart = of(true, &[0, 1, 2]);
+        assert_eq!(summed.values, apart.values);
+        for i in 0..8 {
+            let single: f32 = (0..3).map(|s| of(false, &[s]).squares[i] / 9.0).sum();
+            assert!(
+                (apart.squares[i] - single).abs() < 1e-5 * single,
+                "{} {single}",
+                apart.squares[i]
+            );
+        }
+        assert_eq!(
+            summed.squares[4 * 8..],
+            apart.squares[4 * 8..],
+            "only tokens differ"
         );
     }
-    assert_eq!(
-        summed.squares[4 * 8..],
-        apart.squares[4 * 8..],
-        "only tokens differ"
-    );
 }

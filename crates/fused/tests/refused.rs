@@ -3,50 +3,55 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use headlight_fused::{Adam, Instructions, InvalidShape, Model, Samples, Shape, State};
+mod common;
 
-fn adam() -> Adam {
-    Adam {
-        learning_rate: 1e-2,
-        ..Adam::default()
+use common::adam;
+use headlight_fused::{Architecture, Instructions, Model, Samples, State};
+
+fn sizes() -> Architecture {
+    Architecture {
+        vocab_size: 4,
+        positions: 3,
+        d_model: 6,
+        n_heads: 2,
+        ..Architecture::default()
     }
 }
 
-const SHAPE: Shape = Shape {
-    vocab_size: 4,
-    positions: 3,
-    d_model: 6,
-    n_heads: 2,
-};
-
 fn model() -> Model {
-    Model::new(SHAPE, 1e-6, adam(), &vec![0.1; SHAPE.parameter_count()]).unwrap()
+    Model::new(sizes(), adam(), &vec![0.1; sizes().parameter_count()]).unwrap()
 }
 
 #[test]
-fn invalid_shapes() {
-    assert_eq!(SHAPE.validate(), Ok(SHAPE));
-    let changes: [fn(&mut Shape); 5] = [
-        |shape| shape.vocab_size = 0,
-        |shape| shape.positions = 0,
-        |shape| shape.d_model = 0,
-        |shape| shape.n_heads = 0,
-        |shape| shape.n_heads = 4,
+fn invalid_architectures() {
+    assert!(sizes().validate().is_ok());
+    let changes: [fn(&mut Architecture); 9] = [
+        |sizes| sizes.vocab_size = 0,
+        |sizes| sizes.positions = 0,
+        |sizes| sizes.d_model = 0,
+        |sizes| sizes.n_heads = 0,
+        |sizes| sizes.n_heads = 4,
+        |sizes| sizes.n_layers = 0,
+        |sizes| sizes.n_classes = 1,
+        |sizes| sizes.cls_position = 3,
+        |sizes| sizes.mask = Some(vec![true; 8]),
     ];
     for change in changes {
-        let mut shape = SHAPE;
-        change(&mut shape);
-        assert_eq!(shape.validate(), Err(InvalidShape(shape)));
-        let message = InvalidShape(shape).to_string();
-        assert!(message.contains(&format!("{shape:?}")), "{message}");
-        assert!(message.contains("n_heads"), "{message}");
+        let mut changed = sizes();
+        change(&mut changed);
+        let error = changed.clone().validate().unwrap_err();
+        assert_eq!(*error.0, changed);
+        assert!(
+            error.to_string().contains(&format!("{changed:?}")),
+            "{error}"
+        );
     }
 }
 
 #[test]
 fn wrong_samples_and_states() {
-    let (tokens, labels) = (&[0, 1, 2, 0, 3, 1][..], &[true, false][..]);
-    let stepped = |tokens: &[u32], labels: &[bool], batch: &[u32]| {
+    let (tokens, labels) = (&[0, 1, 2, 0, 3, 1][..], &[1, 0][..]);
+    let stepped = |tokens: &[u32], labels: &[u8], batch: &[u32]| {
         let mut model = model();
         catch_unwind(AssertUnwindSafe(|| {
             model.step(Samples { tokens, labels }, batch)
@@ -57,14 +62,15 @@ fn wrong_samples_and_states() {
     assert!(!stepped(tokens, labels, &[]), "no samples");
     assert!(!stepped(tokens, labels, &[2]), "a sample out of range");
     assert!(!stepped(&tokens[1..], labels, &[0]), "a token too few");
-    assert!(!stepped(tokens, &[true], &[0]), "a label too few");
+    assert!(!stepped(tokens, &[1], &[0]), "a label too few");
     assert!(!stepped(&[0, 1, 2, 3, 0, 1], labels, &[1]), "no [CLS]");
+    assert!(!stepped(tokens, &[2, 0], &[0]), "no such class");
     assert!(
         !stepped(&[0, 1, 4, 0, 3, 1], labels, &[0]),
         "a token too high"
     );
 
-    let short = catch_unwind(|| Model::new(SHAPE, 1e-6, adam(), &[0.0]).is_ok());
+    let short = catch_unwind(|| Model::new(sizes(), adam(), &[0.0]).is_ok());
     assert!(short.is_err());
     let restored = |state: State| {
         let mut model = model();

@@ -1,65 +1,16 @@
-//! The sizes of a model, and the place of each parameter in memory.
+//! The place of each parameter of a one-block classifier in memory.
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
 use core::ops::Range;
 
 /// The sizes of a one-block classifier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Number of different tokens; token 0 is `[CLS]`.
-    pub vocab_size: usize,
-    /// Positions per sample, including `[CLS]` at position 0.
-    pub positions: usize,
-    /// Width of embeddings and of the residual stream.
-    pub d_model: usize,
-    /// Attention heads; divides `d_model`.
-    pub n_heads: usize,
-}
-
-/// An invalid shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InvalidShape(pub Shape);
-
-impl fmt::Display for InvalidShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "invalid shape {:?}: every size must be at least 1, and n_heads must divide d_model",
-            self.0
-        )
-    }
-}
-
-impl core::error::Error for InvalidShape {}
-
-impl Shape {
-    /// Checks the sizes.
-    ///
-    /// # Errors
-    /// When a size is 0, or `n_heads` does not divide `d_model`.
-    pub fn validate(self) -> Result<Self, InvalidShape> {
-        let Self {
-            vocab_size,
-            positions,
-            d_model,
-            n_heads,
-        } = self;
-        let sizes = [vocab_size, positions, d_model, n_heads];
-        if sizes.contains(&0) || !d_model.is_multiple_of(n_heads) {
-            return Err(InvalidShape(self));
-        }
-        Ok(self)
-    }
-
-    /// Number of trainable parameters.
-    pub fn parameter_count(self) -> usize {
-        Parameter::ALL
-            .iter()
-            .map(|parameter| parameter.rows(self) * parameter.columns(self))
-            .sum()
-    }
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) vocab_size: usize,
+    pub(crate) positions: usize,
+    pub(crate) d_model: usize,
+    pub(crate) n_heads: usize,
 }
 
 /// The parameters, in their order in memory.
@@ -181,7 +132,7 @@ impl Layout {
 
     /// From padded rows to plain numbers.
     pub(crate) fn unpack(self, padded: &[f32]) -> Vec<f32> {
-        let mut plain = Vec::with_capacity(self.shape.parameter_count());
+        let mut plain = Vec::with_capacity(self.len());
         self.each_row(|at, columns, _| plain.extend_from_slice(&padded[at..at + columns]));
         plain
     }

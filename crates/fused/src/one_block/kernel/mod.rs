@@ -13,7 +13,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::lanes::{LANES, Lanes, ZERO};
-use crate::shape::{Layout, Parameter};
+use crate::one_block::layout::{Layout, Parameter};
 
 /// The sizes of rows. The compiler knows the common ones.
 pub(crate) trait Size: Copy {
@@ -188,7 +188,7 @@ pub(crate) struct Block<'a> {
     /// Row-major tokens of the whole dataset. `[sample, position]`
     pub(crate) tokens: &'a [u32],
     /// 1 or 0 for each sample of the dataset.
-    pub(crate) labels: &'a [bool],
+    pub(crate) labels: &'a [u8],
     /// One to eight samples; the last one fills the other lanes too.
     pub(crate) samples: &'a [u32],
 }
@@ -204,7 +204,7 @@ impl Block<'_> {
     fn labels(&self) -> Lanes {
         let mut labels = ZERO;
         for (lane, label) in labels.iter_mut().enumerate() {
-            *label = f32::from(u8::from(self.labels[self.sample(lane)]));
+            *label = f32::from(self.labels[self.sample(lane)]);
         }
         labels
     }

@@ -5,7 +5,7 @@ use super::{Block, Kernel, Scratch, Size, head_of};
 use crate::lanes::{
     LANES, ZERO, exp_of_negative, larger, log_1p, map, select_negative, sqrt, zero_below, zip,
 };
-use crate::shape::Parameter;
+use crate::one_block::layout::Parameter;
 
 impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
     /// The forward pass, from tokens to probabilities.

@@ -3,7 +3,7 @@
 use super::products::{add_products, add_rows, average, project, project_back, transpose};
 use super::{Block, Kernel, Size, head_of};
 use crate::lanes::{LANES, Lanes, ZERO, map, square, zero_below, zip};
-use crate::shape::Parameter;
+use crate::one_block::layout::Parameter;
 
 impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
     /// Adds the gradient of the block's losses, each times `share`, to `gradient`. Adds the squared

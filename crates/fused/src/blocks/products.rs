@@ -103,7 +103,11 @@ fn project_rows<const R: usize, const C: usize>(
     width: usize,
     output: &mut [Lanes],
 ) {
-    let Weights { values, inputs, stride } = weights;
+    let Weights {
+        values,
+        inputs,
+        stride,
+    } = weights;
     let input: [&[Lanes]; R] = core::array::from_fn(|r| &input[(row + r) * width..][..inputs]);
     let mut column = columns.start;
     while column + C <= columns.end {
@@ -166,7 +170,11 @@ fn project_back_rows<const R: usize, const C: usize>(
     width: usize,
     output: &mut [Lanes],
 ) {
-    let Weights { values, inputs, stride } = weights;
+    let Weights {
+        values,
+        inputs,
+        stride,
+    } = weights;
     let count = columns.len();
     let input: [&[Lanes]; R] =
         core::array::from_fn(|r| &input[(row + r) * stride + columns.start..][..count]);
@@ -249,7 +257,10 @@ fn add_tiles<const C: usize>(
     let mut i = 0;
     while i < left_width {
         let mut tile = ([ZERO; C], [ZERO; C], [ZERO; C], [ZERO; C]);
-        for (left, right) in left.chunks_exact(left_width).zip(right.chunks_exact(right_width)) {
+        for (left, right) in left
+            .chunks_exact(left_width)
+            .zip(right.chunks_exact(right_width))
+        {
             let left = &left[i..][..4];
             let right = &right[column..][..C * LANES];
             let right: [Lanes; C] = core::array::from_fn(|c| {
@@ -346,9 +357,17 @@ fn multiply_tile<const R: usize, const C: usize>(
     for t in 0..inner {
         let right: [Lanes; C] =
             core::array::from_fn(|c| right.values[t * right.row + (j + c) * right.column]);
-        accumulate_lanes(&mut sums.0, left.values[i * left.row + t * left.column], right);
+        accumulate_lanes(
+            &mut sums.0,
+            left.values[i * left.row + t * left.column],
+            right,
+        );
         if R > 1 {
-            accumulate_lanes(&mut sums.1, left.values[(i + 1) * left.row + t * left.column], right);
+            accumulate_lanes(
+                &mut sums.1,
+                left.values[(i + 1) * left.row + t * left.column],
+                right,
+            );
         }
     }
     for (r, sums) in [sums.0, sums.1].into_iter().take(R).enumerate() {

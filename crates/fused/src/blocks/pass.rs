@@ -1,11 +1,13 @@
 //! The forward and the backward pass for eight samples.
 
-use super::places::{Architecture, Linear, Matrix, Places, padded};
+use super::places::{Linear, Matrix, Norm, Places, padded};
 use super::products::{Grid, Weights, add_products, multiply, project, project_back, to_rows};
 use super::values::{BlockValues, Values};
 use super::{Chunk, norm, softmax};
+use crate::architecture::{Architecture, Projections};
 use crate::instructions::{Instructions, for_each_set};
-use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, log_1p, square, zero_below};
+use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, log, log_1p, square, zero_below};
+use crate::model::Sums;
 
 /// The passes with one set of parameters.
 pub(super) struct Pass<'a> {
@@ -16,32 +18,26 @@ pub(super) struct Pass<'a> {
     pub(super) instructions: Instructions,
 }
 
-/// The gradient of all parameters, and the squares of each occurrence of a token.
-pub(super) struct Sums<'a> {
-    pub(super) gradient: &'a mut [f32],
-    pub(super) squares: Option<&'a mut [f32]>,
-}
-
 impl Sums<'_> {
-        fn of(&mut self, matrix: Matrix) -> &mut [f32] {
+    fn of(&mut self, matrix: Matrix) -> &mut [f32] {
         &mut self.gradient[matrix.range()]
     }
 }
 
 /// Both rows of a norm.
-fn pair(gradient: &mut [f32], norm: super::places::Norm) -> (&mut [f32], &mut [f32]) {
+fn pair(gradient: &mut [f32], norm: Norm) -> (&mut [f32], &mut [f32]) {
     let gamma = norm.gamma.range();
     let size = gamma.len();
     gradient[gamma.start..norm.beta.range().end].split_at_mut(size)
 }
 
 impl Pass<'_> {
-        fn width(&self) -> usize {
+    fn width(&self) -> usize {
         padded(self.architecture.d_model)
     }
 
     /// From tokens to losses. If `whole`, the last block computes all rows, not that of `[CLS]` alone.
-        pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
+    pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
         self.embed(chunk);
         self.allow(chunk);
         let last = self.architecture.n_layers - 1;
@@ -54,15 +50,22 @@ impl Pass<'_> {
                 self.finish_block(layer, 1);
             }
         }
-        let row = if whole { self.architecture.cls_position } else { 0 };
+        let row = if whole {
+            self.architecture.cls_position
+        } else {
+            0
+        };
         self.classify(chunk, row);
     }
 
-        fn embed(&mut self, chunk: Chunk<'_>) {
+    fn embed(&mut self, chunk: Chunk<'_>) {
         let width = self.width();
         let parameters = self.parameters;
         let tokens = &parameters[self.places.tokens.range()];
-        let positions = self.places.positions.map(|matrix| &parameters[matrix.range()]);
+        let positions = self
+            .places
+            .positions
+            .map(|matrix| &parameters[matrix.range()]);
         for position in 0..self.architecture.positions {
             let rows: [&[f32]; LANES] = core::array::from_fn(|lane| {
                 &tokens[chunk.token(lane, position) as usize * width..][..width]
@@ -87,7 +90,7 @@ impl Pass<'_> {
     }
 
     /// Which keys each query may look at.
-        fn allow(&mut self, chunk: Chunk<'_>) {
+    fn allow(&mut self, chunk: Chunk<'_>) {
         let positions = self.architecture.positions;
         if self.values.may.is_empty() {
             return;
@@ -96,7 +99,11 @@ impl Pass<'_> {
             let mut seen = [1.0; LANES];
             if let Some(padding) = self.architecture.padding_token {
                 for lane in 0..LANES {
-                    seen[lane] = if chunk.token(lane, key) == padding { 0.0 } else { 1.0 };
+                    seen[lane] = if chunk.token(lane, key) == padding {
+                        0.0
+                    } else {
+                        1.0
+                    };
                 }
             }
             for query in 0..positions {
@@ -108,15 +115,25 @@ impl Pass<'_> {
     }
 
     /// Attention of all positions: context.
-        fn attend(&mut self, layer: usize) {
-        let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
-        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
+    fn attend(&mut self, layer: usize) {
+        let (p, width, d_head) = (
+            self.architecture.positions,
+            self.width(),
+            self.architecture.d_head(),
+        );
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
         let (before, rest) = self.values.blocks.split_at_mut(layer);
-        let input = before.last().map_or(&self.values.embeddings[..], BlockValues::output);
+        let input = before
+            .last()
+            .map_or(&self.values.embeddings[..], BlockValues::output);
         let block = &mut rest[0];
         match place.projections {
             Some(projections) => {
-                let shared = self.architecture.projections == super::Projections::Shared;
+                let shared = self.architecture.projections == Projections::Shared;
                 let outputs = [&mut block.query, &mut block.key, &mut block.value];
                 for (index, (linear, output)) in projections.into_iter().zip(outputs).enumerate() {
                     if !(shared && index > 0) {
@@ -142,9 +159,17 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, d_head, p],
-                Grid { values: &block.query[column..], row: width, column: 1 },
-                Grid { values: &block.key[column..], row: 1, column: width },
-                self.architecture.scale,
+                Grid {
+                    values: &block.query[column..],
+                    row: width,
+                    column: 1,
+                },
+                Grid {
+                    values: &block.key[column..],
+                    row: 1,
+                    column: width,
+                },
+                self.architecture.scale(),
                 weights,
                 p,
             );
@@ -152,8 +177,16 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid { values: weights, row: p, column: 1 },
-                Grid { values: &block.value[column..], row: width, column: 1 },
+                Grid {
+                    values: weights,
+                    row: p,
+                    column: 1,
+                },
+                Grid {
+                    values: &block.value[column..],
+                    row: width,
+                    column: 1,
+                },
                 1.0,
                 &mut block.context[column..],
                 width,
@@ -162,16 +195,26 @@ impl Pass<'_> {
     }
 
     /// Attention of `[CLS]` alone: its context. Keys and values are not computed.
-        fn attend_from_cls(&mut self, layer: usize) {
-        let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
+    fn attend_from_cls(&mut self, layer: usize) {
+        let (p, width, d_head) = (
+            self.architecture.positions,
+            self.width(),
+            self.architecture.d_head(),
+        );
         let d = self.architecture.d_model;
         let cls = self.architecture.cls_position;
-        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
         let (before, rest) = self.values.blocks.split_at_mut(layer);
-        let input = before.last().map_or(&self.values.embeddings[..], BlockValues::output);
+        let input = before
+            .last()
+            .map_or(&self.values.embeddings[..], BlockValues::output);
         let block = &mut rest[0];
         let own = &input[cls * width..][..width];
-        let scale = self.architecture.scale;
+        let scale = self.architecture.scale();
         match place.projections {
             Some([query, ..]) => apply(set, parameters, query, 1, own, width, &mut block.query),
             None => block.query[..width].copy_from_slice(own),
@@ -199,21 +242,41 @@ impl Pass<'_> {
         multiply(
             set,
             [heads, d, p],
-            Grid { values: &self.values.u, row: width, column: 1 },
-            Grid { values: input, row: 1, column: width },
+            Grid {
+                values: &self.values.u,
+                row: width,
+                column: 1,
+            },
+            Grid {
+                values: input,
+                row: 1,
+                column: width,
+            },
             1.0,
             weights,
             p,
         );
         let may = &self.values.may;
-        let may = if may.is_empty() { &[][..] } else { &may[cls * p..][..p] };
+        let may = if may.is_empty() {
+            &[][..]
+        } else {
+            &may[cls * p..][..p]
+        };
         softmax::forward(set, weights, p, may);
         self.values.pooled.fill(ZERO);
         multiply(
             set,
             [heads, p, d],
-            Grid { values: weights, row: p, column: 1 },
-            Grid { values: input, row: width, column: 1 },
+            Grid {
+                values: weights,
+                row: p,
+                column: 1,
+            },
+            Grid {
+                values: input,
+                row: width,
+                column: 1,
+            },
             1.0,
             &mut self.values.pooled,
             width,
@@ -238,13 +301,23 @@ impl Pass<'_> {
     }
 
     /// From the context to the block's output, for all positions or for `[CLS]` alone.
-        fn finish_block(&mut self, layer: usize, rows: usize) {
+    fn finish_block(&mut self, layer: usize, rows: usize) {
         let (width, d) = (self.width(), self.architecture.d_model);
-        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
         let eps = self.architecture.layer_norm_eps;
-        let first = if rows == 1 { self.architecture.cls_position } else { 0 };
+        let first = if rows == 1 {
+            self.architecture.cls_position
+        } else {
+            0
+        };
         let (before, rest) = self.values.blocks.split_at_mut(layer);
-        let input = before.last().map_or(&self.values.embeddings[..], BlockValues::output);
+        let input = before
+            .last()
+            .map_or(&self.values.embeddings[..], BlockValues::output);
         let input = &input[first * width..][..rows * width];
         let block = &mut rest[0];
 
@@ -252,32 +325,62 @@ impl Pass<'_> {
         let weights = weights_of(parameters, place.output);
         let residual = &mut block.attended.normalized;
         shift(set, input, bias, &mut residual[..rows * width], width);
-        project(set, rows, weights, 0..width, &block.context, width, residual);
-        let [gamma, beta] = [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
+        project(
+            set,
+            rows,
+            weights,
+            0..width,
+            &block.context,
+            width,
+            residual,
+        );
+        let [gamma, beta] =
+            [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
         norm::forward(set, &mut block.attended, rows, width, gamma, beta, d, eps);
 
-        let Some(place) = place.feed_forward else { return };
+        let Some(place) = place.feed_forward else {
+            return;
+        };
         let ff_width = padded(self.architecture.d_ff);
         let input = &block.attended.output[..rows * width];
-        apply(set, parameters, place.hidden, rows, input, width, &mut block.hidden);
+        apply(
+            set,
+            parameters,
+            place.hidden,
+            rows,
+            input,
+            width,
+            &mut block.hidden,
+        );
         rectify(set, &mut block.hidden[..rows * ff_width]);
         let bias = &parameters[place.output.bias.range()];
         let weights = weights_of(parameters, place.output);
         let residual = &mut block.fed.normalized;
         shift(set, input, bias, &mut residual[..rows * width], width);
-        project(set, rows, weights, 0..width, &block.hidden, ff_width, residual);
-        let [gamma, beta] = [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
+        project(
+            set,
+            rows,
+            weights,
+            0..width,
+            &block.hidden,
+            ff_width,
+            residual,
+        );
+        let [gamma, beta] =
+            [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
         norm::forward(set, &mut block.fed, rows, width, gamma, beta, d, eps);
     }
 
     /// Logits, probabilities and losses.
-        fn classify(&mut self, chunk: Chunk<'_>, row: usize) {
+    fn classify(&mut self, chunk: Chunk<'_>, row: usize) {
         let (width, d) = (self.width(), self.architecture.d_model);
         let count = self.architecture.n_logits();
         let weight = &self.parameters[self.places.classifier.weight.range()];
         let bias = &self.parameters[self.places.classifier.bias.range()];
         let values = &mut *self.values;
-        let Some(block) = values.blocks.last() else { return };
+        let Some(block) = values.blocks.last() else {
+            return;
+        };
         let output = &block.output()[row * width..][..d];
         for k in 0..count {
             let mut logit = [bias[k]; LANES];
@@ -289,7 +392,7 @@ impl Pass<'_> {
             values.logits[k] = logit;
         }
         if count == 1 {
-            let labels = chunk.labels().map(|label| label as f32);
+            let labels = chunk.labels().map(f32::from);
             let logit = values.logits[0];
             for l in 0..LANES {
                 let z = logit[l];
@@ -304,7 +407,11 @@ impl Pass<'_> {
             let mut most = values.logits[0];
             for logit in &values.logits {
                 for l in 0..LANES {
-                    most[l] = if logit[l] > most[l] { logit[l] } else { most[l] };
+                    most[l] = if logit[l] > most[l] {
+                        logit[l]
+                    } else {
+                        most[l]
+                    };
                 }
             }
             let mut sum = ZERO;
@@ -321,14 +428,14 @@ impl Pass<'_> {
             }
             let labels = chunk.labels();
             for l in 0..LANES {
-                values.losses[l] = most[l] - values.logits[labels[l] as usize][l] + crate::lanes::log(sum[l]);
+                values.losses[l] = most[l] - values.logits[usize::from(labels[l])][l] + log(sum[l]);
             }
         }
     }
 
     /// Adds the gradient of the chunk's losses, each times `share`. The forward pass of the same chunk must have run
     /// before, and not `whole`.
-        pub(super) fn backward(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+    pub(super) fn backward(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
         self.through_classifier(chunk, share, sums);
         let last = self.architecture.n_layers - 1;
         for layer in (0..self.architecture.n_layers).rev() {
@@ -343,21 +450,27 @@ impl Pass<'_> {
         self.through_embeddings(chunk, sums);
     }
 
-        fn through_classifier(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+    fn through_classifier(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
         let (width, d) = (self.width(), self.architecture.d_model);
         let count = self.architecture.n_logits();
         let place = self.places.classifier;
         let weight = &self.parameters[place.weight.range()];
         let values = &mut *self.values;
-        let Some(block) = values.blocks.last() else { return };
+        let Some(block) = values.blocks.last() else {
+            return;
+        };
         let output = &block.output()[..d];
         let gradient = &mut values.d_stream[..width];
         gradient.fill(ZERO);
         let labels = chunk.labels();
         for k in 0..count {
             let mut d_logit = ZERO;
-            for l in 0..chunk.samples.len() {
-                let target = if count == 1 { labels[l] as f32 } else { f32::from(u8::from(labels[l] as usize == k)) };
+            for l in 0..chunk.chosen.len() {
+                let target = if count == 1 {
+                    f32::from(labels[l])
+                } else {
+                    f32::from(u8::from(usize::from(labels[l]) == k))
+                };
                 d_logit[l] = zero_below(1e-18, (values.probabilities[k][l] - target) * share);
             }
             for i in 0..d {
@@ -376,17 +489,23 @@ impl Pass<'_> {
 
     /// From the gradient of a block's output in `d_stream` to those of its context and, in `d_residual`, of the
     /// residual.
-        fn through_finish(&mut self, layer: usize, rows: usize, sums: &mut Sums<'_>) {
+    fn through_finish(&mut self, layer: usize, rows: usize, sums: &mut Sums<'_>) {
         let (width, d) = (self.width(), self.architecture.d_model);
         let ff_width = padded(self.architecture.d_ff);
-        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
         let values = &mut *self.values;
         let block = &values.blocks[layer];
         let gradient = &mut values.d_stream[..rows * width];
         if let Some(place) = place.feed_forward {
             let gamma = &parameters[place.norm.gamma.range()];
             let (d_gamma, d_beta) = pair(sums.gradient, place.norm);
-            norm::backward(set, &block.fed, rows, width, gamma, d, gradient, d_gamma, d_beta);
+            norm::backward(
+                set, &block.fed, rows, width, gamma, d, gradient, d_gamma, d_beta,
+            );
             // Now of the residual: through W_2, the rectifier and W_1, and past them.
             let hidden = &block.hidden[..rows * ff_width];
             let d_hidden = &mut values.d_hidden[..rows * ff_width];
@@ -396,35 +515,95 @@ impl Pass<'_> {
             through_rectifier(set, hidden, d_hidden);
             to_rows(set, hidden, &mut values.left, ff_width);
             to_rows(set, gradient, &mut values.right, width);
-            add_linear(set, &values.left, ff_width, &values.right, width, rows, place.output, sums);
-            to_rows(set, &block.attended.output[..rows * width], &mut values.left, width);
+            add_linear(
+                set,
+                &values.left,
+                ff_width,
+                &values.right,
+                width,
+                rows,
+                place.output,
+                sums,
+            );
+            to_rows(
+                set,
+                &block.attended.output[..rows * width],
+                &mut values.left,
+                width,
+            );
             to_rows(set, d_hidden, &mut values.right, ff_width);
-            add_linear(set, &values.left, width, &values.right, ff_width, rows, place.hidden, sums);
+            add_linear(
+                set,
+                &values.left,
+                width,
+                &values.right,
+                ff_width,
+                rows,
+                place.hidden,
+                sums,
+            );
             let weights = weights_of(parameters, place.hidden);
-            project_back(set, rows, weights, 0..self.architecture.d_ff, d_hidden, width, gradient);
+            project_back(
+                set,
+                rows,
+                weights,
+                0..self.architecture.d_ff,
+                d_hidden,
+                width,
+                gradient,
+            );
         }
         let gamma = &parameters[place.norm.gamma.range()];
         let (d_gamma, d_beta) = pair(sums.gradient, place.norm);
-        norm::backward(set, &block.attended, rows, width, gamma, d, gradient, d_gamma, d_beta);
+        norm::backward(
+            set,
+            &block.attended,
+            rows,
+            width,
+            gamma,
+            d,
+            gradient,
+            d_gamma,
+            d_beta,
+        );
         let weights = weights_of(parameters, place.output);
         let d_context = &mut values.d_context[..rows * width];
         d_context.fill(ZERO);
         project_back(set, rows, weights, 0..d, gradient, width, d_context);
         to_rows(set, &block.context[..rows * width], &mut values.left, width);
         to_rows(set, gradient, &mut values.right, width);
-        add_linear(set, &values.left, width, &values.right, width, rows, place.output, sums);
+        add_linear(
+            set,
+            &values.left,
+            width,
+            &values.right,
+            width,
+            rows,
+            place.output,
+            sums,
+        );
         values.d_residual[..rows * width].copy_from_slice(gradient);
     }
 
     /// From the gradients of context and residual to that of the block's input, in `d_stream`.
-        fn through_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
-        let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
+    fn through_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        let (p, width, d_head) = (
+            self.architecture.positions,
+            self.width(),
+            self.architecture.d_head(),
+        );
         let d = self.architecture.d_model;
-        let scale = self.architecture.scale;
-        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
+        let scale = self.architecture.scale();
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
         let values = &mut *self.values;
         let (before, rest) = values.blocks.split_at(layer);
-        let input = before.last().map_or(&values.embeddings[..], BlockValues::output);
+        let input = before
+            .last()
+            .map_or(&values.embeddings[..], BlockValues::output);
         let block = &rest[0];
         for gradient in [&mut values.d_query, &mut values.d_key, &mut values.d_value] {
             gradient.fill(ZERO);
@@ -438,8 +617,16 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid { values: weights, row: 1, column: p },
-                Grid { values: &values.d_context[column..], row: width, column: 1 },
+                Grid {
+                    values: weights,
+                    row: 1,
+                    column: p,
+                },
+                Grid {
+                    values: &values.d_context[column..],
+                    row: width,
+                    column: 1,
+                },
                 1.0,
                 &mut values.d_value[column..],
                 width,
@@ -448,8 +635,16 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, d_head, p],
-                Grid { values: &values.d_context[column..], row: width, column: 1 },
-                Grid { values: &block.value[column..], row: 1, column: width },
+                Grid {
+                    values: &values.d_context[column..],
+                    row: width,
+                    column: 1,
+                },
+                Grid {
+                    values: &block.value[column..],
+                    row: 1,
+                    column: width,
+                },
                 1.0,
                 d_scores,
                 p,
@@ -459,8 +654,16 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid { values: d_scores, row: p, column: 1 },
-                Grid { values: &block.key[column..], row: width, column: 1 },
+                Grid {
+                    values: d_scores,
+                    row: p,
+                    column: 1,
+                },
+                Grid {
+                    values: &block.key[column..],
+                    row: width,
+                    column: 1,
+                },
                 scale,
                 &mut values.d_query[column..],
                 width,
@@ -468,8 +671,16 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid { values: d_scores, row: 1, column: p },
-                Grid { values: &block.query[column..], row: width, column: 1 },
+                Grid {
+                    values: d_scores,
+                    row: 1,
+                    column: p,
+                },
+                Grid {
+                    values: &block.query[column..],
+                    row: width,
+                    column: 1,
+                },
                 scale,
                 &mut values.d_key[column..],
                 width,
@@ -479,12 +690,29 @@ impl Pass<'_> {
         stream.copy_from_slice(&values.d_residual[..p * width]);
         let gradients = [&mut values.d_query, &mut values.d_key, &mut values.d_value];
         match place.projections {
-            Some(projections) if self.architecture.projections == super::Projections::Separate => {
+            Some(projections) if self.architecture.projections == Projections::Separate => {
                 to_rows(set, input, &mut values.left, width);
                 for (linear, gradient) in projections.into_iter().zip(gradients) {
                     to_rows(set, gradient, &mut values.right, width);
-                    add_linear(set, &values.left, width, &values.right, width, p, linear, sums);
-                    project_back(set, p, weights_of(parameters, linear), 0..d, gradient, width, stream);
+                    add_linear(
+                        set,
+                        &values.left,
+                        width,
+                        &values.right,
+                        width,
+                        p,
+                        linear,
+                        sums,
+                    );
+                    project_back(
+                        set,
+                        p,
+                        weights_of(parameters, linear),
+                        0..d,
+                        gradient,
+                        width,
+                        stream,
+                    );
                 }
             }
             shared => {
@@ -495,8 +723,25 @@ impl Pass<'_> {
                 if let Some([linear, ..]) = shared {
                     to_rows(set, input, &mut values.left, width);
                     to_rows(set, sum, &mut values.right, width);
-                    add_linear(set, &values.left, width, &values.right, width, p, linear, sums);
-                    project_back(set, p, weights_of(parameters, linear), 0..d, sum, width, stream);
+                    add_linear(
+                        set,
+                        &values.left,
+                        width,
+                        &values.right,
+                        width,
+                        p,
+                        linear,
+                        sums,
+                    );
+                    project_back(
+                        set,
+                        p,
+                        weights_of(parameters, linear),
+                        0..d,
+                        sum,
+                        width,
+                        stream,
+                    );
                 } else {
                     add(set, stream, sum);
                 }
@@ -505,15 +750,25 @@ impl Pass<'_> {
     }
 
     /// The same, where only `[CLS]` has a context.
-        fn through_cls_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
-        let (p, width, d_head) = (self.architecture.positions, self.width(), self.architecture.d_head());
+    fn through_cls_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        let (p, width, d_head) = (
+            self.architecture.positions,
+            self.width(),
+            self.architecture.d_head(),
+        );
         let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
         let cls = self.architecture.cls_position;
-        let scale = self.architecture.scale;
-        let (place, parameters, set) = (self.places.blocks[layer], self.parameters, self.instructions);
+        let scale = self.architecture.scale();
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
         let values = &mut *self.values;
         let (before, rest) = values.blocks.split_at(layer);
-        let input = before.last().map_or(&values.embeddings[..], BlockValues::output);
+        let input = before
+            .last()
+            .map_or(&values.embeddings[..], BlockValues::output);
         let block = &rest[0];
 
         // dp_h = W_v dc_h
@@ -524,7 +779,15 @@ impl Pass<'_> {
             match place.projections {
                 Some([_, _, value]) => {
                     let weights = weights_of(parameters, value);
-                    project_back(set, 1, weights, columns, &values.d_context[..width], width, d_pooled);
+                    project_back(
+                        set,
+                        1,
+                        weights,
+                        columns,
+                        &values.d_context[..width],
+                        width,
+                        d_pooled,
+                    );
                 }
                 None => d_pooled[columns.clone()].copy_from_slice(&values.d_context[columns]),
             }
@@ -535,8 +798,16 @@ impl Pass<'_> {
         multiply(
             set,
             [heads, d, p],
-            Grid { values: &values.d_pooled, row: width, column: 1 },
-            Grid { values: input, row: 1, column: width },
+            Grid {
+                values: &values.d_pooled,
+                row: width,
+                column: 1,
+            },
+            Grid {
+                values: input,
+                row: 1,
+                column: width,
+            },
             1.0,
             d_scores,
             p,
@@ -546,8 +817,16 @@ impl Pass<'_> {
         multiply(
             set,
             [heads, p, d],
-            Grid { values: d_scores, row: p, column: 1 },
-            Grid { values: input, row: width, column: 1 },
+            Grid {
+                values: d_scores,
+                row: p,
+                column: 1,
+            },
+            Grid {
+                values: input,
+                row: width,
+                column: 1,
+            },
             1.0,
             &mut values.d_u,
             width,
@@ -555,14 +834,23 @@ impl Pass<'_> {
         // dx_j = Σ_h a_j dp + ds_j u
         let stream = &mut values.d_stream[..p * width];
         stream.fill(ZERO);
-        for (weights, vectors) in
-            [(&block.weights[..heads * p], &values.d_pooled), (&*d_scores, &values.u)]
-        {
+        for (weights, vectors) in [
+            (&block.weights[..heads * p], &values.d_pooled),
+            (&*d_scores, &values.u),
+        ] {
             multiply(
                 set,
                 [p, heads, d],
-                Grid { values: weights, row: 1, column: p },
-                Grid { values: vectors, row: width, column: 1 },
+                Grid {
+                    values: weights,
+                    row: 1,
+                    column: p,
+                },
+                Grid {
+                    values: vectors,
+                    row: width,
+                    column: 1,
+                },
                 1.0,
                 stream,
                 width,
@@ -593,13 +881,34 @@ impl Pass<'_> {
             add(set, own, &values.d_query[..width]);
             return;
         };
-        project_back(set, 1, weights_of(parameters, query), 0..d, &values.d_query[..width], width, own);
+        project_back(
+            set,
+            1,
+            weights_of(parameters, query),
+            0..d,
+            &values.d_query[..width],
+            width,
+            own,
+        );
 
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
         to_rows(set, &input[cls * width..][..width], &mut values.left, width);
         to_rows(set, &values.d_query[..width], &mut values.right, width);
-        add_linear(set, &values.left, width, &values.right, width, 1, query, sums);
-        let may = if values.may.is_empty() { &[][..] } else { &values.may[cls * p..][..p] };
+        add_linear(
+            set,
+            &values.left,
+            width,
+            &values.right,
+            width,
+            1,
+            query,
+            sums,
+        );
+        let may = if values.may.is_empty() {
+            &[][..]
+        } else {
+            &values.may[cls * p..][..p]
+        };
         let sees = sees(may);
         for i in 0..d {
             for l in 0..LANES {
@@ -623,17 +932,31 @@ impl Pass<'_> {
                     }
                 }
                 let left = &values.left[..LANES * width];
-                add_products(set, left, width, rows, width, aligned.clone(), factor, sums.of(linear.weight));
+                add_products(
+                    set,
+                    left,
+                    width,
+                    rows,
+                    width,
+                    aligned.clone(),
+                    factor,
+                    sums.of(linear.weight),
+                );
             }
         }
     }
 
-        fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
+    fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
         let (p, width) = (self.architecture.positions, self.width());
         let values = &mut *self.values;
-        to_rows(self.instructions, &values.d_stream[..p * width], &mut values.left, width);
+        to_rows(
+            self.instructions,
+            &values.d_stream[..p * width],
+            &mut values.left,
+            width,
+        );
         let places = self.places;
-        for lane in 0..chunk.samples.len() {
+        for lane in 0..chunk.chosen.len() {
             for position in 0..p {
                 let row = &values.left[(position * LANES + lane) * width..][..width];
                 let at = chunk.token(lane, position) as usize * width;
@@ -701,7 +1024,16 @@ fn add_linear(
     let left = &left[..rows * LANES * left_width];
     let right = &right[..rows * LANES * right_width];
     let weight = sums.of(linear.weight);
-    add_products(set, left, left_width, right, right_width, 0..right_width, 1.0, weight);
+    add_products(
+        set,
+        left,
+        left_width,
+        right,
+        right_width,
+        0..right_width,
+        1.0,
+        weight,
+    );
     add_rows(set, right, right_width, sums.of(linear.bias));
 }
 

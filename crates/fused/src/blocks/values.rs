@@ -3,7 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::places::{Architecture, padded};
+use super::places::padded;
+use crate::architecture::Architecture;
 use crate::lanes::{LANES, Lanes, ZERO};
 
 /// The values of one block. Rows have the padded width of `d_model`, or of `d_ff`.
@@ -130,6 +131,10 @@ impl BlockValues {
     /// What the next block reads.
     #[inline(always)]
     pub(super) fn output(&self) -> &[Lanes] {
-        if self.fed.output.is_empty() { &self.attended.output } else { &self.fed.output }
+        if self.fed.output.is_empty() {
+            &self.attended.output
+        } else {
+            &self.fed.output
+        }
     }
 }

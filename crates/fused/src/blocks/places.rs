@@ -1,69 +1,10 @@
-//! The sizes and switches of a stack of blocks, and the place of each parameter in memory.
+//! The place of each parameter in memory.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// What queries, keys and values are computed with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Projections {
-    /// A projection for each.
-    Separate,
-    /// One projection for all three.
-    Shared,
-    /// None: the input is used as all three.
-    None,
-}
-
-/// The sizes and switches of a classifier of any number of blocks.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Architecture {
-    /// Number of different tokens.
-    pub vocab_size: usize,
-    /// Positions per sample, including `[CLS]`.
-    pub positions: usize,
-    /// The position of `[CLS]`, from which the classifier reads.
-    pub cls_position: usize,
-    /// Width of embeddings and of the residual stream.
-    pub d_model: usize,
-    /// Attention heads per block; divides `d_model`.
-    pub n_heads: usize,
-    /// Blocks.
-    pub n_layers: usize,
-    /// Width of the feed-forward layer of each block; 0 for none.
-    pub d_ff: usize,
-    /// Number of classes; 2 classes have one logit, that of the second.
-    pub n_classes: usize,
-    /// Whether a learned vector for each position is added to the token's.
-    pub position_embedding: bool,
-    /// What queries, keys and values are computed with.
-    pub projections: Projections,
-    /// The factor of the products of queries and keys.
-    pub scale: f32,
-    /// Added to the variance in layer norm.
-    pub layer_norm_eps: f32,
-    /// Which keys each query may look at; `None` if all. `[query, key]`
-    pub mask: Option<Vec<bool>>,
-    /// A token that no query looks at.
-    pub padding_token: Option<u32>,
-}
-
-impl Architecture {
-    /// Columns of a head.
-    pub fn d_head(&self) -> usize {
-        self.d_model / self.n_heads
-    }
-
-    /// Logits per sample.
-    pub fn n_logits(&self) -> usize {
-        if self.n_classes == 2 { 1 } else { self.n_classes }
-    }
-
-    /// Number of trainable parameters.
-    pub fn parameter_count(&self) -> usize {
-        Places::new(self).parameter_count()
-    }
-}
+use crate::architecture::{Architecture, Projections};
 
 /// A matrix, padded with zeros.
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +78,13 @@ struct Builder {
 
 impl Builder {
     fn matrix(&mut self, rows: usize, columns: usize, padded_rows: usize, stride: usize) -> Matrix {
-        let matrix = Matrix { start: self.end, rows, columns, padded_rows, stride };
+        let matrix = Matrix {
+            start: self.end,
+            rows,
+            columns,
+            padded_rows,
+            stride,
+        };
         self.end = matrix.range().end;
         self.all.push(matrix);
         matrix
@@ -149,19 +96,33 @@ impl Builder {
 
     fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
         let weight = self.matrix(inputs, outputs, padded(inputs), padded(outputs));
-        Linear { weight, bias: self.row(outputs) }
+        Linear {
+            weight,
+            bias: self.row(outputs),
+        }
     }
 
     fn norm(&mut self, size: usize) -> Norm {
-        Norm { gamma: self.row(size), beta: self.row(size) }
+        Norm {
+            gamma: self.row(size),
+            beta: self.row(size),
+        }
     }
 }
 
 impl Places {
     pub(super) fn new(architecture: &Architecture) -> Self {
         let d = architecture.d_model;
-        let mut builder = Builder { end: 0, all: Vec::new() };
-        let tokens = builder.matrix(architecture.vocab_size, d, architecture.vocab_size, padded(d));
+        let mut builder = Builder {
+            end: 0,
+            all: Vec::new(),
+        };
+        let tokens = builder.matrix(
+            architecture.vocab_size,
+            d,
+            architecture.vocab_size,
+            padded(d),
+        );
         let positions = architecture
             .position_embedding
             .then(|| builder.matrix(architecture.positions, d, architecture.positions, padded(d)));
@@ -187,11 +148,20 @@ impl Places {
             weight: builder.matrix(d, logits, padded(d), logits),
             bias: builder.matrix(1, logits, 1, logits),
         };
-        Self { tokens, positions, blocks, classifier, all: builder.all }
+        Self {
+            tokens,
+            positions,
+            blocks,
+            classifier,
+            all: builder.all,
+        }
     }
 
     pub(super) fn parameter_count(&self) -> usize {
-        self.all.iter().map(|matrix| matrix.rows * matrix.columns).sum()
+        self.all
+            .iter()
+            .map(|matrix| matrix.rows * matrix.columns)
+            .sum()
     }
 
     /// Numbers with padding.

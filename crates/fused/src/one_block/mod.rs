@@ -1,0 +1,251 @@
+//! The one-block classifier with `[CLS]` first, as the crate's documentation derives it: the fastest step.
+
+mod kernel;
+mod layout;
+
+use alloc::vec::Vec;
+
+use crate::architecture::Architecture;
+use crate::instructions::{Body, Instructions};
+use crate::lanes::LANES;
+use crate::model::{Predictions, Samples, Sums};
+use kernel::{AnySize, Block, Constants, FixedSize, Kernel, Scratch, Size};
+use layout::{Layout, Parameter, Shape};
+
+/// The place of the parameters in memory, and the values of a pass.
+#[derive(Clone, Debug)]
+pub(crate) struct OneBlock {
+    layout: Layout,
+    constants: Constants,
+    scratch: Scratch,
+}
+
+impl OneBlock {
+    pub(crate) fn new(architecture: &Architecture) -> Self {
+        let layout = Layout::new(Shape {
+            vocab_size: architecture.vocab_size,
+            positions: architecture.positions,
+            d_model: architecture.d_model,
+            n_heads: architecture.n_heads,
+        });
+        Self {
+            layout,
+            constants: Constants {
+                layer_norm_eps: architecture.layer_norm_eps,
+                scale: architecture.scale(),
+            },
+            scratch: Scratch::new(layout),
+        }
+    }
+
+    pub(crate) fn pack(&self, plain: &[f32]) -> Vec<f32> {
+        self.layout.pack(plain)
+    }
+
+    pub(crate) fn unpack(&self, padded: &[f32]) -> Vec<f32> {
+        self.layout.unpack(padded)
+    }
+
+    /// Numbers of the token embedding, which is first in memory.
+    pub(crate) fn token_embedding_len(&self) -> usize {
+        self.layout.range(Parameter::Tokens).len()
+    }
+
+    /// Values that depend on the weights alone must be computed again.
+    pub(crate) fn parameters_changed(&mut self) {
+        self.scratch.prepared = false;
+    }
+
+    /// Adds the gradient of a batch's mean loss; returns that loss.
+    pub(crate) fn differentiate(
+        &mut self,
+        set: Instructions,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        batch: &[u32],
+        sums: Sums<'_>,
+    ) -> f32 {
+        self.dispatch(
+            set,
+            parameters,
+            Differentiate {
+                samples,
+                batch,
+                sums,
+            },
+        )
+    }
+
+    /// Appends the predictions of some samples.
+    pub(crate) fn predict(
+        &mut self,
+        set: Instructions,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        chosen: &[u32],
+        predictions: &mut Predictions,
+    ) {
+        self.dispatch(
+            set,
+            parameters,
+            Predict {
+                samples,
+                chosen,
+                predictions,
+            },
+        );
+    }
+
+    fn dispatch<T: Task>(&mut self, set: Instructions, parameters: &[f32], task: T) -> T::Output {
+        let any = AnySize(self.layout);
+        match (any.d_model(), any.n_heads()) {
+            (4, 1) => set.run(SizedTask::<_, _, 4>(self, parameters, task, FixedSize::<4>)),
+            (8, 1) => set.run(SizedTask::<_, _, 8>(self, parameters, task, FixedSize::<8>)),
+            (16, 1) => set.run(SizedTask::<_, _, 8>(
+                self,
+                parameters,
+                task,
+                FixedSize::<16>,
+            )),
+            (32, 1) => set.run(SizedTask::<_, _, 8>(
+                self,
+                parameters,
+                task,
+                FixedSize::<32>,
+            )),
+            (4, _) => set.run(SizedTask::<_, _, 4>(self, parameters, task, any)),
+            _ => set.run(SizedTask::<_, _, 8>(self, parameters, task, any)),
+        }
+    }
+
+    #[inline(always)]
+    fn kernel<'a, S: Size, const TILE: usize>(
+        &'a mut self,
+        parameters: &'a [f32],
+        size: S,
+    ) -> Kernel<'a, S, TILE> {
+        Kernel::new(
+            size,
+            self.layout,
+            self.constants,
+            parameters,
+            &mut self.scratch,
+        )
+    }
+}
+
+impl<'a> Samples<'a> {
+    #[inline(always)]
+    fn block(self, samples: &'a [u32]) -> Block<'a> {
+        Block {
+            tokens: self.tokens,
+            labels: self.labels,
+            samples,
+        }
+    }
+}
+
+/// A computation with a model.
+trait Task {
+    type Output;
+    fn run<S: Size, const TILE: usize>(
+        self,
+        one_block: &mut OneBlock,
+        parameters: &[f32],
+        size: S,
+    ) -> Self::Output;
+}
+
+/// A task, and the size of the model's rows, which the compiler may know.
+struct SizedTask<'a, T, S, const TILE: usize>(&'a mut OneBlock, &'a [f32], T, S);
+
+impl<T: Task, S: Size, const TILE: usize> Body for SizedTask<'_, T, S, TILE> {
+    type Output = T::Output;
+
+    #[inline(always)]
+    fn run(self) -> T::Output {
+        self.2.run::<S, TILE>(self.0, self.1, self.3)
+    }
+}
+
+struct Differentiate<'a> {
+    samples: Samples<'a>,
+    batch: &'a [u32],
+    sums: Sums<'a>,
+}
+
+impl Task for Differentiate<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn run<S: Size, const TILE: usize>(
+        self,
+        one_block: &mut OneBlock,
+        parameters: &[f32],
+        size: S,
+    ) -> f32 {
+        let share = 1.0 / self.batch.len() as f32;
+        let Sums {
+            gradient,
+            mut squares,
+        } = self.sums;
+        let mut kernel = one_block.kernel::<S, TILE>(parameters, size);
+        let mut loss = 0.0;
+        for samples in self.batch.chunks(LANES) {
+            let block = self.samples.block(samples);
+            kernel.forward(block);
+            for lane in 0..samples.len() {
+                loss += kernel.scratch.losses[lane];
+            }
+            kernel.backward(block, share, gradient, squares.as_deref_mut());
+        }
+        kernel.finish(gradient);
+        loss * share
+    }
+}
+
+struct Predict<'a> {
+    samples: Samples<'a>,
+    chosen: &'a [u32],
+    predictions: &'a mut Predictions,
+}
+
+impl Task for Predict<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Size, const TILE: usize>(
+        self,
+        one_block: &mut OneBlock,
+        parameters: &[f32],
+        size: S,
+    ) {
+        let mut kernel = one_block.kernel::<S, TILE>(parameters, size);
+        for samples in self.chosen.chunks(LANES) {
+            let block = self.samples.block(samples);
+            kernel.forward(block);
+            let scratch = &*kernel.scratch;
+            let lanes = samples.len();
+            self.predictions
+                .logits
+                .extend_from_slice(&scratch.logits[..lanes]);
+            self.predictions
+                .probabilities
+                .extend_from_slice(&scratch.probabilities[..lanes]);
+            self.predictions
+                .losses
+                .extend_from_slice(&scratch.losses[..lanes]);
+            let count = scratch.weights.len();
+            let start = self.predictions.attention.len();
+            self.predictions
+                .attention
+                .resize(start + lanes * count, 0.0);
+            let rows = self.predictions.attention[start..].chunks_exact_mut(count);
+            for (lane, row) in rows.enumerate() {
+                for (value, weights) in row.iter_mut().zip(&scratch.weights) {
+                    *value = weights[lane];
+                }
+            }
+        }
+    }
+}
