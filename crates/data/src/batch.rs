@@ -33,9 +33,7 @@ impl Batch {
             batch
                 .tokens
                 .extend(tokens.iter().map(|&token| token.cast_signed()));
-            batch
-                .labels
-                .push(f32::from(u8::from(dataset.label(sample as usize))));
+            batch.labels.push(f32::from(dataset.label(sample as usize)));
         }
         batch
     }

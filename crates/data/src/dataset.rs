@@ -6,8 +6,8 @@ use crate::rule::LabelRule;
 /// Samples of one length with their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
-    tokens: Vec<u32>,  // [sample, position]
-    labels: Vec<bool>, // [sample]
+    tokens: Vec<u32>, // [sample, position]
+    labels: Vec<u8>,  // [sample]
     positions: usize,
 }
 
@@ -30,12 +30,12 @@ impl Dataset {
         }
     }
 
-    /// Appends a sample.
+    /// Appends a sample of a class.
     ///
     /// # Panics
     /// When `tokens` does not have [`positions`](Self::positions) tokens, or neither the first nor the
     /// last of them is `[CLS]`.
-    pub fn push(&mut self, tokens: &[u32], label: bool) {
+    pub fn push(&mut self, tokens: &[u32], label: u8) {
         assert!(
             tokens.len() == self.positions && (tokens[0] == CLS || tokens.ends_with(&[CLS])),
             "a sample is [CLS] and {} tokens",
@@ -76,11 +76,11 @@ impl Dataset {
         &self.tokens[sample * self.positions..(sample + 1) * self.positions]
     }
 
-    /// The label of a sample.
+    /// The class of a sample: 1 is positive, 0 negative.
     ///
     /// # Panics
     /// When the index is out of range.
-    pub fn label(&self, sample: usize) -> bool {
+    pub fn label(&self, sample: usize) -> u8 {
         self.labels[sample]
     }
 
@@ -90,17 +90,17 @@ impl Dataset {
     }
 
     /// Every label. `[sample]`
-    pub fn labels(&self) -> &[bool] {
+    pub fn labels(&self) -> &[u8] {
         &self.labels
     }
 
     /// Indices of the positive samples.
     pub fn positives(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&sample| self.labels[sample])
+        (0..self.len()).filter(|&sample| self.labels[sample] == 1)
     }
 
     /// Indices of the negative samples.
     pub fn negatives(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&sample| !self.labels[sample])
+        (0..self.len()).filter(|&sample| self.labels[sample] == 0)
     }
 }

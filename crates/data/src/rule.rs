@@ -41,9 +41,9 @@ pub enum LabelRule {
 }
 
 impl LabelRule {
-    /// The label of a sample, `[CLS]` among its tokens.
-    pub fn label_for(&self, tokens: &[u32]) -> bool {
-        match *self {
+    /// The class of a sample, `[CLS]` among its tokens.
+    pub fn label_for(&self, tokens: &[u32]) -> u8 {
+        u8::from(match *self {
             Self::TokenAtPosition { token, position } => tokens[position] == token,
             Self::TokenAnywhere { token } => tokens.contains(&token),
             Self::TokenBeforeToken { first, second } => tokens
@@ -51,7 +51,7 @@ impl LabelRule {
                 .position(|&token| token == first)
                 .is_some_and(|found| tokens[found + 1..].contains(&second)),
             Self::EqualPositions { first, second } => tokens[first] == tokens[second],
-        }
+        })
     }
 
     /// The positions that decide a sample's label, for measuring how much attention they get.

@@ -19,8 +19,8 @@ fn a_dataset_gives_back_its_samples() {
     assert_eq!((dataset.len(), dataset.positions()), (4, 3));
     assert_eq!(dataset.tokens(2), [0, 3, 1]);
     assert_eq!(dataset.all_tokens(), [0, 1, 2, 0, 2, 3, 0, 3, 1, 0, 2, 2]);
-    assert_eq!(dataset.labels(), [true, false, true, false]);
-    assert_eq!((dataset.label(0), dataset.label(1)), (true, false));
+    assert_eq!(dataset.labels(), [1, 0, 1, 0]);
+    assert_eq!((dataset.label(0), dataset.label(1)), (1, 0));
     assert_eq!(dataset.positives().collect::<Vec<_>>(), [0, 2]);
     assert_eq!(dataset.negatives().collect::<Vec<_>>(), [1, 3]);
     assert!(!dataset.is_empty() && Dataset::empty(2).is_empty());
@@ -29,7 +29,7 @@ fn a_dataset_gives_back_its_samples() {
 #[test]
 fn cls_is_at_either_end() {
     let mut dataset = Dataset::empty(2);
-    dataset.push(&[1, 2, 0], true);
+    dataset.push(&[1, 2, 0], 1);
     assert_eq!(dataset.tokens(0), [1, 2, 0]);
     for wrong in [&[1, 2, 3][..], &[0, 1], &[0, 1, 2, 3]] {
         let pushed = std::panic::catch_unwind(|| Dataset::empty(2).push(wrong, true));

@@ -245,7 +245,7 @@ fn archives_need_no_held_out_arrays_and_take_whole_labels() {
     let bytes = archive((&[2, 3], &[0, 1, 2, 0, 3, 4]), (&[2], &[1.0, 0.0]));
     let floats = read_as("floats.npz", bytes).unwrap();
     assert_eq!((floats.train.len(), floats.held_out.len()), (2, 0));
-    assert_eq!(floats.train.labels(), [true, false]);
+    assert_eq!(floats.train.labels(), [1, 0]);
     let mut npz = NpzWriter::new();
     npz.array("tokens", &[2, 3], &[0_i64, 1, 2, 0, 3, 4])
         .unwrap();

@@ -71,7 +71,7 @@ fn labels() {
         ),
     ];
     for (rule, label) in cases {
-        assert_eq!(rule.label_for(&SAMPLE), label, "{rule:?}");
+        assert_eq!(rule.label_for(&SAMPLE), u8::from(label), "{rule:?}");
     }
 }
 

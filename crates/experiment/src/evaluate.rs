@@ -33,7 +33,7 @@ pub fn evaluate(
     for samples in Batches::in_order(dataset, engine.samples_per_pass()).iter() {
         engine.predict(dataset, samples, &mut predictions);
         for (index, &sample) in samples.iter().enumerate() {
-            let label = dataset.label(sample as usize);
+            let label = dataset.label(sample as usize) == 1;
             tally.add(
                 predictions.logits[index],
                 predictions.probabilities[index],

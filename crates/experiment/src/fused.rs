@@ -1,8 +1,8 @@
 //! `headlight-fused` as an engine.
 
-use headlight_architecture::{Mask, Parameter, ProjectionKind, Scale};
-use headlight_data::{ClsPlace, Dataset};
-use headlight_fused::{Model, Samples, Shape, State};
+use headlight_architecture::{Parameter, ProjectionKind, Scale};
+use headlight_data::Dataset;
+use headlight_fused::{Architecture, Model, Projections, Samples, State};
 
 use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, TrainingState};
@@ -24,27 +24,16 @@ impl<'a> FusedEngine<'a> {
     /// The experiment's model with its initial weights.
     ///
     /// # Errors
-    /// When the engine does not support the config.
+    /// When the config's model cannot be.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
-        let config = &experiment.config;
-        let shape = Shape {
-            vocab_size: config.data.vocab_size as usize,
-            positions: config.data.seq_len + 1,
-            d_model: config.model.d_model,
-            n_heads: config.model.n_heads,
-        };
-        let adam = config.training.adam();
+        let adam = experiment.config.training.adam();
         let start: Vec<f32> = experiment
             .start
             .iter()
             .flat_map(|parameter| parameter.values.iter().copied())
             .collect();
-        let mut model = Model::new(shape, config.model.layer_norm_eps as f32, adam, &start)
+        let model = Model::new(architecture(&experiment.config)?, adam, &start)
             .map_err(|error| Error::Input(error.to_string()))?;
-        let attention = &config.model.attention;
-        if (attention.scale, attention.temperature) != (Scale::Root, 1.0) {
-            model = model.with_scale(attention.factor(config.model.d_head()) as f32);
-        }
         Ok(Self {
             experiment,
             model,
@@ -68,6 +57,35 @@ impl<'a> FusedEngine<'a> {
             })
             .collect()
     }
+}
+
+/// The architecture of a config's model.
+fn architecture(config: &ExperimentConfig) -> Result<Architecture, Error> {
+    let (model, attention) = (&config.model, &config.model.attention);
+    let inputs = config.inputs();
+    let mask = attention.mask.matrix(inputs.positions, inputs.positions);
+    // The engine's own factor is rounded once, from float32 as in Keras.
+    let has_own_scale = (attention.scale, attention.temperature) != (Scale::Root, 1.0);
+    Ok(Architecture {
+        vocab_size: inputs.vocab_size,
+        positions: inputs.positions,
+        cls_position: inputs.cls_position,
+        d_model: model.d_model,
+        n_heads: model.n_heads,
+        n_layers: model.n_layers,
+        d_ff: model.d_ff,
+        n_classes: 2,
+        position_embedding: model.positions,
+        projections: match attention.projections {
+            ProjectionKind::Separate => Projections::Separate,
+            ProjectionKind::Shared => Projections::Shared,
+            ProjectionKind::None => Projections::None,
+        },
+        scale: has_own_scale.then(|| attention.factor(model.d_head()) as f32),
+        layer_norm_eps: model.layer_norm_eps as f32,
+        mask: mask.map_err(Error::Input)?,
+        padding_token: attention.padding_token,
+    })
 }
 
 /// Borrows a dataset in the form that `headlight-fused` takes.
@@ -151,36 +169,4 @@ impl Engine for FusedEngine<'_> {
         });
         Ok(())
     }
-}
-
-/// Why the fused engine does not support the model of a config; `None` if it does.
-pub fn beyond_fused(config: &ExperimentConfig) -> Option<String> {
-    let model = &config.model;
-    let attention = &model.attention;
-    let switches = [
-        (
-            model.n_layers != 1,
-            format!("model.n_layers = {}", model.n_layers),
-        ),
-        (model.d_ff != 0, format!("model.d_ff = {}", model.d_ff)),
-        (!model.positions, "model.positions = false".to_owned()),
-        (
-            attention.projections != ProjectionKind::Separate,
-            "model.attention.projections other than \"separate\"".to_owned(),
-        ),
-        (
-            attention.mask != Mask::None,
-            "model.attention.mask".to_owned(),
-        ),
-        (
-            attention.padding_token.is_some(),
-            "model.attention.padding_token".to_owned(),
-        ),
-        (
-            config.data.cls != ClsPlace::First,
-            "data.cls = \"last\"".to_owned(),
-        ),
-    ];
-    let (_, reason) = switches.into_iter().find(|(unsupported, _)| *unsupported)?;
-    Some(reason)
 }

@@ -38,5 +38,5 @@ pub mod train;
 pub use engine::{Engine, Predictions, TrainingState};
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
-pub use fused::{FusedEngine, beyond_fused};
+pub use fused::FusedEngine;
 pub use sample::check_sample;

@@ -93,6 +93,7 @@ extern crate alloc;
 mod adam;
 mod architecture;
 mod blocks;
+mod forward;
 mod instructions;
 mod lanes;
 mod model;
@@ -100,5 +101,6 @@ mod one_block;
 
 pub use adam::Adam;
 pub use architecture::{Architecture, InvalidArchitecture, Projections};
+pub use forward::{Forward, Intervention, InvalidForward, Place, forward};
 pub use instructions::Instructions;
 pub use model::{Gradient, Model, Predictions, Samples, State};

@@ -31,6 +31,28 @@ pub struct Predictions {
     pub attention: Vec<f32>,
 }
 
+impl Predictions {
+    /// Removes all samples, and keeps the allocated memory.
+    fn clear(&mut self) {
+        for values in [
+            &mut self.logits,
+            &mut self.probabilities,
+            &mut self.losses,
+            &mut self.attention,
+        ] {
+            values.clear();
+        }
+    }
+
+    /// Moves the predictions of others behind its own.
+    pub(crate) fn append(&mut self, others: &mut Self) {
+        self.logits.append(&mut others.logits);
+        self.probabilities.append(&mut others.probabilities);
+        self.losses.append(&mut others.losses);
+        self.attention.append(&mut others.attention);
+    }
+}
+
 /// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
@@ -222,10 +244,7 @@ impl Model {
     /// As [`step`](Self::step).
     pub fn predict(&mut self, samples: Samples<'_>, chosen: &[u32], predictions: &mut Predictions) {
         self.check(samples, chosen);
-        predictions.logits.clear();
-        predictions.probabilities.clear();
-        predictions.losses.clear();
-        predictions.attention.clear();
+        predictions.clear();
         let (set, parameters) = (self.instructions, &self.parameters[..]);
         either!(&mut self.passes, each => each.predict(set, parameters, samples, chosen, predictions));
     }

@@ -110,7 +110,7 @@ impl<'a> Learning<'a> {
             let checked = &self.samples[start..end];
             engine.predict(self.held_out, checked, &mut self.predictions);
             for (&sample, &logit) in checked.iter().zip(&self.predictions.logits) {
-                match (self.held_out.label(sample as usize), logit > 0.0) {
+                match (self.held_out.label(sample as usize) == 1, logit > 0.0) {
                     (true, false) => missed += 1,
                     (false, true) => false_alarms += 1,
                     _ => {}

@@ -72,7 +72,7 @@ pub fn dump(
     for &sample in &samples.indices {
         let tokens = samples.dataset.tokens(sample).iter();
         dump.tokens.extend(tokens.map(|&token| i64::from(token)));
-        let label = f32::from(u8::from(samples.dataset.label(sample)));
+        let label = f32::from(samples.dataset.label(sample));
         dump.labels
             .push(if samples.labelled { label } else { f32::NAN });
     }

@@ -29,7 +29,7 @@ pub fn add_splits(hash: &mut Sha256, splits: &Splits) {
             hash.update(token.to_le_bytes());
         }
         for &label in split.labels() {
-            hash.update([u8::from(label)]);
+            hash.update([label]);
         }
     }
 }

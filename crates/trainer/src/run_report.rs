@@ -208,7 +208,7 @@ impl RunReport<'_> {
                 text,
                 "| {sample} | {} | {} | {:.6} |",
                 tokens(self.train, sample),
-                u8::from(self.train.label(sample)),
+                self.train.label(sample),
                 dump.probabilities[shown]
             )?;
         }

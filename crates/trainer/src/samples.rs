@@ -66,7 +66,7 @@ pub fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Da
             continue;
         }
         check_sample(&tokens, config).map_err(in_line)?;
-        dataset.push(&tokens, rule.is_some_and(|rule| rule.label_for(&tokens)));
+        dataset.push(&tokens, rule.map_or(0, |rule| rule.label_for(&tokens)));
     }
     if dataset.is_empty() {
         return Err("it holds no samples".to_owned());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headlight_data::files::{self, FitError, Format};
 use headlight_data::{Source, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Engine, Experiment, FusedEngine, beyond_fused, check_model_size};
+use headlight_experiment::{Engine, Experiment, FusedEngine, check_model_size};
 use headlight_input::FILE_LIMIT;
 
 use crate::devices::{self, OpenDevice};
@@ -111,11 +111,11 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     })
 }
 
-/// The settings that the fused engine does not support, the device among them; `None` if it supports all.
+/// The device of a config if the fused engine does not compute on it.
 pub fn unsupported_by_fused(config: &ExperimentConfig) -> Option<String> {
     let device = &config.compute.device;
     let on_cpu = devices::find(device).is_ok_and(|device| device.is_cpu);
-    beyond_fused(config).or_else(|| (!on_cpu).then(|| format!("compute.device = \"{device}\"")))
+    (!on_cpu).then(|| format!("compute.device = \"{device}\""))
 }
 
 /// The engine that runs a config: resolves `auto`.

@@ -87,8 +87,8 @@ impl SplitsBuilder {
             ));
         }
         let label = match label {
-            0.0 => false,
-            1.0 => true,
+            0.0 => 0,
+            1.0 => 1,
             _ => return Err(format!("{place}: label {label} is neither 0 nor 1")),
         };
         let split = if held_out {

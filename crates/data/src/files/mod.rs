@@ -171,9 +171,9 @@ fn check(dataset: &Dataset, config: &DatasetConfig) -> Result<(), String> {
         {
             return Err(format!(
                 "sample {sample} is labelled {}, but data.rule ({}) gives {}; fix the label or the rule, or remove the rule",
-                u8::from(dataset.label(sample)),
+                dataset.label(sample),
                 rule.describe(),
-                u8::from(rule.label_for(tokens)),
+                rule.label_for(tokens),
             ));
         }
     }

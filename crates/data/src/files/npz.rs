@@ -29,7 +29,7 @@ pub(super) fn write(splits: &Splits, mut writer: impl Write) -> io::Result<()> {
         let targets: Vec<f32> = dataset
             .labels()
             .iter()
-            .map(|&label| f32::from(u8::from(label)))
+            .map(|&label| f32::from(label))
             .collect();
         npz.array(&tokens, &[dataset.len(), dataset.positions()], &ids)?;
         npz.array(&labels, &[dataset.len()], &targets)?;

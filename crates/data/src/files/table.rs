@@ -18,7 +18,7 @@ pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
     )?;
     for (split, dataset) in named(splits) {
         for sample in 0..dataset.len() {
-            let label = u8::from(dataset.label(sample)).to_string();
+            let label = dataset.label(sample).to_string();
             let tokens = dataset.tokens(sample).iter().map(u32::to_string);
             csv.write_record([split.to_owned(), label].into_iter().chain(tokens))?;
         }

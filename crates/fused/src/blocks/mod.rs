@@ -1,8 +1,12 @@
 //! Classifiers of any number of blocks: forward and backward pass from pieces, each with its derivative.
 
+mod backward;
+mod elements;
+mod forward;
 mod norm;
 mod pass;
 mod places;
+mod probe;
 mod products;
 mod softmax;
 mod values;
@@ -11,10 +15,12 @@ use alloc::vec::Vec;
 
 use crate::architecture::Architecture;
 use crate::instructions::Instructions;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, Lanes, ZERO};
 use crate::model::{Predictions, Samples, Sums};
 use pass::Pass;
 use places::Places;
+pub(crate) use places::padded;
+pub(crate) use probe::{Probe, Site};
 use values::Values;
 
 /// One to eight samples of a dataset, which a pass computes side by side.
@@ -80,6 +86,7 @@ impl Blocks {
             parameters,
             values: &mut self.values,
             instructions: set,
+            probe: None,
         }
     }
 
@@ -120,33 +127,73 @@ impl Blocks {
         chosen: &[u32],
         predictions: &mut Predictions,
     ) {
-        let (positions, n_heads) = (self.architecture.positions, self.architecture.n_heads);
-        let mut pass = self.pass(set, parameters);
+        let positions = self.architecture.positions;
         for chosen in chosen.chunks(LANES) {
-            pass.forward(
-                Chunk {
-                    samples,
-                    chosen,
-                    positions,
-                },
-                false,
-            );
-            let values = &*pass.values;
-            let Some(block) = values.blocks.last() else {
-                return;
+            let chunk = Chunk {
+                samples,
+                chosen,
+                positions,
             };
-            for lane in 0..chosen.len() {
-                let of_lane = |values: &[crate::lanes::Lanes], into: &mut Vec<f32>| {
-                    into.extend(values.iter().map(|value| value[lane]));
-                };
-                of_lane(&values.logits, &mut predictions.logits);
-                of_lane(&values.probabilities, &mut predictions.probabilities);
-                of_lane(
-                    &block.weights[..n_heads * positions],
-                    &mut predictions.attention,
-                );
-                predictions.losses.push(values.losses[lane]);
+            self.pass(set, parameters).forward(chunk, false);
+            self.append(chosen.len(), predictions, |head, key| {
+                head * positions + key
+            });
+        }
+    }
+
+    /// Computes all rows of up to eight samples, with a probe, and appends their predictions.
+    pub(crate) fn trace(
+        &mut self,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        chosen: &[u32],
+        probe: &mut dyn Probe,
+        predictions: &mut Predictions,
+    ) {
+        let (positions, cls) = (self.architecture.positions, self.architecture.cls_position);
+        // The probe may change the mask.
+        self.values.may.resize(positions * positions, ZERO);
+        let chunk = Chunk {
+            samples,
+            chosen,
+            positions,
+        };
+        let pass = self.pass(Instructions::best(), parameters);
+        Pass {
+            probe: Some(probe),
+            ..pass
+        }
+        .forward(chunk, true);
+        self.append(chosen.len(), predictions, |head, key| {
+            (head * positions + cls) * positions + key
+        });
+    }
+
+    /// Appends the predictions of the last pass; `at` is the place of a weight of `[CLS]`.
+    fn append(
+        &self,
+        lanes: usize,
+        predictions: &mut Predictions,
+        at: impl Fn(usize, usize) -> usize,
+    ) {
+        let Architecture {
+            positions, n_heads, ..
+        } = self.architecture;
+        let values = &self.values;
+        let Some(block) = values.blocks.last() else {
+            return;
+        };
+        for lane in 0..lanes {
+            let of_lane = |values: &[Lanes], into: &mut Vec<f32>| {
+                into.extend(values.iter().map(|value| value[lane]));
+            };
+            of_lane(&values.logits, &mut predictions.logits);
+            of_lane(&values.probabilities, &mut predictions.probabilities);
+            for head in 0..n_heads {
+                let row = (0..positions).map(|key| block.weights[at(head, key)][lane]);
+                predictions.attention.extend(row);
             }
+            predictions.losses.push(values.losses[lane]);
         }
     }
 }

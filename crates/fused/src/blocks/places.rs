@@ -66,7 +66,7 @@ pub(super) struct Places {
 }
 
 /// The next multiple of a vector's length.
-pub(super) const fn padded(size: usize) -> usize {
+pub(crate) const fn padded(size: usize) -> usize {
     size.next_multiple_of(8)
 }
 

@@ -137,4 +137,13 @@ impl BlockValues {
             &self.fed.output
         }
     }
+
+    #[inline(always)]
+    pub(super) fn output_mut(&mut self) -> &mut [Lanes] {
+        if self.fed.output.is_empty() {
+            &mut self.attended.output
+        } else {
+            &mut self.fed.output
+        }
+    }
 }

@@ -51,7 +51,7 @@ pub(crate) fn small_dump() -> &'static [u8] {
         let rng = &mut Stream::Weights.rng(config.seed);
         let parameters = config.model.initial_parameters(inputs, rng);
         let mut dataset = Dataset::empty(2);
-        dataset.push(&[0, 1, 3], true);
+        dataset.push(&[0, 1, 3], 1);
         let samples = Samples {
             dataset: &dataset,
             indices: vec![0],

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     print(&describe(&dump, &config, label))
 }
 
-fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>) -> String {
+fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {
     let probability = dump.probabilities[0];
     let class_name = |positive| if positive { "positive" } else { "negative" };
     let mut text = format!(
@@ -59,7 +59,12 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<bool>
         class_name(dump.logits[0] > 0.0)
     );
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
-        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
+        let _ = writeln!(
+            text,
+            "rule: {}: {}",
+            rule.describe(),
+            class_name(label == 1)
+        );
     }
     let positions = dump.dims.positions;
     let cls = config.data.cls.position(config.data.seq_len);

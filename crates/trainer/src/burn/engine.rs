@@ -71,7 +71,7 @@ impl Engine for BurnEngine<'_> {
             .valid()
             .forward(token_tensor(&batch, &self.device));
         for (logit, &sample) in output.logits.into_data().iter::<f64>().zip(samples) {
-            let label = dataset.label(sample as usize);
+            let label = dataset.label(sample as usize) == 1;
             predictions.logits.push(logit);
             predictions.probabilities.push(sigmoid(logit));
             predictions.losses.push(binary_cross_entropy(logit, label));

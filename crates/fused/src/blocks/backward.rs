@@ -1,0 +1,602 @@
+//! The backward pass for eight samples.
+
+use super::elements::{add, add_rows, through_rectifier};
+use super::pass::{Pass, sees, weights_of};
+use super::places::{Linear, Matrix, Norm, padded};
+use super::products::{Grid, add_products, multiply, project, project_back, to_rows};
+use super::values::BlockValues;
+use super::{Chunk, norm, softmax};
+use crate::architecture::Projections;
+use crate::instructions::Instructions;
+use crate::lanes::{LANES, ZERO, square, zero_below};
+use crate::model::Sums;
+
+impl Pass<'_> {
+    /// Adds the gradient of the chunk's losses, each times `share`. The forward pass of the same chunk must have run
+    /// before, and not `whole`.
+    pub(super) fn backward(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+        self.through_classifier(chunk, share, sums);
+        let last = self.architecture.n_layers - 1;
+        for layer in (0..self.architecture.n_layers).rev() {
+            if layer == last {
+                self.through_finish(layer, 1, sums);
+                self.through_cls_attention(layer, sums);
+            } else {
+                self.through_finish(layer, self.architecture.positions, sums);
+                self.through_attention(layer, sums);
+            }
+        }
+        self.through_embeddings(chunk, sums);
+    }
+
+    fn through_classifier(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+        let (width, d) = (self.width(), self.architecture.d_model);
+        let count = self.architecture.n_logits();
+        let place = self.places.classifier;
+        let weight = &self.parameters[place.weight.range()];
+        let values = &mut *self.values;
+        let Some(block) = values.blocks.last() else {
+            return;
+        };
+        let output = &block.output()[..d];
+        let gradient = &mut values.d_stream[..width];
+        gradient.fill(ZERO);
+        let labels = chunk.labels();
+        for k in 0..count {
+            let mut d_logit = ZERO;
+            for l in 0..chunk.chosen.len() {
+                let target = if count == 1 {
+                    f32::from(labels[l])
+                } else {
+                    f32::from(u8::from(usize::from(labels[l]) == k))
+                };
+                d_logit[l] = zero_below(1e-18, (values.probabilities[k][l] - target) * share);
+            }
+            for i in 0..d {
+                let mut sum = 0.0;
+                for l in 0..LANES {
+                    gradient[i][l] += weight[i * count + k] * d_logit[l];
+                    sum += output[i][l] * d_logit[l];
+                }
+                sums.gradient[place.weight.range().start + i * count + k] += sum;
+            }
+            for d_logit in d_logit {
+                sums.gradient[place.bias.range().start + k] += d_logit;
+            }
+        }
+    }
+
+    /// From the gradient of a block's output in `d_stream` to those of its context and, in `d_residual`, of the
+    /// residual.
+    fn through_finish(&mut self, layer: usize, rows: usize, sums: &mut Sums<'_>) {
+        let (width, d) = (self.width(), self.architecture.d_model);
+        let ff_width = padded(self.architecture.d_ff);
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
+        let values = &mut *self.values;
+        let block = &values.blocks[layer];
+        let gradient = &mut values.d_stream[..rows * width];
+        if let Some(place) = place.feed_forward {
+            let gamma = &parameters[place.norm.gamma.range()];
+            let (d_gamma, d_beta) = pair(sums.gradient, place.norm);
+            norm::backward(
+                set, &block.fed, rows, width, gamma, d, gradient, d_gamma, d_beta,
+            );
+            // Now of the residual: through W_2, the rectifier and W_1, and past them.
+            let hidden = &block.hidden[..rows * ff_width];
+            let d_hidden = &mut values.d_hidden[..rows * ff_width];
+            let weights = weights_of(parameters, place.output);
+            d_hidden.fill(ZERO);
+            project_back(set, rows, weights, 0..d, gradient, ff_width, d_hidden);
+            through_rectifier(set, hidden, d_hidden);
+            to_rows(set, hidden, &mut values.left, ff_width);
+            to_rows(set, gradient, &mut values.right, width);
+            add_linear(
+                set,
+                &values.left,
+                ff_width,
+                &values.right,
+                width,
+                rows,
+                place.output,
+                sums,
+            );
+            to_rows(
+                set,
+                &block.attended.output[..rows * width],
+                &mut values.left,
+                width,
+            );
+            to_rows(set, d_hidden, &mut values.right, ff_width);
+            add_linear(
+                set,
+                &values.left,
+                width,
+                &values.right,
+                ff_width,
+                rows,
+                place.hidden,
+                sums,
+            );
+            let weights = weights_of(parameters, place.hidden);
+            project_back(
+                set,
+                rows,
+                weights,
+                0..self.architecture.d_ff,
+                d_hidden,
+                width,
+                gradient,
+            );
+        }
+        let gamma = &parameters[place.norm.gamma.range()];
+        let (d_gamma, d_beta) = pair(sums.gradient, place.norm);
+        norm::backward(
+            set,
+            &block.attended,
+            rows,
+            width,
+            gamma,
+            d,
+            gradient,
+            d_gamma,
+            d_beta,
+        );
+        let weights = weights_of(parameters, place.output);
+        let d_context = &mut values.d_context[..rows * width];
+        d_context.fill(ZERO);
+        project_back(set, rows, weights, 0..d, gradient, width, d_context);
+        to_rows(set, &block.context[..rows * width], &mut values.left, width);
+        to_rows(set, gradient, &mut values.right, width);
+        add_linear(
+            set,
+            &values.left,
+            width,
+            &values.right,
+            width,
+            rows,
+            place.output,
+            sums,
+        );
+        values.d_residual[..rows * width].copy_from_slice(gradient);
+    }
+
+    /// From the gradients of context and residual to that of the block's input, in `d_stream`.
+    fn through_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        let (p, width, d_head) = (
+            self.architecture.positions,
+            self.width(),
+            self.architecture.d_head(),
+        );
+        let d = self.architecture.d_model;
+        let scale = self.architecture.scale();
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
+        let values = &mut *self.values;
+        let (before, rest) = values.blocks.split_at(layer);
+        let input = before
+            .last()
+            .map_or(&values.embeddings[..], BlockValues::output);
+        let block = &rest[0];
+        for gradient in [&mut values.d_query, &mut values.d_key, &mut values.d_value] {
+            gradient.fill(ZERO);
+        }
+        for head in 0..self.architecture.n_heads {
+            let column = head * d_head;
+            let weights = &block.weights[head * p * p..][..p * p];
+            let d_scores = &mut values.d_scores[..p * p];
+            d_scores.fill(ZERO);
+            // dv = A^T dc
+            multiply(
+                set,
+                [p, p, d_head],
+                Grid {
+                    values: weights,
+                    row: 1,
+                    column: p,
+                },
+                Grid {
+                    values: &values.d_context[column..],
+                    row: width,
+                    column: 1,
+                },
+                1.0,
+                &mut values.d_value[column..],
+                width,
+            );
+            // dA = dc V^T
+            multiply(
+                set,
+                [p, d_head, p],
+                Grid {
+                    values: &values.d_context[column..],
+                    row: width,
+                    column: 1,
+                },
+                Grid {
+                    values: &block.value[column..],
+                    row: 1,
+                    column: width,
+                },
+                1.0,
+                d_scores,
+                p,
+            );
+            softmax::backward(set, weights, d_scores, p);
+            // dq = scale dS K, dk = scale dS^T Q
+            multiply(
+                set,
+                [p, p, d_head],
+                Grid {
+                    values: d_scores,
+                    row: p,
+                    column: 1,
+                },
+                Grid {
+                    values: &block.key[column..],
+                    row: width,
+                    column: 1,
+                },
+                scale,
+                &mut values.d_query[column..],
+                width,
+            );
+            multiply(
+                set,
+                [p, p, d_head],
+                Grid {
+                    values: d_scores,
+                    row: 1,
+                    column: p,
+                },
+                Grid {
+                    values: &block.query[column..],
+                    row: width,
+                    column: 1,
+                },
+                scale,
+                &mut values.d_key[column..],
+                width,
+            );
+        }
+        let stream = &mut values.d_stream[..p * width];
+        stream.copy_from_slice(&values.d_residual[..p * width]);
+        let gradients = [&mut values.d_query, &mut values.d_key, &mut values.d_value];
+        match place.projections {
+            Some(projections) if self.architecture.projections == Projections::Separate => {
+                to_rows(set, input, &mut values.left, width);
+                for (linear, gradient) in projections.into_iter().zip(gradients) {
+                    to_rows(set, gradient, &mut values.right, width);
+                    add_linear(
+                        set,
+                        &values.left,
+                        width,
+                        &values.right,
+                        width,
+                        p,
+                        linear,
+                        sums,
+                    );
+                    project_back(
+                        set,
+                        p,
+                        weights_of(parameters, linear),
+                        0..d,
+                        gradient,
+                        width,
+                        stream,
+                    );
+                }
+            }
+            shared => {
+                let [sum, others @ ..] = gradients;
+                for other in others {
+                    add(set, sum, other);
+                }
+                if let Some([linear, ..]) = shared {
+                    to_rows(set, input, &mut values.left, width);
+                    to_rows(set, sum, &mut values.right, width);
+                    add_linear(
+                        set,
+                        &values.left,
+                        width,
+                        &values.right,
+                        width,
+                        p,
+                        linear,
+                        sums,
+                    );
+                    project_back(
+                        set,
+                        p,
+                        weights_of(parameters, linear),
+                        0..d,
+                        sum,
+                        width,
+                        stream,
+                    );
+                } else {
+                    add(set, stream, sum);
+                }
+            }
+        }
+    }
+
+    /// The same, where only `[CLS]` has a context.
+    fn through_cls_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        let (p, width, d_head) = (
+            self.architecture.positions,
+            self.width(),
+            self.architecture.d_head(),
+        );
+        let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
+        let cls = self.architecture.cls_position;
+        let scale = self.architecture.scale();
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
+        let values = &mut *self.values;
+        let (before, rest) = values.blocks.split_at(layer);
+        let input = before
+            .last()
+            .map_or(&values.embeddings[..], BlockValues::output);
+        let block = &rest[0];
+
+        // dp_h = W_v dc_h
+        for head in 0..heads {
+            let columns = head * d_head..(head + 1) * d_head;
+            let d_pooled = &mut values.d_pooled[head * width..][..width];
+            d_pooled.fill(ZERO);
+            match place.projections {
+                Some([_, _, value]) => {
+                    let weights = weights_of(parameters, value);
+                    project_back(
+                        set,
+                        1,
+                        weights,
+                        columns,
+                        &values.d_context[..width],
+                        width,
+                        d_pooled,
+                    );
+                }
+                None => d_pooled[columns.clone()].copy_from_slice(&values.d_context[columns]),
+            }
+        }
+        // da_j = dp · x_j, ds = a (da - Σ a da), du = Σ_j ds_j x_j
+        let d_scores = &mut values.d_scores[..heads * p];
+        d_scores.fill(ZERO);
+        multiply(
+            set,
+            [heads, d, p],
+            Grid {
+                values: &values.d_pooled,
+                row: width,
+                column: 1,
+            },
+            Grid {
+                values: input,
+                row: 1,
+                column: width,
+            },
+            1.0,
+            d_scores,
+            p,
+        );
+        softmax::backward(set, &block.weights[..heads * p], d_scores, p);
+        values.d_u.fill(ZERO);
+        multiply(
+            set,
+            [heads, p, d],
+            Grid {
+                values: d_scores,
+                row: p,
+                column: 1,
+            },
+            Grid {
+                values: input,
+                row: width,
+                column: 1,
+            },
+            1.0,
+            &mut values.d_u,
+            width,
+        );
+        // dx_j = Σ_h a_j dp + ds_j u
+        let stream = &mut values.d_stream[..p * width];
+        stream.fill(ZERO);
+        for (weights, vectors) in [
+            (&block.weights[..heads * p], &values.d_pooled),
+            (&*d_scores, &values.u),
+        ] {
+            multiply(
+                set,
+                [p, heads, d],
+                Grid {
+                    values: weights,
+                    row: 1,
+                    column: p,
+                },
+                Grid {
+                    values: vectors,
+                    row: width,
+                    column: 1,
+                },
+                1.0,
+                stream,
+                width,
+            );
+        }
+        // dq_h = scale W_k^T du_h, over the head's columns
+        for head in 0..heads {
+            let columns = head * d_head..(head + 1) * d_head;
+            let d_u = &values.d_u[head * width..][..width];
+            match place.projections {
+                Some([_, key, _]) => {
+                    let weights = weights_of(parameters, key);
+                    let output = &mut values.d_query;
+                    output[columns.clone()].fill(ZERO);
+                    project(set, 1, weights, columns.clone(), d_u, width, output);
+                }
+                None => values.d_query[columns.clone()].copy_from_slice(&d_u[columns.clone()]),
+            }
+            for value in &mut values.d_query[columns] {
+                for l in 0..LANES {
+                    value[l] *= scale;
+                }
+            }
+        }
+        let own = &mut stream[cls * width..][..width];
+        add(set, own, &values.d_residual[..width]);
+        let Some([query, key, value]) = place.projections else {
+            add(set, own, &values.d_query[..width]);
+            return;
+        };
+        project_back(
+            set,
+            1,
+            weights_of(parameters, query),
+            0..d,
+            &values.d_query[..width],
+            width,
+            own,
+        );
+
+        // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
+        to_rows(set, &input[cls * width..][..width], &mut values.left, width);
+        to_rows(set, &values.d_query[..width], &mut values.right, width);
+        add_linear(
+            set,
+            &values.left,
+            width,
+            &values.right,
+            width,
+            1,
+            query,
+            sums,
+        );
+        let may = if values.may.is_empty() {
+            &[][..]
+        } else {
+            &values.may[cls * p..][..p]
+        };
+        let sees = sees(may);
+        for i in 0..d {
+            for l in 0..LANES {
+                sums.gradient[value.bias.range().start + i] += sees[l] * values.d_context[i][l];
+            }
+        }
+        for head in 0..heads {
+            let columns = head * d_head..(head + 1) * d_head;
+            let aligned = columns.start / LANES * LANES..columns.end.next_multiple_of(LANES);
+            for (left, right, factor, linear) in [
+                (&values.pooled, &values.d_context[..width], 1.0, value),
+                (&values.d_u, &block.query[..width], scale, key),
+            ] {
+                to_rows(set, &left[head * width..][..width], &mut values.left, width);
+                let rows = &mut values.right[..LANES * width];
+                to_rows(set, right, rows, width);
+                if heads > 1 {
+                    for row in rows.chunks_exact_mut(width) {
+                        row[..columns.start].fill(0.0);
+                        row[columns.end..].fill(0.0);
+                    }
+                }
+                let left = &values.left[..LANES * width];
+                add_products(
+                    set,
+                    left,
+                    width,
+                    rows,
+                    width,
+                    aligned.clone(),
+                    factor,
+                    sums.of(linear.weight),
+                );
+            }
+        }
+    }
+
+    fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
+        let (p, width) = (self.architecture.positions, self.width());
+        let values = &mut *self.values;
+        to_rows(
+            self.instructions,
+            &values.d_stream[..p * width],
+            &mut values.left,
+            width,
+        );
+        let places = self.places;
+        for lane in 0..chunk.chosen.len() {
+            for position in 0..p {
+                let row = &values.left[(position * LANES + lane) * width..][..width];
+                let at = chunk.token(lane, position) as usize * width;
+                let token = &mut sums.gradient[places.tokens.range()][at..][..width];
+                for i in 0..width {
+                    token[i] += row[i];
+                }
+                if let Some(squares) = &mut sums.squares {
+                    let squares = &mut squares[at..][..width];
+                    for i in 0..width {
+                        squares[i] += square(row[i]);
+                    }
+                }
+                if let Some(matrix) = places.positions {
+                    let sum = &mut sums.gradient[matrix.range()][position * width..][..width];
+                    for i in 0..width {
+                        sum[i] += row[i];
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Sums<'_> {
+    fn of(&mut self, matrix: Matrix) -> &mut [f32] {
+        &mut self.gradient[matrix.range()]
+    }
+}
+
+/// Both rows of a norm.
+fn pair(gradient: &mut [f32], norm: Norm) -> (&mut [f32], &mut [f32]) {
+    let gamma = norm.gamma.range();
+    let size = gamma.len();
+    gradient[gamma.start..norm.beta.range().end].split_at_mut(size)
+}
+
+/// Adds the gradient of a projection, from its inputs and the gradients of its outputs.
+#[allow(clippy::too_many_arguments)]
+fn add_linear(
+    set: Instructions,
+    left: &[f32],
+    left_width: usize,
+    right: &[f32],
+    right_width: usize,
+    rows: usize,
+    linear: Linear,
+    sums: &mut Sums<'_>,
+) {
+    let left = &left[..rows * LANES * left_width];
+    let right = &right[..rows * LANES * right_width];
+    let weight = sums.of(linear.weight);
+    add_products(
+        set,
+        left,
+        left_width,
+        right,
+        right_width,
+        0..right_width,
+        1.0,
+        weight,
+    );
+    add_rows(set, right, right_width, sums.of(linear.bias));
+}

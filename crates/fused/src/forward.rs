@@ -1,0 +1,411 @@
+//! A forward pass with everything that it computes, and interventions on it.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::architecture::{Architecture, InvalidArchitecture};
+use crate::blocks::{Blocks, Probe, Site, padded};
+use crate::lanes::{LANES, Lanes, ZERO};
+use crate::model::{Predictions, Samples};
+
+/// Everything that a model computes for some samples, row-major.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Forward {
+    /// Logits, probabilities, losses, and the attention of `[CLS]` in the last block.
+    pub predictions: Predictions,
+    /// The first block's input. `[sample, position, d_model]`
+    pub embeddings: Vec<f32>,
+    /// Which keys each query may look at; empty if every query may look at all. `[sample, query, key]`
+    pub mask: Vec<bool>,
+    /// Before the softmax. `[sample, layer, head, query, key]`
+    pub scores: Vec<f32>,
+    /// After the softmax. `[sample, layer, head, query, key]`
+    pub weights: Vec<f32>,
+    /// `[sample, layer, head, position, d_head]`
+    pub query: Vec<f32>,
+    /// `[sample, layer, head, position, d_head]`
+    pub key: Vec<f32>,
+    /// `[sample, layer, head, position, d_head]`
+    pub value: Vec<f32>,
+    /// Weights times values. `[sample, layer, head, position, d_head]`
+    pub context: Vec<f32>,
+    /// A block's input plus the attention output, before the norm. `[sample, layer, position, d_model]`
+    pub residual: Vec<f32>,
+    /// Of the feed-forward layer, after the rectifier. `[sample, layer, position, d_ff]`
+    pub hidden: Vec<f32>,
+    /// The feed-forward layer's input plus its output, before the norm; empty without such layers.
+    /// `[sample, layer, position, d_model]`
+    pub feed_forward_residual: Vec<f32>,
+    /// What a block gives to the next. `[sample, layer, position, d_model]`
+    pub output: Vec<f32>,
+}
+
+/// A change of what a forward pass computes, for all of its samples.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Intervention {
+    /// A head gives nothing: its context is 0.
+    RemoveHead {
+        /// The block, from 0.
+        layer: usize,
+        /// The head, from 0.
+        head: usize,
+    },
+    /// No query of a block looks at a position.
+    RemoveKey {
+        /// The block, from 0.
+        layer: usize,
+        /// The position.
+        position: usize,
+    },
+    /// A block's output is its input.
+    RemoveBlock {
+        /// The block, from 0.
+        layer: usize,
+    },
+    /// A query's attention weights are these.
+    SetWeights {
+        /// The block, from 0.
+        layer: usize,
+        /// The head, from 0.
+        head: usize,
+        /// The position of the query.
+        query: usize,
+        /// Its weights, one per key.
+        weights: Vec<f32>,
+    },
+    /// The vector of a position is this one, for example that of another sample (patching).
+    Replace {
+        /// Where in the pass.
+        place: Place,
+        /// The position.
+        position: usize,
+        /// The vector. `[d_model]`
+        vector: Vec<f32>,
+    },
+}
+
+/// A place of the forward pass that has a vector for each position. Blocks count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The first block's input.
+    Embeddings,
+    /// A block's context, head after head.
+    Context(usize),
+    /// A block's residual, before the norm.
+    Residual(usize),
+    /// A block's output.
+    Output(usize),
+}
+
+/// A forward pass that cannot be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InvalidForward {
+    /// Its architecture cannot be.
+    Architecture(InvalidArchitecture),
+    /// An intervention names a block, a head or a position that the architecture lacks, or has a vector of
+    /// another length.
+    Intervention(Intervention),
+}
+
+impl fmt::Display for InvalidForward {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Architecture(error) => error.fmt(f),
+            Self::Intervention(intervention) => write!(
+                f,
+                "{intervention:?} names a block, head or position that the model lacks, or has a vector of \
+                 another length"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for InvalidForward {}
+
+/// Computes some samples, and everything on the way.
+///
+/// # Errors
+/// When the architecture or an intervention cannot be.
+///
+/// # Panics
+/// When there are not [`Architecture::parameter_count`] parameters, or as [`Model::step`](crate::Model::step).
+pub fn forward(
+    architecture: &Architecture,
+    parameters: &[f32],
+    samples: Samples<'_>,
+    chosen: &[u32],
+    interventions: &[Intervention],
+) -> Result<Forward, InvalidForward> {
+    let architecture = architecture.clone().validate();
+    let architecture = architecture.map_err(InvalidForward::Architecture)?;
+    let mut invalid = interventions.iter().filter(|one| !one.fits(&architecture));
+    if let Some(intervention) = invalid.next() {
+        return Err(InvalidForward::Intervention(intervention.clone()));
+    }
+    let mut blocks = Blocks::new(&architecture);
+    let parameters = blocks.pack(parameters);
+    let mut recorder = Recorder {
+        forward: Forward::empty(&architecture, chosen.len()),
+        architecture: &architecture,
+        interventions,
+        part: Part {
+            samples: chosen.len(),
+            first: 0,
+            lanes: 0,
+        },
+        mask: Vec::new(),
+        stream: Vec::new(),
+    };
+    for chunk in chosen.chunks(LANES) {
+        recorder.part.lanes = chunk.len();
+        let predictions = &mut Predictions::default();
+        blocks.trace(&parameters, samples, chunk, &mut recorder, predictions);
+        recorder.forward.predictions.append(predictions);
+        recorder.part.first += chunk.len();
+    }
+    Ok(recorder.forward)
+}
+
+impl Intervention {
+    fn fits(&self, architecture: &Architecture) -> bool {
+        let Architecture {
+            positions,
+            d_model,
+            n_heads,
+            n_layers,
+            ..
+        } = *architecture;
+        match self {
+            Self::RemoveHead { layer, head } => *layer < n_layers && *head < n_heads,
+            Self::RemoveKey { layer, position } => *layer < n_layers && *position < positions,
+            Self::RemoveBlock { layer } => *layer < n_layers,
+            Self::SetWeights {
+                layer,
+                head,
+                query,
+                weights,
+            } => {
+                *layer < n_layers
+                    && *head < n_heads
+                    && *query < positions
+                    && weights.len() == positions
+            }
+            Self::Replace {
+                place,
+                position,
+                vector,
+            } => {
+                let layer = match place {
+                    Place::Embeddings => 0,
+                    Place::Context(layer) | Place::Residual(layer) | Place::Output(layer) => *layer,
+                };
+                layer < n_layers && *position < positions && vector.len() == d_model
+            }
+        }
+    }
+}
+
+impl Forward {
+    fn empty(architecture: &Architecture, samples: usize) -> Self {
+        let a = architecture;
+        let (p, layers) = (a.positions, a.n_layers);
+        let zeros = |count: usize| vec![0.0; samples * count];
+        let per_layer = |width: usize| zeros(layers * p * width);
+        let pairs = || zeros(layers * a.n_heads * p * p);
+        let masked = a.mask.is_some() || a.padding_token.is_some();
+        Self {
+            predictions: Predictions::default(),
+            embeddings: zeros(p * a.d_model),
+            mask: vec![false; if masked { samples * p * p } else { 0 }],
+            scores: pairs(),
+            weights: pairs(),
+            query: per_layer(a.d_model),
+            key: per_layer(a.d_model),
+            value: per_layer(a.d_model),
+            context: per_layer(a.d_model),
+            residual: per_layer(a.d_model),
+            hidden: per_layer(a.d_ff),
+            feed_forward_residual: per_layer(if a.d_ff > 0 { a.d_model } else { 0 }),
+            output: per_layer(a.d_model),
+        }
+    }
+}
+
+/// Changes the values of a pass as the interventions say, and records them.
+struct Recorder<'a> {
+    forward: Forward,
+    architecture: &'a Architecture,
+    interventions: &'a [Intervention],
+    part: Part,
+    /// The mask before interventions.
+    mask: Vec<Lanes>,
+    /// The present block's input.
+    stream: Vec<Lanes>,
+}
+
+impl Probe for Recorder<'_> {
+    fn reach(&mut self, site: Site, values: &mut [Lanes]) {
+        if let Site::Mask(layer) = site {
+            // Every block starts from the architecture's own mask.
+            if layer == 0 {
+                self.mask = values.to_vec();
+            } else {
+                values.copy_from_slice(&self.mask);
+            }
+        }
+        for intervention in self.interventions {
+            self.intervene(intervention, site, values);
+        }
+        self.record(site, values);
+        if let Site::Embeddings | Site::Output(_) = site {
+            self.stream = values.to_vec();
+        }
+    }
+}
+
+impl Recorder<'_> {
+    fn intervene(&self, intervention: &Intervention, site: Site, values: &mut [Lanes]) {
+        let (positions, d_model) = (self.architecture.positions, self.architecture.d_model);
+        let (width, d_head) = (padded(d_model), self.architecture.d_head());
+        match (intervention, site) {
+            (&Intervention::RemoveHead { layer, head }, Site::Context(at)) if layer == at => {
+                for row in values.chunks_exact_mut(width) {
+                    row[head * d_head..(head + 1) * d_head].fill(ZERO);
+                }
+            }
+            (&Intervention::RemoveKey { layer, position }, Site::Mask(at)) if layer == at => {
+                for row in values.chunks_exact_mut(positions) {
+                    row[position] = ZERO;
+                }
+            }
+            (&Intervention::RemoveBlock { layer }, Site::Output(at)) if layer == at => {
+                values.copy_from_slice(&self.stream);
+            }
+            (
+                Intervention::SetWeights {
+                    layer,
+                    head,
+                    query,
+                    weights,
+                },
+                Site::Weights(at, of),
+            ) if (*layer, *head) == (at, of) => {
+                let row = &mut values[query * positions..][..positions];
+                for (value, &weight) in row.iter_mut().zip(weights) {
+                    *value = [weight; LANES];
+                }
+            }
+            (
+                Intervention::Replace {
+                    place,
+                    position,
+                    vector,
+                },
+                site,
+            ) if place.site() == site => {
+                let row = &mut values[position * width..][..d_model];
+                for (value, &number) in row.iter_mut().zip(vector) {
+                    *value = [number; LANES];
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn record(&mut self, site: Site, values: &[Lanes]) {
+        let a = self.architecture;
+        let (p, d_head, heads) = (a.positions, a.d_head(), a.n_heads);
+        let (width, part) = (padded(a.d_model), self.part);
+        let forward = &mut self.forward;
+        let rows = |into: &mut [f32], layer: usize, columns: usize| {
+            part.copy(
+                into,
+                layer * p * columns,
+                [p, columns],
+                values,
+                padded(columns),
+            );
+        };
+        let of_heads = |into: &mut [f32], layer: usize| {
+            for head in 0..heads {
+                let start = (layer * heads + head) * p * d_head;
+                part.copy(into, start, [p, d_head], &values[head * d_head..], width);
+            }
+        };
+        let pairs = |into: &mut [f32], layer: usize, head: usize| {
+            part.copy(into, (layer * heads + head) * p * p, [p, p], values, p);
+        };
+        match site {
+            Site::Embeddings => rows(&mut forward.embeddings, 0, a.d_model),
+            Site::Mask(_) => {
+                let own = &self.mask;
+                for (sample, mask) in forward
+                    .mask
+                    .chunks_exact_mut(p * p)
+                    .skip(part.first)
+                    .take(part.lanes)
+                    .enumerate()
+                {
+                    for (may, own) in mask.iter_mut().zip(own) {
+                        *may = own[sample] != 0.0;
+                    }
+                }
+            }
+            Site::Query(layer) => of_heads(&mut forward.query, layer),
+            Site::Key(layer) => of_heads(&mut forward.key, layer),
+            Site::Value(layer) => of_heads(&mut forward.value, layer),
+            Site::Context(layer) => of_heads(&mut forward.context, layer),
+            Site::Scores(layer, head) => pairs(&mut forward.scores, layer, head),
+            Site::Weights(layer, head) => pairs(&mut forward.weights, layer, head),
+            Site::Residual(layer) => rows(&mut forward.residual, layer, a.d_model),
+            Site::Hidden(layer) => rows(&mut forward.hidden, layer, a.d_ff),
+            Site::FeedForwardResidual(layer) => {
+                rows(&mut forward.feed_forward_residual, layer, a.d_model)
+            }
+            Site::Output(layer) => rows(&mut forward.output, layer, a.d_model),
+        }
+    }
+}
+
+impl Place {
+    fn site(self) -> Site {
+        match self {
+            Self::Embeddings => Site::Embeddings,
+            Self::Context(layer) => Site::Context(layer),
+            Self::Residual(layer) => Site::Residual(layer),
+            Self::Output(layer) => Site::Output(layer),
+        }
+    }
+}
+
+/// The samples of one pass among all samples.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    samples: usize,
+    first: usize,
+    lanes: usize,
+}
+
+impl Part {
+    /// Copies rows of each lane to the values of its sample, `start` numbers after their first. `stride` is the
+    /// distance between two rows of `values`.
+    fn copy(
+        self,
+        into: &mut [f32],
+        start: usize,
+        [rows, columns]: [usize; 2],
+        values: &[Lanes],
+        stride: usize,
+    ) {
+        let each = into.len() / self.samples;
+        for lane in 0..self.lanes {
+            let own = &mut into[(self.first + lane) * each + start..][..rows * columns];
+            for (row, own) in own.chunks_exact_mut(columns).enumerate() {
+                for (number, value) in own.iter_mut().zip(&values[row * stride..]) {
+                    *number = value[lane];
+                }
+            }
+        }
+    }
+}

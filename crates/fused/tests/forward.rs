@@ -1,0 +1,346 @@
+//! The forward pass with everything that it computes, and interventions on it, beside models that are changed
+//! in the same way.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Problem, adam, any_architecture, drawn, one_block, problem};
+use headlight_fused::{
+    Architecture, Forward, Intervention, InvalidForward, Model, Place, Predictions, Projections,
+    forward,
+};
+use proptest::prelude::*;
+
+fn traced(problem: &Problem, interventions: &[Intervention]) -> Forward {
+    let Problem {
+        architecture,
+        weights,
+        ..
+    } = problem;
+    forward(
+        architecture,
+        weights,
+        problem.samples(),
+        &problem.all(),
+        interventions,
+    )
+    .unwrap()
+}
+
+fn predicted(problem: &Problem) -> Predictions {
+    let mut model = Model::new(problem.architecture.clone(), adam(), &problem.weights).unwrap();
+    let mut predictions = Predictions::default();
+    model.predict(problem.samples(), &problem.all(), &mut predictions);
+    predictions
+}
+
+/// The largest difference.
+fn apart(ours: &[f32], others: &[f32]) -> f32 {
+    assert_eq!(ours.len(), others.len());
+    ours.iter()
+        .zip(others)
+        .fold(0.0, |most, (a, b)| (a - b).abs().max(most))
+}
+
+fn two_blocks() -> Problem {
+    problem(
+        Architecture {
+            vocab_size: 9,
+            positions: 6,
+            d_model: 12,
+            n_heads: 3,
+            n_layers: 2,
+            d_ff: 10,
+            layer_norm_eps: 1e-3,
+            ..Architecture::default()
+        },
+        11,
+    )
+}
+
+/// The numbers of a parameter, by its place among those of a block: a matrix and a bias of each of six
+/// projections, and two norms.
+fn block_len(a: &Architecture) -> usize {
+    let linear = |inputs: usize, outputs: usize| (inputs + 1) * outputs;
+    4 * linear(a.d_model, a.d_model)
+        + linear(a.d_model, a.d_ff)
+        + linear(a.d_ff, a.d_model)
+        + 4 * a.d_model
+}
+
+fn first_block(a: &Architecture) -> usize {
+    (a.vocab_size + a.positions) * a.d_model
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn it_predicts_what_the_model_does(problem in drawn(prop_oneof![one_block(), any_architecture()])) {
+        let a = &problem.architecture;
+        prop_assume!(a.d_model >= 3 || a.layer_norm_eps > 1e-4); // A norm of two numbers is close to a sign.
+        let (all, expected) = (traced(&problem, &[]), predicted(&problem));
+        prop_assert!(apart(&all.predictions.logits, &expected.logits) < 1e-4);
+        prop_assert!(apart(&all.predictions.probabilities, &expected.probabilities) < 1e-4);
+        prop_assert!(apart(&all.predictions.losses, &expected.losses) < 1e-4);
+        prop_assert!(apart(&all.predictions.attention, &expected.attention) < 1e-5);
+    }
+
+    /// Each array follows from those before it, in double precision.
+    #[test]
+    fn its_arrays_belong_together(problem in drawn(any_architecture())) {
+        let a = &problem.architecture;
+        let all = traced(&problem, &[]);
+        let (p, d, d_head) = (a.positions, a.d_model, a.d_head());
+        let scale = f64::from(a.scale());
+        let rows = p * d_head;
+        for (index, scores) in all.scores.chunks_exact(p * p).enumerate() {
+            let sample = index / (a.n_layers * a.n_heads);
+            let of_head = |values: &[f32]| values[index * rows..][..rows].to_vec();
+            let [query, key, value, context] = [&all.query, &all.key, &all.value, &all.context].map(|v| of_head(v));
+            for q in 0..p {
+                let mut weights = vec![0.0; p];
+                for k in 0..p {
+                    let products = (0..d_head).map(|e| f64::from(query[q * d_head + e]) * f64::from(key[k * d_head + e]));
+                    let score = scale * products.sum::<f64>();
+                    prop_assert!((f64::from(scores[q * p + k]) - score).abs() < 1e-4 * (1.0 + score.abs()));
+                    let may = all.mask.is_empty() || all.mask[(sample * p + q) * p + k];
+                    let by_hand = a.mask.as_ref().is_none_or(|mask| mask[q * p + k])
+                        && a.padding_token != Some(problem.tokens[sample * p + k]);
+                    prop_assert_eq!(may, by_hand);
+                    weights[k] = if may { score.exp() } else { 0.0 };
+                }
+                let sum: f64 = weights.iter().sum();
+                let row = &all.weights[(index * p + q) * p..][..p];
+                for k in 0..p {
+                    let weight = if sum > 0.0 { weights[k] / sum } else { 0.0 };
+                    prop_assert!((f64::from(row[k]) - weight).abs() < 1e-5);
+                }
+                for e in 0..d_head {
+                    let mixed: f64 = (0..p).map(|k| f64::from(row[k]) * f64::from(value[k * d_head + e])).sum();
+                    prop_assert!((f64::from(context[q * d_head + e]) - mixed).abs() < 1e-5 * (1.0 + mixed.abs()));
+                }
+            }
+        }
+        // The last block's output decides.
+        prop_assert_eq!(all.embeddings.len(), problem.labels.len() * p * d);
+        prop_assert_eq!(all.residual.len(), problem.labels.len() * a.n_layers * p * d);
+        prop_assert_eq!(all.hidden.len(), problem.labels.len() * a.n_layers * p * a.d_ff);
+        prop_assert!(all.hidden.iter().all(|&value| value >= 0.0));
+        let count = a.n_logits();
+        let classifier = problem.weights.len() - (d + 1) * count;
+        for sample in 0..problem.labels.len() {
+            let output = &all.output[(((sample + 1) * a.n_layers - 1) * p + a.cls_position) * d..][..d];
+            for k in 0..count {
+                let weight = |i: usize| f64::from(problem.weights[classifier + i * count + k]);
+                let logit = (0..d).map(|i| weight(i) * f64::from(output[i])).sum::<f64>() + weight(d);
+                let ours = f64::from(all.predictions.logits[sample * count + k]);
+                prop_assert!((ours - logit).abs() < 1e-5 * (1.0 + logit.abs()), "{ours} {logit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_head_its_rows_of_the_output_projection_do_nothing() {
+    let problem = two_blocks();
+    let a = &problem.architecture;
+    let mut changed = problem.clone();
+    let output = first_block(a) + block_len(a) + 3 * (a.d_model + 1) * a.d_model;
+    let rows = a.d_head() * a.d_model;
+    changed.weights[output + rows..][..rows].fill(0.0);
+    let ours = traced(&problem, &[Intervention::RemoveHead { layer: 1, head: 1 }]);
+    assert!(apart(&ours.predictions.logits, &predicted(&changed).logits) < 1e-5);
+    assert!(apart(&ours.predictions.logits, &predicted(&problem).logits) > 1e-3);
+}
+
+#[test]
+fn without_a_block_the_others_remain() {
+    let problem = two_blocks();
+    for layer in 0..2 {
+        let mut changed = problem.clone();
+        let len = block_len(&problem.architecture);
+        let first = first_block(&problem.architecture) + layer * len;
+        changed.weights.drain(first..first + len);
+        changed.architecture.n_layers = 1;
+        let ours = traced(&problem, &[Intervention::RemoveBlock { layer }]);
+        assert!(apart(&ours.predictions.logits, &predicted(&changed).logits) < 1e-5);
+    }
+}
+
+#[test]
+fn without_a_key_no_query_looks_there() {
+    let problem = two_blocks();
+    let mut changed = problem.clone();
+    changed.architecture.mask = Some((0..36).map(|i| i % 6 != 4).collect());
+    let key = |layer| Intervention::RemoveKey { layer, position: 4 };
+    let ours = traced(&problem, &[key(0), key(1)]);
+    assert!(apart(&ours.predictions.logits, &predicted(&changed).logits) < 1e-5);
+    assert!(ours.mask.is_empty(), "the architecture has no mask");
+    // In one block only: the other looks there.
+    let once = traced(&problem, &[key(0)]);
+    assert!(
+        once.weights
+            .chunks_exact(6)
+            .enumerate()
+            .all(|(row, weights)| {
+                let layer = row / 18 % 2;
+                (weights[4] == 0.0) == (layer == 0)
+            })
+    );
+}
+
+#[test]
+fn given_weights_take_the_place_of_a_query_s_own() {
+    let problem = two_blocks();
+    let mut weights = vec![0.0; 6];
+    weights[2] = 1.0;
+    let set = Intervention::SetWeights {
+        layer: 0,
+        head: 2,
+        query: 3,
+        weights: weights.clone(),
+    };
+    let (ours, plain) = (traced(&problem, &[set]), traced(&problem, &[]));
+    for sample in 0..problem.labels.len() {
+        let head = sample * 6 + 2; // Of the first block.
+        assert_eq!(ours.weights[(head * 6 + 3) * 6..][..6], weights);
+        assert_eq!(
+            ours.context[(head * 6 + 3) * 4..][..4],
+            ours.value[(head * 6 + 2) * 4..][..4]
+        );
+    }
+    assert_eq!(
+        ours.query[..72],
+        plain.query[..72],
+        "the values before it stay"
+    );
+    assert_ne!(ours.predictions.logits, plain.predictions.logits);
+    // With its own weights nothing changes.
+    let first = Problem {
+        tokens: problem.tokens[..6].to_vec(),
+        labels: problem.labels[..1].to_vec(),
+        ..problem
+    };
+    let plain = traced(&first, &[]);
+    let own = plain.weights[6 * 6 + 12..][..6].to_vec();
+    let set = Intervention::SetWeights {
+        layer: 0,
+        head: 1,
+        query: 2,
+        weights: own,
+    };
+    assert_eq!(traced(&first, &[set]), plain);
+}
+
+#[test]
+fn vectors_of_another_sample_make_its_decision() {
+    let problem = two_blocks();
+    let plain = traced(&problem, &[]);
+    let vector = |values: &[f32], row: usize| values[row * 12..][..12].to_vec();
+    let other = 7;
+    let replace = |place, position, vector| Intervention::Replace {
+        place,
+        position,
+        vector,
+    };
+    let logit = plain.predictions.logits[other];
+    // All of its input; or what the classifier reads.
+    let input: Vec<_> = (0..6)
+        .map(|at| {
+            replace(
+                Place::Embeddings,
+                at,
+                vector(&plain.embeddings, other * 6 + at),
+            )
+        })
+        .collect();
+    let last = (other * 2 + 1) * 6;
+    let output = [replace(Place::Output(1), 0, vector(&plain.output, last))];
+    let residual = [replace(
+        Place::Residual(1),
+        0,
+        vector(&plain.residual, last),
+    )];
+    for interventions in [&input[..], &output, &residual] {
+        let ours = traced(&problem, interventions);
+        assert!(
+            ours.predictions.logits.iter().all(|&ours| ours == logit),
+            "{interventions:?}"
+        );
+    }
+    // The context of all positions, but the own residual stream: something between.
+    let context: Vec<f32> = (0..3)
+        .flat_map(|head| plain.context[((other * 2 + 1) * 3 + head) * 24..][..4].to_vec())
+        .collect();
+    let ours = traced(&problem, &[replace(Place::Context(1), 0, context)]);
+    assert_eq!(ours.predictions.logits[other], logit);
+    assert_ne!(ours.predictions.logits, plain.predictions.logits);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let problem = two_blocks();
+    let refused = |intervention: Intervention| {
+        let Problem {
+            architecture,
+            weights,
+            ..
+        } = &problem;
+        let result = forward(
+            architecture,
+            weights,
+            problem.samples(),
+            &[0],
+            &[intervention.clone()],
+        );
+        assert_eq!(result, Err(InvalidForward::Intervention(intervention)));
+    };
+    refused(Intervention::RemoveHead { layer: 2, head: 0 });
+    refused(Intervention::RemoveHead { layer: 0, head: 3 });
+    refused(Intervention::RemoveKey {
+        layer: 2,
+        position: 0,
+    });
+    refused(Intervention::RemoveKey {
+        layer: 0,
+        position: 6,
+    });
+    refused(Intervention::RemoveBlock { layer: 2 });
+    let set = |layer, head, query, count| Intervention::SetWeights {
+        layer,
+        head,
+        query,
+        weights: vec![0.0; count],
+    };
+    for (layer, head, query, count) in [(2, 0, 0, 6), (0, 3, 0, 6), (0, 0, 6, 6), (0, 0, 0, 5)] {
+        refused(set(layer, head, query, count));
+    }
+    let replace = |place, position, count| Intervention::Replace {
+        place,
+        position,
+        vector: vec![0.0; count],
+    };
+    for (place, position, count) in [
+        (Place::Embeddings, 6, 12),
+        (Place::Embeddings, 0, 11),
+        (Place::Context(2), 0, 12),
+        (Place::Residual(2), 0, 12),
+        (Place::Output(2), 0, 12),
+    ] {
+        refused(replace(place, position, count));
+    }
+    let architecture = Architecture {
+        n_heads: 5,
+        projections: Projections::Shared,
+        ..problem.architecture.clone()
+    };
+    let result = forward(
+        &architecture,
+        &problem.weights,
+        problem.samples(),
+        &[0],
+        &[],
+    );
+    assert!(result.unwrap_err().to_string().contains("n_heads"));
+}
