@@ -2,7 +2,7 @@
 
 use headlight_architecture::{Parameter, ProjectionKind, Scale};
 use headlight_data::Dataset;
-use headlight_fused::{Architecture, Model, Projections, Samples, State};
+use headlight_fused::{Architecture, Forward, Intervention, Model, Projections, Samples, State};
 
 use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, TrainingState};
@@ -57,6 +57,35 @@ impl<'a> FusedEngine<'a> {
             })
             .collect()
     }
+}
+
+/// Everything that a config's model computes for some samples, with interventions.
+///
+/// # Errors
+/// When the parameters or the interventions do not match the config.
+pub fn forward(
+    config: &ExperimentConfig,
+    parameters: &[Parameter],
+    dataset: &Dataset,
+    chosen: &[u32],
+    interventions: &[Intervention],
+) -> Result<Forward, Error> {
+    let layout = config.model.layout(config.inputs());
+    let parameters = Parameter::arrange(parameters.iter().cloned(), &layout)
+        .map_err(|mismatch| Error::Diverged(format!("training diverged: {mismatch}")))?;
+    let parameters: Vec<f32> = parameters
+        .iter()
+        .flat_map(|parameter| parameter.values.iter().copied())
+        .collect();
+    let architecture = architecture(config)?;
+    headlight_fused::forward(
+        &architecture,
+        &parameters,
+        samples(dataset),
+        chosen,
+        interventions,
+    )
+    .map_err(|error| Error::Input(error.to_string()))
 }
 
 /// The architecture of a config's model.

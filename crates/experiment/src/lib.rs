@@ -30,7 +30,7 @@ mod engine;
 mod error;
 pub mod evaluate;
 mod experiment;
-mod fused;
+pub mod fused;
 pub mod metrics;
 mod sample;
 pub mod train;

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use headlight_architecture::{Mask, Parameter};
 use headlight_data::{CLS, Dataset, LabelRule};
 use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
+#[cfg(feature = "burn")]
+use headlight_experiment::config::EngineName;
 use headlight_experiment::config::{DumpConfig, ExperimentConfig};
+use headlight_experiment::fused;
 
 use crate::Failure;
 use crate::devices::OpenDevice;
@@ -56,7 +59,7 @@ pub fn samples_to_dump(config: &DumpConfig, train: &Dataset) -> Vec<usize> {
 /// Runs a model over samples and keeps all that it computes.
 ///
 /// # Errors
-/// When the parameters do not match the config, a result is NaN or infinite, or this build has no Burn.
+/// When the parameters do not match the config or a result is NaN or infinite.
 pub fn dump(
     model: Model<'_>,
     samples: &Samples<'_>,
@@ -64,9 +67,7 @@ pub fn dump(
     device: &OpenDevice,
 ) -> Result<AttentionDump, Failure> {
     let mut dump = empty(samples, origin, model.config)?;
-    let Model { config, parameters } = model;
-    let (dataset, indices) = (samples.dataset, &samples.indices);
-    forward(&mut dump, config, parameters, dataset, indices, device)?;
+    forward(&mut dump, model, samples.dataset, &samples.indices, device)?;
     let logits = dump.logits.iter();
     dump.probabilities = logits.map(|&logit| probability(logit)).collect();
     for &sample in &samples.indices {
@@ -89,20 +90,41 @@ fn probability(logit: f32) -> f32 {
     headlight_experiment::metrics::sigmoid(f64::from(logit)) as f32
 }
 
-#[cfg(feature = "burn")]
-use crate::burn::fill as forward;
-
-/// The fused engine does not return its intermediate values.
-#[cfg(not(feature = "burn"))]
+/// Appends what a model computes to the dump's arrays. Burn computes it on a GPU, or where a config asks for
+/// Burn; the fused engine computes everything else.
 fn forward(
-    _: &mut AttentionDump,
-    _: &ExperimentConfig,
-    _: &[Parameter],
-    _: &Dataset,
-    _: &[usize],
-    _: &OpenDevice,
+    dump: &mut AttentionDump,
+    model: Model<'_>,
+    dataset: &Dataset,
+    indices: &[usize],
+    device: &OpenDevice,
 ) -> Result<(), Failure> {
-    Err(Failure::without_burn("a dump of attention"))
+    let Model { config, parameters } = model;
+    #[cfg(feature = "burn")]
+    if device.adapter.is_some() || config.compute.engine == EngineName::Burn {
+        return crate::burn::fill(dump, config, parameters, dataset, indices, device);
+    }
+    #[cfg(not(feature = "burn"))]
+    let _ = device;
+    let chosen: Vec<u32> = indices.iter().map(|&sample| sample as u32).collect();
+    let all = fused::forward(config, parameters, dataset, &chosen, &[])?;
+    dump.logits = all.predictions.logits;
+    dump.embeddings = all.embeddings;
+    dump.attention_scores = all.scores;
+    dump.attention_weights = all.weights;
+    dump.query = all.query;
+    dump.key = all.key;
+    dump.value = all.value;
+    dump.context = all.context;
+    dump.residual = all.residual;
+    if let Some(mask) = &mut dump.attention_mask {
+        *mask = all.mask;
+    }
+    if let Some(feed_forward) = &mut dump.feed_forward {
+        feed_forward.hidden = all.hidden;
+        feed_forward.residual = all.feed_forward_residual;
+    }
+    Ok(())
 }
 
 fn empty(

@@ -25,8 +25,8 @@ pub struct RunReport<'a> {
     pub held_out: usize,
     /// The evaluations; the last one measures the trained model.
     pub metrics: &'a [StepMetrics],
-    /// The trained model's dump of [`reported_samples`]; `None` in a build without Burn.
-    pub dump: Option<&'a AttentionDump>,
+    /// The trained model's dump of [`reported_samples`].
+    pub dump: &'a AttentionDump,
     /// The comparisons with the reference run, if the run repeats one.
     pub comparisons: &'a [Comparison],
     /// The progress at which training was interrupted, if it was.
@@ -62,10 +62,8 @@ impl RunReport<'_> {
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
         self.write_training(text)?;
-        if let Some(dump) = self.dump {
-            self.write_attention(dump, text)?;
-            self.write_predictions(dump, text)?;
-        }
+        self.write_attention(self.dump, text)?;
+        self.write_predictions(self.dump, text)?;
         self.write_comparisons(text)
     }
 

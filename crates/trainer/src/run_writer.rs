@@ -16,9 +16,6 @@ use crate::resume;
 use crate::run_dir::RunDir;
 use crate::session::Session;
 
-/// Whether this build can dump what a model computes.
-const CAN_DUMP: bool = cfg!(feature = "burn");
-
 /// Shows the progress of a run.
 pub trait Display {
     /// Called after each step, with the number of steps taken.
@@ -160,7 +157,7 @@ impl<'a> RunWriter<'a> {
     }
 
     fn write_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
-        if !CAN_DUMP || self.last_dump == Some(self.progress.step) {
+        if self.last_dump == Some(self.progress.step) {
             return Ok(());
         }
         self.last_dump = Some(self.progress.step);

@@ -31,8 +31,8 @@ pub struct Training<'a> {
 pub struct Outcome {
     /// The report as Markdown, with only the first positive samples.
     pub report: String,
-    /// The trained model's dump of the samples in the report; `None` in a build without Burn.
-    pub dump: Option<AttentionDump>,
+    /// The trained model's dump of the samples in the report.
+    pub dump: AttentionDump,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
     /// The progress at which training was interrupted, if it was.
@@ -151,21 +151,15 @@ fn conclude(
 
     let parameters = &engine.parameters();
     run.write_weights(parameters.clone())?;
-    let dump = if cfg!(feature = "burn") {
-        let model = Model { config, parameters };
-        let samples = session.training_samples(reported_samples(train));
-        let origin = origin(progress, config);
-        Some(dump(model, &samples, origin, &session.device)?)
-    } else {
-        note("this build lacks Burn, so it dumps no attention, and the report has none");
-        None
-    };
+    let model = Model { config, parameters };
+    let samples = session.training_samples(reported_samples(train));
+    let dump = dump(model, &samples, origin(progress, config), &session.device)?;
     let report = RunReport {
         config,
         train,
         held_out: experiment.splits.held_out.len(),
         metrics: &metrics,
-        dump: dump.as_ref(),
+        dump: &dump,
         comparisons: &comparisons,
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
         tracker: tracker.as_ref(),

@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     };
     let display = TrainingDisplay::new(steps);
     let outcome = training.train(&run, &display, || signals.received().is_some())?;
-    let pictures = outcome.dump.as_ref().map_or_else(String::new, pictures);
+    let pictures = pictures(&outcome.dump);
     print(&format!("{}{pictures}", outcome.report))?;
     let saved = format!("saved in {}", run.path().display());
     if let (Some(progress), Some(signal)) = (outcome.interrupted, signals.received()) {
