@@ -9,59 +9,11 @@
 
 mod common;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use common::sweeps::rows;
-use common::{ended, folder, mentions, metrics, quick_run, refused, refuses, run, text};
-use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
+use common::{ended, folder, mentions, metrics, quick_run, refused, run, text};
 use sha2::{Digest, Sha256};
-
-/// Writes a dump of one sample of three positions, as a build with Burn would.
-fn write_dump(path: &Path) {
-    let dims = Dims {
-        samples: 1,
-        layers: 1,
-        heads: 1,
-        positions: 3,
-        d_head: 2,
-        d_model: 2,
-        d_ff: 0,
-    };
-    let vectors = vec![0.5; 6];
-    let dump = AttentionDump {
-        dims,
-        meta: Meta {
-            version: VERSION,
-            axes: axes(dims, false),
-            step: Some(7),
-            epoch: Some(1),
-            seed: Some(0),
-            samples: vec![Some(12)],
-            token_strings: BTreeMap::from([(0, "[CLS]".to_owned()), (4, "four".to_owned())]),
-            label_positions: vec![vec![1]],
-            config: serde_json::json!({"seed": 0}),
-        },
-        tokens: vec![0, 4, 4],
-        labels: vec![1.0],
-        logits: vec![0.0],
-        probabilities: vec![0.5],
-        attention_scores: vec![0.0; 9],
-        attention_weights: vec![0.125, 0.625, 0.25, 0.5, 0.25, 0.25, 0.25, 0.25, 0.5],
-        query: vectors.clone(),
-        key: vectors.clone(),
-        value: vectors.clone(),
-        context: vectors.clone(),
-        embeddings: vectors.clone(),
-        residual: vectors,
-        attention_mask: None,
-        feed_forward: None,
-    };
-    let mut bytes = Vec::new();
-    dump.write_npz(&mut bytes).unwrap();
-    fs::write(path, bytes).unwrap();
-}
 
 /// A seed has the same weights in a run, in a sweep, and in the default build.
 #[test]
@@ -96,15 +48,32 @@ fn resumes() {
 }
 
 #[test]
-fn inspects_a_dump() {
+fn dumps_predicts_and_inspects() {
     let folder = folder("without_burn_dump");
-    let [dump, page] = ["dump.npz", "page.html"].map(|name| folder.join(name));
-    write_dump(&dump);
-    let drawn = run(&["inspect", text(&dump)]).done().stdout;
-    for part in ["sample 12", "step 7", "[CLS]", "four", "0.62"] {
+    let [path, tokens, out, page] =
+        ["run", "tokens.txt", "dump.npz", "page.html"].map(|name| folder.join(name));
+    quick_run(
+        &path,
+        &[
+            "--set",
+            "model.n_layers=2",
+            "--set",
+            "model.attention.mask=causal",
+        ],
+    );
+    assert!(path.join("inspector.html").is_file());
+    let drawn = run(&["inspect", text(&path)]).done().stdout;
+    for part in ["step 200", "[CLS]", "layer 1"] {
         assert!(drawn.contains(part), "{part}: {drawn}");
     }
-    run(&["inspect", text(&dump), "--html", text(&page)]).done();
+    let predict = ["predict", text(&path), "--tokens", "0 45 48 1 4 4 40"];
+    assert!(mentions(&run(&predict).done().stdout, "40"));
+    fs::write(&tokens, "0 45 48 1 4 4 40\n").unwrap();
+    let (config, weights) = (path.join("config.toml"), path.join("model.safetensors"));
+    let dump = ["dump", text(&config), "--weights", text(&weights)];
+    let files = ["--tokens", text(&tokens), "--out", text(&out)];
+    run(&[&dump[..], &files].concat()).done();
+    run(&["inspect", text(&out), "--html", text(&page)]).done();
     assert!(
         fs::read_to_string(&page)
             .unwrap()
@@ -114,16 +83,6 @@ fn inspects_a_dump() {
 
 #[test]
 fn refuses_what_needs_burn() {
-    let folder = folder("without_burn_refused");
-    let [path, tokens, out] = ["run", "tokens.txt", "dump.npz"].map(|name| folder.join(name));
-    quick_run(&path, &[]);
-    fs::write(&tokens, "0 45 48 1 4 4 40\n").unwrap();
-    let weights = path.join("model.safetensors");
-    let dump = ["dump", "configs/quick.toml", "--weights", text(&weights)];
-    let files = ["--tokens", text(&tokens), "--out", text(&out)];
-    refuses(&folder, &[&dump[..], &files].concat(), &["Burn"]);
-    let predict = ["predict", text(&path), "--tokens", "0 45 48 1 4 4 40"];
-    refuses(&folder, &predict, &["Burn"]);
     for walkthrough in [&["walkthrough"][..], &["walkthrough", "scaling"]] {
         refused(&run(walkthrough), &["headlight walkthrough", "Burn"]);
     }
