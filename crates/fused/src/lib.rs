@@ -1,9 +1,10 @@
-//! One training step of the one-block classifier, hand-derived, with the same bytes on every machine.
+//! Classifiers of any architecture, hand-derived, with the same bytes on every machine.
 //!
-//! A [`Model`] is the classifier of `headlight-model` with one block: token and position embeddings,
-//! attention with an output projection, residual, layer norm, and a logit read from `[CLS]` at
-//! position 0. [`Model::step`] computes forward pass, gradient and Adam for a batch in one pass.
-//! The crate has no dependency. Without the feature `std` it needs only `core` and `alloc`.
+//! A [`Model`] is the classifier of `headlight-model`: token and position embeddings; blocks of attention with an
+//! output projection, residual and layer norm, and of a feed-forward layer with the same; and logits read from
+//! `[CLS]`. [`Model::step`] computes forward pass, gradient and Adam for a batch. [`forward()`] computes some samples
+//! with everything on the way, and lets [`Intervention`]s change it. The crate has no dependency. Without the feature
+//! `std` it needs only `core` and `alloc`.
 //!
 //! ```
 //! use headlight_fused::{Adam, Architecture, Model, Samples};
@@ -22,47 +23,21 @@
 //!
 //! # Parameters
 //!
-//! One after the other, row-major, matrices as `[in, out]`: token embedding `[vocab_size, d_model]`, position
-//! embedding `[positions, d_model]`; weight `[d_model, d_model]` and bias `[d_model]` of query, key,
-//! value and output; gamma and beta of the norm `[d_model]`; the classifier's weight `[d_model]` and
-//! bias `[1]`. The parameters of `headlight-model` have the same order.
+//! One after the other, row-major, matrices as `[in, out]`: token embedding `[vocab_size, d_model]`; position
+//! embedding `[positions, d_model]`, if there is one; of each block weight `[d_model, d_model]` and bias `[d_model]` of
+//! query, key and value (or of the one projection that they share, or none) and of the output, gamma and beta of the
+//! norm `[d_model]`, and, with a feed-forward layer, weight `[d_model, d_ff]` and bias `[d_ff]`, weight
+//! `[d_ff, d_model]` and bias `[d_model]`, gamma and beta; the classifier's weight `[d_model, n_logits]` and bias
+//! `[n_logits]`. The parameters of `headlight-model` have the same order.
 //!
-//! # Derivation
+//! # Two passes
 //!
-//! The formulas are for one head. With several heads, each has its own `u`, softmax and average. The input
-//! at position `j` of a sample is the row `x_j = token_embedding[token_j] + position_embedding[j]`. There
-//! is one block, and the classifier reads `[CLS]` alone. So only the attention row of `[CLS]` matters,
-//! and `x_0` is the same for all samples. With `s = 1 / sqrt(d_head)`, or another scale:
-//!
-//! ```text
-//! once for the weights
-//!   q   = x_0 W_q + b_q                     query of [CLS]
-//!   u   = s W_k q                           so that x_j · u = s q · (x_j W_k)
-//!   g   = w ⊙ gamma,  c_0 = w · beta + b    scale and shift of the norm, folded into the classifier w, b
-//!   g'  = g - mean(g)
-//! forward, for each sample
-//!   a   = softmax_j(x_j · u)                the key bias adds q · b_k to every score: no effect
-//!   p   = Σ_j a_j x_j                       average of inputs: keys and values are never computed
-//!   c   = p W_v + b_v                       context; the weights sum to 1, so b_v is added once
-//!   r   = x_0 + c W_o + b_o                 residual
-//!   n   = (r - mean(r)) rho                 rho = 1 / sqrt(variance(r) + eps)
-//!   t   = g · n,  z = t + c_0               logit
-//!   loss = max(z, 0) - z y + log(1 + exp(-|z|))
-//! backward, for each sample; dz = (sigmoid(z) - y) / batch
-//!   dr  = dz rho (g' - n t / d_model)       layer norm: both of its means follow from the values above
-//!   dc  = dr W_o^T,  dp = dc W_v^T
-//!   da_j = dp · x_j,  ds_j = a_j (da_j - Σ_k a_k da_k)
-//!   du  = Σ_j ds_j x_j,  dq = s W_k^T du
-//!   dx_j = a_j dp + ds_j u                  and for j = 0 also dr + dq W_q^T
-//! summed over samples
-//!   dW_o = Σ c ⊗ dr,  db_o = Σ dr,  dW_v = Σ p ⊗ dc,  db_v = Σ dc
-//!   dW_q = x_0 ⊗ Σ dq,  db_q = Σ dq,  dW_k = s Σ du ⊗ q,  db_k = 0
-//!   dgamma = w ⊙ N,  dbeta = w Z,  dw = gamma ⊙ N + beta Z,  db = Z    with N = Σ dz n, Z = Σ dz
-//!   token_embedding[token_j] and position_embedding[j] gather dx_j
-//! ```
+//! `one_block` computes the notebook's kind of model, one block with `[CLS]` first, with algebra that leaves out keys,
+//! values and all attention rows but one. `blocks` computes every other architecture from pieces. Both hold eight
+//! samples side by side, and each derives its formulas in its own documentation.
 //!
 //! Adam is Keras's (see [`Adam`]). Where it squares the gradient of each occurrence of a token, it needs
-//! `Σ dx_j²` as well as `Σ dx_j`, and therefore `dq` for each sample.
+//! the sum of squared gradients of a token's occurrences beside the sum of gradients.
 //!
 //! # The same bytes
 //!
@@ -72,19 +47,6 @@
 //! crate's own, and each sum has one order: over a row, over positions and over samples, from the first
 //! to the last. A vector holds eight samples of a batch, one per lane, so the width of the machine's
 //! vectors cannot change a bit.
-//!
-//! # What was tried
-//!
-//! - One model per lane was the plan for sweeps. One sample per lane keeps all lanes busy for a single
-//!   model too, and its working set stays in the first-level cache. So one kernel serves single runs
-//!   and sweeps, and the plan was dropped.
-//! - Sixteen lanes: with AVX-512 the compiler splits their loops into scalar code (670 ns instead of 91
-//!   for two projections, a transposition and a product of a batch), and AVX2 gains nothing from two
-//!   vectors per value.
-//! - Inputs are copied to the lanes through a row buffer. Direct writes to the lanes compiled to a chain
-//!   of inserts, and a step took 4% longer.
-//! - Matrix products of weights alone (`W_v W_o`, `W_q W_k^T`) would save a tenth of the operations at
-//!   `d_model` 8 by count, and cost more than they save from 16 on. They were not built.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

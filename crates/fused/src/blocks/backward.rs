@@ -1,4 +1,15 @@
-//! The backward pass for eight samples.
+//! The backward pass for eight samples, in the reverse order of the forward pass.
+//!
+//! `dy` stands for the gradient of the loss by `y`. A projection `y = x W + b` gives `dx = dy W^T`, and, summed over
+//! positions and samples, `dW = Σ x ⊗ dy` and `db = Σ dy`. `norm` has its own derivative in `norm.rs`, the softmax in
+//! `softmax.rs`. For each head:
+//!
+//! ```text
+//! all rows:         dv_j = Σ_i a_ij dc_i,  da_ij = dc_i · v_j,  ds_ij = a_ij (da_ij - Σ_k a_ik da_ik)
+//!                   dq_i = s Σ_j ds_ij k_j,  dk_j = s Σ_i ds_ij q_i
+//! row of [CLS], i:  dp = W_v dc_i,  da_j = dp · x_j,  ds_j as above,  du = Σ_j ds_j x_j
+//!                   dq_i = s W_k^T du,  dx_j = a_j dp + ds_j u,  dW_v = p ⊗ dc_i,  dW_k = s du ⊗ q_i,  db_k = 0
+//! ```
 
 use super::elements::{add, add_rows, through_rectifier};
 use super::pass::{Pass, sees, weights_of};

@@ -1,4 +1,23 @@
 //! The forward pass for eight samples.
+//!
+//! The input of a block is the rows `x_j`, one for each position: of the first block, the token's row of the embedding,
+//! plus the position's. With `s = 1 / sqrt(d_head)`, or another scale, and the columns of each head apart:
+//!
+//! ```text
+//! q_j = x_j W_q + b_q,  k_j = x_j W_k + b_k,  v_j = x_j W_v + b_v
+//! a_ij = softmax_j(s q_i · k_j)           over the keys j that query i may look at; 0 without such a key
+//! c_i = Σ_j a_ij v_j                      context
+//! y_i = norm(x_i + c_i W_o + b_o)
+//! h_i = max(y_i W_1 + b_1, 0)             feed-forward layer, if there is one
+//! y'_i = norm(y_i + h_i W_2 + b_2)
+//! ```
+//!
+//! The classifier reads `[CLS]` alone. So the last block computes its row `i` only, and neither keys nor values:
+//!
+//! ```text
+//! u   = s W_k q_i                         so that x_j · u = s q_i · (x_j W_k); b_k adds the same to all scores
+//! p   = Σ_j a_j x_j,  c_i = p W_v + b_v   the weights sum to 1; to 0 without a key, and then c_i is 0
+//! ```
 
 use super::elements::{rectify, shift};
 use super::pass::{Pass, sees, weights_of};
