@@ -54,6 +54,7 @@ extern crate alloc;
 
 mod adam;
 mod architecture;
+mod attribution;
 mod blocks;
 mod forward;
 mod instructions;
@@ -63,6 +64,7 @@ mod one_block;
 
 pub use adam::Adam;
 pub use architecture::{Architecture, InvalidArchitecture, Projections};
+pub use attribution::{Attribution, integrated_gradients};
 pub use forward::{Forward, Intervention, InvalidForward, Place, forward};
 pub use instructions::Instructions;
 pub use model::{Gradient, Model, Predictions, Samples, State};

@@ -7,7 +7,7 @@ mod common;
 use common::{Problem, adam, any_architecture, drawn, one_block, problem};
 use headlight_fused::{
     Architecture, Forward, Intervention, InvalidForward, Model, Place, Predictions, Projections,
-    forward,
+    forward, integrated_gradients,
 };
 use proptest::prelude::*;
 
@@ -343,4 +343,78 @@ fn what_cannot_be_is_refused() {
         &[],
     );
     assert!(result.unwrap_err().to_string().contains("n_heads"));
+}
+
+/// The sum of the attributions is the difference of the logits, and a position that differs from the baseline in
+/// nothing adds nothing.
+#[test]
+fn integrated_gradients_sum_to_the_difference() {
+    let problem = two_blocks();
+    let plain = traced(&problem, &[]);
+    let Problem {
+        architecture,
+        weights,
+        ..
+    } = &problem;
+    let attribute = |baseline: &[f32]| {
+        integrated_gradients(architecture, weights, problem.samples(), 3, 0, baseline).unwrap()
+    };
+    let logit = |sample: usize| f64::from(plain.predictions.logits[sample]);
+    // From another sample's input.
+    let attribution = attribute(&plain.embeddings[5 * 72..6 * 72]);
+    assert!((attribution.logits[0] - logit(3)).abs() < 1e-5);
+    assert!((attribution.logits[1] - logit(5)).abs() < 1e-5);
+    assert!(
+        attribution.error() < 1e-4,
+        "{} after {}",
+        attribution.error(),
+        attribution.points
+    );
+    assert!(
+        attribution.values[..12].iter().all(|&value| value == 0.0),
+        "both have [CLS] there"
+    );
+    assert!(
+        attribution.values[12..]
+            .iter()
+            .any(|value| value.abs() > 1e-3)
+    );
+    // From zeros.
+    assert!(attribute(&[0.0; 72]).error() < 1e-4);
+    // Of a linear path, the attributions are the gradient: numerically, at a baseline nearby.
+    let own = &plain.embeddings[3 * 72..4 * 72];
+    let mut near = own.to_vec();
+    near[30] -= 1e-2;
+    let moved = traced_from(&problem, 3, &near);
+    let slope = attribute(&near).values[30];
+    assert!((slope - (logit(3) - moved)).abs() < 1e-5, "{slope}");
+}
+
+/// The logit of a sample whose input is replaced.
+fn traced_from(problem: &Problem, sample: u32, input: &[f32]) -> f64 {
+    let vectors = input
+        .chunks_exact(problem.architecture.d_model)
+        .map(<[f32]>::to_vec);
+    let replace = vectors
+        .enumerate()
+        .map(|(position, vector)| Intervention::Replace {
+            place: Place::Embeddings,
+            position,
+            vector,
+        });
+    let interventions: Vec<_> = replace.collect();
+    let Problem {
+        architecture,
+        weights,
+        ..
+    } = problem;
+    let all = forward(
+        architecture,
+        weights,
+        problem.samples(),
+        &[sample],
+        &interventions,
+    )
+    .unwrap();
+    f64::from(all.predictions.logits[0])
 }

@@ -23,10 +23,28 @@ use crate::lanes::{LANES, ZERO, square, zero_below};
 use crate::model::Sums;
 
 impl Pass<'_> {
-    /// Adds the gradient of the chunk's losses, each times `share`. The forward pass of the same chunk must have run
-    /// before, and not `whole`.
-    pub(super) fn backward(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
-        self.through_classifier(chunk, share, sums);
+    /// Starts from the chunk's losses, each times `share`: leaves their gradients by the logits in `d_logits`.
+    pub(super) fn from_losses(&mut self, chunk: Chunk<'_>, share: f32) {
+        let values = &mut *self.values;
+        let labels = chunk.labels();
+        let one_logit = values.d_logits.len() == 1;
+        for (k, d_logit) in values.d_logits.iter_mut().enumerate() {
+            *d_logit = ZERO;
+            for l in 0..chunk.chosen.len() {
+                let target = if one_logit {
+                    f32::from(labels[l])
+                } else {
+                    f32::from(u8::from(usize::from(labels[l]) == k))
+                };
+                d_logit[l] = zero_below(1e-18, (values.probabilities[k][l] - target) * share);
+            }
+        }
+    }
+
+    /// Adds the gradient of all parameters, from that of the logits in `d_logits`; leaves that of the first block's
+    /// input in `d_stream`. The forward pass of the same chunk must have run before, and not `whole`.
+    pub(super) fn backward(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
+        self.through_classifier(sums);
         let last = self.architecture.n_layers - 1;
         for layer in (0..self.architecture.n_layers).rev() {
             if layer == last {
@@ -40,7 +58,7 @@ impl Pass<'_> {
         self.through_embeddings(chunk, sums);
     }
 
-    fn through_classifier(&mut self, chunk: Chunk<'_>, share: f32, sums: &mut Sums<'_>) {
+    fn through_classifier(&mut self, sums: &mut Sums<'_>) {
         let (width, d) = (self.width(), self.architecture.d_model);
         let count = self.architecture.n_logits();
         let place = self.places.classifier;
@@ -52,17 +70,7 @@ impl Pass<'_> {
         let output = &block.output()[..d];
         let gradient = &mut values.d_stream[..width];
         gradient.fill(ZERO);
-        let labels = chunk.labels();
-        for k in 0..count {
-            let mut d_logit = ZERO;
-            for l in 0..chunk.chosen.len() {
-                let target = if count == 1 {
-                    f32::from(labels[l])
-                } else {
-                    f32::from(u8::from(usize::from(labels[l]) == k))
-                };
-                d_logit[l] = zero_below(1e-18, (values.probabilities[k][l] - target) * share);
-            }
+        for (k, d_logit) in values.d_logits.iter().enumerate() {
             for i in 0..d {
                 let mut sum = 0.0;
                 for l in 0..LANES {

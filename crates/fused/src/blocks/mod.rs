@@ -11,6 +11,7 @@ mod products;
 mod softmax;
 mod values;
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::architecture::Architecture;
@@ -113,7 +114,8 @@ impl Blocks {
             for lane in 0..chosen.len() {
                 loss += pass.values.losses[lane];
             }
-            pass.backward(chunk, share, &mut sums);
+            pass.from_losses(chunk, share);
+            pass.backward(chunk, &mut sums);
         }
         loss * share
     }
@@ -167,6 +169,37 @@ impl Blocks {
         self.append(chosen.len(), predictions, |head, key| {
             (head * positions + cls) * positions + key
         });
+    }
+
+    /// The gradient of a logit by the first block's input, for eight inputs that the probe gives, and these inputs'
+    /// logits. `[position, d_model]`, in padded rows
+    pub(crate) fn input_gradient(
+        &mut self,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        sample: u32,
+        logit: usize,
+        probe: &mut dyn Probe,
+    ) -> (&[Lanes], Lanes) {
+        let chunk = Chunk {
+            samples,
+            chosen: &[sample; LANES],
+            positions: self.architecture.positions,
+        };
+        // Of no use here, but the pass adds to it.
+        let mut gradient = vec![0.0; self.places.len()];
+        let mut sums = Sums {
+            gradient: &mut gradient,
+            squares: None,
+        };
+        let mut pass = self.pass(Instructions::best(), parameters);
+        pass.probe = Some(probe);
+        pass.forward(chunk, false);
+        pass.values.d_logits.fill(ZERO);
+        pass.values.d_logits[logit] = [1.0; LANES];
+        pass.backward(chunk, &mut sums);
+        let values = &self.values;
+        (&values.d_stream, values.logits[logit])
     }
 
     /// Appends the predictions of the last pass; `at` is the place of a weight of `[CLS]`.

@@ -66,6 +66,8 @@ pub(super) struct Values {
     pub(super) pooled: Vec<Lanes>,
 
     // Gradients
+    /// `[logit]`
+    pub(super) d_logits: Vec<Lanes>,
     /// Of a block's output; after its backward pass, of its input. `[position, d_model]`
     pub(super) d_stream: Vec<Lanes>,
     /// Of a residual. `[position, d_model]`
@@ -111,6 +113,7 @@ impl Values {
             losses: ZERO,
             u: lanes(heads * width),
             pooled: lanes(heads * width),
+            d_logits: lanes(architecture.n_logits()),
             d_stream: lanes(p * width),
             d_residual: lanes(p * width),
             d_context: lanes(p * width),
