@@ -44,6 +44,14 @@ installed() {
     done
 }
 
+# cargo_tool NAME VERSION: installs cargo-NAME, kept in the target folder; `cargo NAME` then runs it.
+cargo_tool() {
+    export PATH="$PWD/target/tools/bin:$PATH"
+    if [ "$(cargo "$1" --version 2>/dev/null)" != "cargo-$1 $2" ]; then
+        cargo install --quiet --debug --locked --root target/tools --version "$2" "cargo-$1"
+    fi
+}
+
 # debian PACKAGE...: installs packages; needs root.
 debian() {
     apt-get update -qq

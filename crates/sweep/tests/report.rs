@@ -248,6 +248,30 @@ fn the_user_names_the_keys_to_compare() {
     assert!(refused(&plain, AttentionTarget::Largest, &["a.b"]).contains("--by a.b"));
 }
 
+/// Of more than 64 values, the report shows the first 64, and says so.
+#[test]
+fn a_key_of_many_values_is_cut() {
+    let folder = folder("report many values");
+    let document = |values: usize| {
+        let row = |point: usize| {
+            let row = json!({ "seed": 0, "point": point, "config_sha256": "a", "final_loss": 0.5, "x.y": point });
+            row.to_string()
+        };
+        let rows: Vec<String> = (0..values).map(row).collect();
+        let path = file(&folder, "rows.jsonl", &rows);
+        summary(&path, AttentionTarget::Largest, &["x.y"]).document("")
+    };
+    let [few, most, more] = [2, 64, 65].map(document);
+    assert_eq!(most.paragraphs.len(), few.paragraphs.len());
+    assert_eq!(more.paragraphs.len(), most.paragraphs.len() + 1);
+    let told = more
+        .paragraphs
+        .iter()
+        .find(|text| text.contains("x.y"))
+        .unwrap();
+    assert!(told.contains("65") && told.contains("64"), "{told}");
+}
+
 fn failure(seed: usize, message: &str) -> String {
     json!({ "seed": seed, "error": message, "config_sha256": "a" }).to_string()
 }
