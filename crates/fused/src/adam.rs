@@ -34,6 +34,13 @@ impl Default for Adam {
     }
 }
 
+/// The sums of a batch that Adam takes: the gradient of all parameters, and the squares of each occurrence of a
+/// token.
+pub(crate) struct Sums<'a> {
+    pub(crate) gradient: &'a mut [f32],
+    pub(crate) squares: Option<&'a mut [f32]>,
+}
+
 /// Running means over all parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {

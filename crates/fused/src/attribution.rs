@@ -14,7 +14,7 @@ use crate::architecture::Architecture;
 use crate::blocks::{Blocks, Probe, Site, padded};
 use crate::forward::InvalidForward;
 use crate::lanes::{LANES, Lanes};
-use crate::model::Samples;
+use crate::samples::Samples;
 
 /// Integrated gradients of a sample.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use core::fmt;
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::blocks::{Blocks, Probe, Site, padded};
 use crate::lanes::{LANES, Lanes, ZERO};
-use crate::model::{Predictions, Samples};
+use crate::samples::{Predictions, Samples};
 
 /// Everything that a model computes for some samples, row-major.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -61,10 +61,12 @@ mod instructions;
 mod lanes;
 mod model;
 mod one_block;
+mod samples;
 
 pub use adam::Adam;
 pub use architecture::{Architecture, InvalidArchitecture, Projections};
 pub use attribution::{Attribution, integrated_gradients};
 pub use forward::{Forward, Intervention, InvalidForward, Place, forward};
 pub use instructions::Instructions;
-pub use model::{Gradient, Model, Predictions, Samples, State};
+pub use model::{Gradient, Model, State};
+pub use samples::{Predictions, Samples};

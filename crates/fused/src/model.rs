@@ -3,55 +3,12 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::adam::{Adam, Moments};
+use crate::adam::{Adam, Moments, Sums};
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
 use crate::one_block::OneBlock;
-
-/// Samples to train on or to predict.
-#[derive(Clone, Copy, Debug)]
-pub struct Samples<'a> {
-    /// Row-major tokens. `[sample, position]`
-    pub tokens: &'a [u32],
-    /// The class of each sample. `[sample]`
-    pub labels: &'a [u8],
-}
-
-/// What a model predicts for some samples.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Predictions {
-    /// Log-odds of class 1; of several classes, the logit of each. `[sample, logit]`
-    pub logits: Vec<f32>,
-    /// Probability of class 1; of several classes, that of each. `[sample, logit]`
-    pub probabilities: Vec<f32>,
-    /// Cross-entropy with the sample's label, in nats. `[sample]`
-    pub losses: Vec<f32>,
-    /// Attention of `[CLS]` in the last block, after the softmax. `[sample, head, key]`
-    pub attention: Vec<f32>,
-}
-
-impl Predictions {
-    /// Removes all samples, and keeps the allocated memory.
-    fn clear(&mut self) {
-        for values in [
-            &mut self.logits,
-            &mut self.probabilities,
-            &mut self.losses,
-            &mut self.attention,
-        ] {
-            values.clear();
-        }
-    }
-
-    /// Moves the predictions of others behind its own.
-    pub(crate) fn append(&mut self, others: &mut Self) {
-        self.logits.append(&mut others.logits);
-        self.probabilities.append(&mut others.probabilities);
-        self.losses.append(&mut others.losses);
-        self.attention.append(&mut others.attention);
-    }
-}
+use crate::samples::{Predictions, Samples};
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,13 +65,6 @@ macro_rules! either {
             Passes::Blocks($each) => $call,
         }
     };
-}
-
-/// The sums of a batch that Adam takes: the gradient of all parameters, and the squares of each occurrence of a
-/// token.
-pub(crate) struct Sums<'a> {
-    pub(crate) gradient: &'a mut [f32],
-    pub(crate) squares: Option<&'a mut [f32]>,
 }
 
 impl Model {

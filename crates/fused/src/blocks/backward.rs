@@ -17,10 +17,10 @@ use super::places::{Linear, Matrix, Norm, padded};
 use super::products::{Grid, add_products, multiply, project, project_back, to_rows};
 use super::values::BlockValues;
 use super::{Chunk, norm, softmax};
+use crate::adam::Sums;
 use crate::architecture::Projections;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, ZERO, square, zero_below};
-use crate::model::Sums;
 
 impl Pass<'_> {
     /// Starts from the chunk's losses, each times `share`: leaves their gradients by the logits in `d_logits`.

@@ -14,10 +14,11 @@ mod values;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::adam::Sums;
 use crate::architecture::Architecture;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes, ZERO};
-use crate::model::{Predictions, Samples, Sums};
+use crate::samples::{Predictions, Samples};
 use pass::Pass;
 use places::Places;
 pub(crate) use places::padded;

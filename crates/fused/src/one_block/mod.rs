@@ -55,10 +55,11 @@ mod layout;
 
 use alloc::vec::Vec;
 
+use crate::adam::Sums;
 use crate::architecture::Architecture;
 use crate::instructions::{Body, Instructions};
 use crate::lanes::LANES;
-use crate::model::{Predictions, Samples, Sums};
+use crate::samples::{Predictions, Samples};
 use kernel::{AnySize, Block, Constants, FixedSize, Kernel, Scratch, Size};
 use layout::{Layout, Parameter, Shape};
 
