@@ -41,6 +41,18 @@ pub struct Inputs {
     pub positions: usize,
     /// The position of `[CLS]`.
     pub cls_position: usize,
+    /// Number of classes.
+    pub n_classes: usize,
+}
+
+impl Inputs {
+    /// Logits per sample: one for two classes, the log-odds of class 1; else one per class.
+    pub fn n_logits(self) -> usize {
+        match self.n_classes {
+            2 => 1,
+            n_classes => n_classes,
+        }
+    }
 }
 
 /// The `[model.attention]` section, which applies to all blocks.

@@ -52,7 +52,7 @@ impl ModelConfig {
                 list.norm(&format!("{block}.feed_forward.norm"), d_model);
             }
         }
-        list.linear("classifier", d_model, 1);
+        list.linear("classifier", d_model, inputs.n_logits());
         list.0
     }
 

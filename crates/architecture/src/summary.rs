@@ -43,8 +43,8 @@ impl ModelConfig {
                 rows.push(row(&name, stream.clone(), count(&format!("{name}."))));
             }
         }
-        let classifier = count("classifier.");
-        rows.push(row("classifier", "(batch, 1)".to_owned(), classifier));
+        let logits = format!("(batch, {})", inputs.n_logits());
+        rows.push(row("classifier", logits, count("classifier.")));
         let mut text = table(&["layer", "output", "parameters"].map(str::to_owned), &rows);
         let total = self.parameter_count(inputs);
         let _ = writeln!(text, "\nTrainable parameters: {total}");

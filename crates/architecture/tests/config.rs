@@ -15,6 +15,7 @@ fn inputs(vocab_size: usize, positions: usize) -> Inputs {
         vocab_size,
         positions,
         cls_position: 0,
+        n_classes: 2,
     }
 }
 

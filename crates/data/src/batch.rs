@@ -11,8 +11,8 @@ const WORDS_PER_EPOCH: u128 = 1 << 40;
 pub struct Batch {
     /// Row-major token ids. `[batch, position]`
     pub tokens: Vec<i32>,
-    /// 0 or 1. `[batch]`
-    pub labels: Vec<f32>,
+    /// The class of each sample. `[batch]`
+    pub labels: Vec<u8>,
     /// Positions per sample, including `[CLS]`.
     pub positions: usize,
 }
@@ -33,7 +33,7 @@ impl Batch {
             batch
                 .tokens
                 .extend(tokens.iter().map(|&token| token.cast_signed()));
-            batch.labels.push(f32::from(dataset.label(sample as usize)));
+            batch.labels.push(dataset.label(sample as usize));
         }
         batch
     }

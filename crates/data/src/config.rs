@@ -8,6 +8,9 @@ use crate::cls::ClsPlace;
 use crate::invalid::InvalidValue;
 use crate::rule::LabelRule;
 
+/// The most classes: labels are bytes.
+const CLASS_LIMIT: usize = 256;
+
 /// The largest number of tokens in a generated dataset (4 bytes each).
 const TOKEN_LIMIT: u64 = 1 << 30;
 
@@ -23,6 +26,8 @@ pub struct DatasetConfig {
     pub vocab_size: u32,
     /// Tokens per sample, without `[CLS]`.
     pub seq_len: usize,
+    /// Number of classes. Labels are 0 to `n_classes - 1`.
+    pub n_classes: usize,
     /// The place of `[CLS]` in each sample.
     pub cls: ClsPlace,
     /// Number of samples that training never sees, to measure generalisation.
@@ -78,8 +83,21 @@ impl DatasetConfig {
             let message = "seq_len is 0; a sample needs a token besides [CLS]";
             return invalid("seq_len", message);
         }
+        let n_classes = self.n_classes;
+        if !(2..=CLASS_LIMIT).contains(&n_classes) {
+            let message = format!("n_classes is {n_classes}; it must be from 2 to {CLASS_LIMIT}");
+            return invalid("n_classes", message);
+        }
         if let Some(rule) = &self.rule {
             rule.validate(vocab_size, seq_len, self.cls)?;
+            let most = rule.most_classes(seq_len);
+            if n_classes > most {
+                let message = format!(
+                    "n_classes is {n_classes}, but the rule ({}) gives samples of this length at most {most} classes",
+                    rule.describe()
+                );
+                return invalid("n_classes", message);
+            }
         }
         let Source::Generated {
             generator,
@@ -109,6 +127,10 @@ impl DatasetConfig {
             return invalid("seed", message);
         }
         match (positive_rate, generator) {
+            (Some(_), _) if n_classes > 2 => invalid(
+                "positive_rate",
+                format!("there are {n_classes} classes; the share of positives can be set for two only; remove it"),
+            ),
             (Some(_), Generator::Numpy) => invalid(
                 "positive_rate",
                 "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or remove positive_rate",
@@ -150,12 +172,24 @@ struct Keys {
     positive_rate: Option<f64>,
     vocab_size: u32,
     seq_len: usize,
+    // Not written for two, so that the configs of two classes keep their hashes.
+    #[serde(default = "two", skip_serializing_if = "is_two")]
+    n_classes: usize,
     #[serde(default)]
     cls: ClsPlace,
     #[serde(default)]
     held_out: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<LabelRule>,
+}
+
+fn two() -> usize {
+    2
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // The signature is serde's.
+fn is_two(n_classes: &usize) -> bool {
+    *n_classes == 2
 }
 
 impl TryFrom<Keys> for DatasetConfig {
@@ -193,6 +227,7 @@ impl TryFrom<Keys> for DatasetConfig {
             source,
             vocab_size: keys.vocab_size,
             seq_len: keys.seq_len,
+            n_classes: keys.n_classes,
             cls: keys.cls,
             held_out: keys.held_out,
             rule: keys.rule,
@@ -218,6 +253,7 @@ impl From<DatasetConfig> for Keys {
             positive_rate,
             vocab_size: config.vocab_size,
             seq_len: config.seq_len,
+            n_classes: config.n_classes,
             cls: config.cls,
             held_out: config.held_out,
             rule: config.rule,

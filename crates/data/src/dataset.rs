@@ -49,8 +49,8 @@ impl Dataset {
     ///
     /// # Panics
     /// As [`push`](Self::push).
-    pub fn push_labelled(&mut self, tokens: &[u32], rule: &LabelRule) {
-        self.push(tokens, rule.label_for(tokens));
+    pub fn push_labelled(&mut self, tokens: &[u32], rule: &LabelRule, n_classes: usize) {
+        self.push(tokens, rule.label_for(tokens, n_classes));
     }
 
     /// Number of samples.
@@ -76,7 +76,7 @@ impl Dataset {
         &self.tokens[sample * self.positions..(sample + 1) * self.positions]
     }
 
-    /// The class of a sample: 1 is positive, 0 negative.
+    /// The class of a sample. Class 0 is called negative, all others positive.
     ///
     /// # Panics
     /// When the index is out of range.
@@ -94,9 +94,21 @@ impl Dataset {
         &self.labels
     }
 
+    /// The number of samples of each class. `[class]`
+    ///
+    /// # Panics
+    /// When a label is `n_classes` or more.
+    pub fn class_counts(&self, n_classes: usize) -> Vec<usize> {
+        let mut counts = vec![0; n_classes];
+        for &label in &self.labels {
+            counts[usize::from(label)] += 1;
+        }
+        counts
+    }
+
     /// Indices of the positive samples.
     pub fn positives(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&sample| self.labels[sample] == 1)
+        (0..self.len()).filter(|&sample| self.labels[sample] != 0)
     }
 
     /// Indices of the negative samples.

@@ -47,6 +47,7 @@ impl DatasetConfig {
                 cls: self.cls,
             },
             rule,
+            n_classes: self.n_classes,
             positive_rate,
         };
         let mut train = Dataset::empty(self.seq_len);
@@ -54,13 +55,13 @@ impl DatasetConfig {
             Generator::Numpy => {
                 let mut mt = Mt::new(self.seed as u32);
                 for _ in 0..samples {
-                    train.push_labelled(&rows.sampler.any(|| mt.next_u32()), rule);
+                    train.push_labelled(&rows.sampler.any(|| mt.next_u32()), rule, self.n_classes);
                 }
             }
             Generator::Chacha => {
                 let mut rng = Stream::Data.rng(self.seed);
                 for label in rows.labels(samples, &mut rng) {
-                    train.push_labelled(&rows.draw(label, &mut rng), rule);
+                    train.push_labelled(&rows.draw(label, &mut rng), rule, self.n_classes);
                 }
             }
         }
@@ -73,6 +74,7 @@ impl DatasetConfig {
 struct Rows<'a> {
     sampler: Sampler,
     rule: &'a LabelRule,
+    n_classes: usize,
     positive_rate: Option<f64>,
 }
 
@@ -120,7 +122,7 @@ impl Rows<'_> {
                     ),
                 ));
             };
-            held_out.push_labelled(&row, self.rule);
+            held_out.push_labelled(&row, self.rule, self.n_classes);
         }
         Ok(held_out)
     }

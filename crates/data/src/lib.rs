@@ -19,6 +19,7 @@
 //!     },
 //!     vocab_size: 51,
 //!     seq_len: 6,
+//!     n_classes: 2,
 //!     cls: headlight_data::ClsPlace::First,
 //!     held_out: 0,
 //!     rule: Some(LabelRule::TokenAtPosition { token: 42, position: 3 }),

@@ -1,4 +1,4 @@
-//! Label rules: what makes a sample positive. All that Headlight knows of a rule is in this file.
+//! Label rules: what decides a sample's class. All that Headlight knows of a rule is in this file.
 
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -7,8 +7,11 @@ use crate::cls::ClsPlace;
 use crate::invalid::InvalidValue;
 use crate::sampler::Sampler;
 
-/// A rule that decides a sample's label from its tokens. Positions count `[CLS]`, which is
+/// A rule that decides a sample's class from its tokens. Positions count `[CLS]`, which is
 /// at position 0 or at the end.
+///
+/// All rules but [`Count`](Self::Count) are true or false of a sample: it is of class 1 if the rule is true of it,
+/// else of class 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LabelRule {
@@ -38,12 +41,21 @@ pub enum LabelRule {
         /// The other.
         second: usize,
     },
+    /// How often `token` occurs is the sample's class. The last class is "so often or more".
+    Count {
+        /// The token that the rule counts.
+        token: u32,
+    },
 }
 
 impl LabelRule {
-    /// The class of a sample, `[CLS]` among its tokens.
-    pub fn label_for(&self, tokens: &[u32]) -> u8 {
+    /// The class of a sample, `[CLS]` among its tokens, when there are `n_classes`.
+    pub fn label_for(&self, tokens: &[u32], n_classes: usize) -> u8 {
         u8::from(match *self {
+            Self::Count { token } => {
+                let found = tokens.iter().filter(|&&found| found == token).count();
+                return found.min(n_classes - 1) as u8;
+            }
             Self::TokenAtPosition { token, position } => tokens[position] == token,
             Self::TokenAnywhere { token } => tokens.contains(&token),
             Self::TokenBeforeToken { first, second } => tokens
@@ -65,7 +77,7 @@ impl LabelRule {
                 .collect()
         };
         match *self {
-            Self::TokenAnywhere { token } => holding(&[token]),
+            Self::TokenAnywhere { token } | Self::Count { token } => holding(&[token]),
             Self::TokenBeforeToken { first, second } => holding(&[first, second]),
             Self::TokenAtPosition { .. } | Self::EqualPositions { .. } => {
                 self.fixed_positions().unwrap_or_default()
@@ -79,11 +91,11 @@ impl LabelRule {
         match *self {
             Self::TokenAtPosition { position, .. } => Some(vec![position]),
             Self::EqualPositions { first, second } => Some(vec![first, second]),
-            Self::TokenAnywhere { .. } | Self::TokenBeforeToken { .. } => None,
+            Self::TokenAnywhere { .. } | Self::TokenBeforeToken { .. } | Self::Count { .. } => None,
         }
     }
 
-    /// A sample drawn uniformly from all samples that have this label.
+    /// A sample drawn uniformly from all samples of class 1, or from all of class 0, when there are two classes.
     pub(crate) fn draw(&self, label: bool, sampler: Sampler, rng: &mut impl Rng) -> Vec<u32> {
         match *self {
             Self::TokenAtPosition { token, position } => {
@@ -104,10 +116,20 @@ impl LabelRule {
                 };
                 row
             }
-            Self::TokenAnywhere { token } => sampler.with_subsequence(&[token], label, rng),
+            Self::TokenAnywhere { token } | Self::Count { token } => {
+                sampler.with_subsequence(&[token], label, rng)
+            }
             Self::TokenBeforeToken { first, second } => {
                 sampler.with_subsequence(&[first, second], label, rng)
             }
+        }
+    }
+
+    /// The most classes that samples of this length can have.
+    pub fn most_classes(&self, seq_len: usize) -> usize {
+        match self {
+            Self::Count { .. } => seq_len.saturating_add(1),
+            _ => 2,
         }
     }
 
@@ -154,7 +176,9 @@ impl LabelRule {
                 token: wanted,
                 position: place,
             } => token("rule.token", wanted).and_then(|()| position("rule.position", place)),
-            Self::TokenAnywhere { token: wanted } => token("rule.token", wanted),
+            Self::TokenAnywhere { token: wanted } | Self::Count { token: wanted } => {
+                token("rule.token", wanted)
+            }
             Self::TokenBeforeToken { first, second } => {
                 token("rule.first", first)?;
                 token("rule.second", second)?;
@@ -185,6 +209,7 @@ impl LabelRule {
                 format!("token {token} is at position {position}")
             }
             Self::TokenAnywhere { token } => format!("token {token} is at any position"),
+            Self::Count { token } => format!("how often token {token} occurs"),
             Self::TokenBeforeToken { first, second } => {
                 format!("token {first} comes before token {second}")
             }
@@ -194,11 +219,21 @@ impl LabelRule {
         }
     }
 
+    /// The question that a classifier of such samples answers, as the title of a report.
+    pub fn question(&self) -> String {
+        match self {
+            Self::Count { token } => format!("How often does token {token} occur?"),
+            _ => format!("Is it true that {}?", self.describe()),
+        }
+    }
+
     /// The [`label_positions`](Self::label_positions) in words.
     pub fn deciding_place(&self) -> String {
         match self {
             Self::TokenAtPosition { position, .. } => format!("position {position}"),
-            Self::TokenAnywhere { token } => format!("token {token}, wherever it is"),
+            Self::TokenAnywhere { token } | Self::Count { token } => {
+                format!("token {token}, wherever it is")
+            }
             Self::TokenBeforeToken { first, second } => {
                 format!("tokens {first} and {second}, wherever they are")
             }

@@ -8,7 +8,7 @@ fn dataset() -> Dataset {
     let mut dataset = Dataset::empty(2);
     let rule = LabelRule::TokenAnywhere { token: 1 };
     for tokens in [[0, 1, 2], [0, 2, 3], [0, 3, 1], [0, 2, 2]] {
-        dataset.push_labelled(&tokens, &rule);
+        dataset.push_labelled(&tokens, &rule, 2);
     }
     dataset
 }
@@ -41,7 +41,7 @@ fn cls_is_at_either_end() {
 fn a_batch_holds_chosen_samples() {
     let batch = Batch::gather(&dataset(), &[2, 1, 0]);
     assert_eq!(batch.tokens, [0, 3, 1, 0, 2, 3, 0, 1, 2]);
-    assert_eq!(batch.labels, [1.0, 0.0, 1.0]);
+    assert_eq!(batch.labels, [1, 0, 1]);
     assert_eq!((batch.len(), batch.positions), (3, 3));
     assert!(!batch.is_empty() && Batch::gather(&dataset(), &[]).is_empty());
 }

@@ -19,6 +19,7 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
         },
         vocab_size: 5,
         seq_len: 3,
+        n_classes: 2,
         cls: ClsPlace::First,
         held_out: 0,
         rule: Some(LabelRule::TokenAnywhere { token: 1 }),
@@ -165,6 +166,25 @@ fn values_at_their_limits() {
                 Some("rule.token"),
                 "token 5 ",
             ),
+            (
+                |config| config.rule = Some(LabelRule::Count { token: 5 }),
+                Some("rule.token"),
+                "token 5 ",
+            ),
+            (|config| config.n_classes = 1, Some("n_classes"), "is 1;"),
+            (|config| config.n_classes = 3, Some("n_classes"), "at most 2"),
+            (|config| count(config, 4), None, ""),
+            (|config| count(config, 5), Some("n_classes"), "at most 4"),
+            (|config| count(config, 257), Some("n_classes"), "to 256"),
+            (
+                |config| {
+                    config.source = Source::File("a.npz".into());
+                    config.rule = None;
+                    config.n_classes = 256;
+                },
+                None,
+                "",
+            ),
             // A file's samples are not drawn.
             (
                 |config| {
@@ -183,6 +203,20 @@ fn values_at_their_limits() {
             (|config| config.vocab_size = 2, None, ""),
         ],
     );
+}
+
+fn count(config: &mut DatasetConfig, n_classes: usize) {
+    config.rule = Some(LabelRule::Count { token: 1 });
+    config.n_classes = n_classes;
+}
+
+#[test]
+fn shares_of_positives_need_two_classes() {
+    let mut config = generated(Generator::Chacha, Some(0.5));
+    count(&mut config, 2);
+    assert!(config.validate().is_ok());
+    count(&mut config, 3);
+    assert_eq!(config.validate().unwrap_err().key, "positive_rate");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use headlight_data::files::{FileError, FitError, Format, fit, read, write};
-use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source, Splits};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source, Splits};
 use headlight_npz::{NpzReader, NpzWriter};
 
 fn rule() -> LabelRule {
@@ -25,6 +25,7 @@ fn splits() -> Splits {
         },
         vocab_size: 9,
         seq_len: 5,
+        n_classes: 2,
         cls: ClsPlace::First,
         held_out: 10,
         rule: Some(rule()),
@@ -49,6 +50,7 @@ fn of_file(held_out: usize) -> DatasetConfig {
         source: Source::File("data/config.csv".into()),
         vocab_size: 9,
         seq_len: 5,
+        n_classes: 2,
         cls: ClsPlace::First,
         held_out,
         rule: Some(rule()),
@@ -159,8 +161,8 @@ fn bad_rows_are_named_with_their_place() {
         ),
         (
             "label.csv",
-            format!("{header}train,2,0,3\n"),
-            "line 2: label 2 is neither 0 nor 1",
+            format!("{header}train,256,0,3\n"),
+            "line 2: label 256 is not a class",
         ),
         (
             "cls.csv",
@@ -283,6 +285,44 @@ fn cls_comes_first_or_last() {
     assert!(error.to_string().contains("last.csv: sample 0"), "{error}");
     config.cls = ClsPlace::First;
     assert!(fit(&config, file, "").is_err());
+}
+
+#[test]
+fn labels_are_classes_of_the_config() {
+    let mut config = of_file(0);
+    (config.rule, config.n_classes) = (None, 4);
+    let rows = "split,label,a,b,c,d,e,f\ntrain,3,0,4,4,1,1,1\ntrain,0,0,1,2,3,4,5\n";
+    let file = read_as("classes.csv", rows).unwrap();
+    assert_eq!(file.train.labels(), [3, 0]);
+    assert_eq!(file.train.class_counts(4), [1, 0, 0, 1]);
+    for format in [Format::Npz, Format::Csv, Format::Jsonl] {
+        let mut bytes = Vec::new();
+        write(&file, format, &mut bytes).unwrap();
+        let back = read(Cursor::new(bytes), format, "").unwrap();
+        assert_eq!(fit(&config, back, ""), Ok(file.clone()));
+    }
+    config.n_classes = 3;
+    let error = fit(&config, file.clone(), "classes.csv").unwrap_err();
+    assert!(error.to_string().contains("n_classes is 3"), "{error}");
+    // The sample has token 1 three times.
+    (config.rule, config.n_classes) = (Some(LabelRule::Count { token: 1 }), 3);
+    let splits = Splits {
+        train: of_class(2),
+        held_out: Dataset::empty(5),
+    };
+    assert!(fit(&config, splits, "").is_ok());
+    config.n_classes = 4;
+    let splits = Splits {
+        train: of_class(2),
+        held_out: Dataset::empty(5),
+    };
+    assert!(fit(&config, splits, "").is_err());
+}
+
+fn of_class(label: u8) -> Dataset {
+    let mut dataset = Dataset::empty(5);
+    dataset.push(&[0, 4, 4, 1, 1, 1], label);
+    dataset
 }
 
 #[test]

@@ -16,6 +16,7 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
         },
         vocab_size: 11,
         seq_len: 4,
+        n_classes: 2,
         cls: ClsPlace::First,
         held_out: 0,
         rule: Some(rule),
@@ -27,6 +28,7 @@ fn rules() -> impl Strategy<Value = LabelRule> {
         (1_u32..11, 1_usize..5)
             .prop_map(|(token, position)| LabelRule::TokenAtPosition { token, position }),
         (1_u32..11).prop_map(|token| LabelRule::TokenAnywhere { token }),
+        (1_u32..11).prop_map(|token| LabelRule::Count { token }),
         (1_u32..11, 1_u32..11)
             .prop_map(|(first, second)| LabelRule::TokenBeforeToken { first, second }),
         (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::EqualPositions {
@@ -101,7 +103,7 @@ fn samples_of_a_class_are_uniform() {
             }
             let possible = (0..27_u32)
                 .map(|code| [0, 1 + code / 9, 1 + code / 3 % 3, 1 + code % 3])
-                .filter(|tokens| rule.label_for(tokens) == u8::from(label))
+                .filter(|tokens| rule.label_for(tokens, 2) == u8::from(label))
                 .count();
             assert_eq!(counts.len(), possible, "{rule:?} {label}");
             let expected = 27_000.0 / possible as f64;

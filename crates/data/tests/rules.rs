@@ -3,7 +3,7 @@
 
 use headlight_data::ClsPlace;
 use headlight_data::LabelRule::{
-    self, EqualPositions, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
+    self, Count, EqualPositions, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
 
 const SAMPLE: [u32; 7] = [0, 5, 7, 42, 7, 5, 9];
@@ -71,8 +71,19 @@ fn labels() {
         ),
     ];
     for (rule, label) in cases {
-        assert_eq!(rule.label_for(&SAMPLE), u8::from(label), "{rule:?}");
+        assert_eq!(rule.label_for(&SAMPLE, 2), u8::from(label), "{rule:?}");
     }
+}
+
+#[test]
+fn the_last_class_of_a_count_is_so_often_or_more() {
+    for (token, classes) in [(8, [0, 0, 0]), (42, [1, 1, 1]), (5, [1, 2, 2])] {
+        let rule = Count { token };
+        assert_eq!([2, 3, 4].map(|n| rule.label_for(&SAMPLE, n)), classes);
+    }
+    assert_eq!(Count { token: 7 }.label_positions(&SAMPLE), [2, 4]);
+    assert_eq!(Count { token: 7 }.most_classes(6), 7);
+    assert_eq!(TokenAnywhere { token: 7 }.most_classes(6), 2);
 }
 
 #[test]
@@ -196,6 +207,7 @@ fn numbers_at_their_limits_are_valid() {
     for (token, position) in [(1, 1), (50, 6)] {
         assert!(first(&TokenAtPosition { token, position }, 6).is_ok());
         assert!(first(&TokenAnywhere { token }, 6).is_ok());
+        assert!(first(&Count { token }, 6).is_ok());
     }
     let order = TokenBeforeToken {
         first: 1,
@@ -207,7 +219,7 @@ fn numbers_at_their_limits_are_valid() {
 
 #[test]
 fn each_rule_in_words() {
-    let cases: [(LabelRule, &str, &str, Option<Vec<usize>>); 4] = [
+    let cases: [(LabelRule, &str, &str, Option<Vec<usize>>); 5] = [
         (
             TokenAtPosition {
                 token: 42,
@@ -241,8 +253,15 @@ fn each_rule_in_words() {
             "positions 4 and 2 together",
             Some(vec![4, 2]),
         ),
+        (
+            Count { token: 42 },
+            "how often token 42 occurs",
+            "token 42, wherever it is",
+            None,
+        ),
     ];
     for (rule, description, place, positions) in cases {
+        assert!(rule.question().ends_with('?'), "{rule:?}");
         assert_eq!(rule.describe(), description);
         assert_eq!(rule.deciding_place(), place);
         assert_eq!(rule.fixed_positions(), positions, "{rule:?}");

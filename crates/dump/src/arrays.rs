@@ -17,11 +17,11 @@ pub struct AttentionDump {
     pub meta: Meta,
     /// Token ids, `[CLS]` = 0 first. `[sample, position]`
     pub tokens: Vec<i64>,
-    /// 0 or 1; NaN if the label is unknown. `[sample]`
+    /// The class of each sample; NaN if it is unknown. `[sample]`
     pub labels: Vec<f32>,
-    /// Log-odds of the positive class. `[sample]`
+    /// Log-odds of class 1 `[sample]`; of more than two classes, the logit of each `[sample, class]`.
     pub logits: Vec<f32>,
-    /// Probability of the positive class. `[sample]`
+    /// Probability of class 1 `[sample]`; of more than two classes, that of each `[sample, class]`.
     pub probabilities: Vec<f32>,
     /// Before the softmax. `[sample, layer, head, query, key]`
     pub attention_scores: Vec<f32>,
@@ -58,7 +58,7 @@ pub struct FeedForward {
 /// One array of a dump, as every format sees it.
 pub(crate) struct ArraySpec {
     pub(crate) name: &'static str,
-    pub(crate) axes: &'static [&'static str],
+    axes: &'static [&'static str],
     pub(crate) field: Field,
     pub(crate) part: Part,
     /// The name of its column in CSV. Such arrays have the axes `PAIRS`.
@@ -115,6 +115,8 @@ macro_rules! arrays {
 
 /// The axes of one number for each pair of positions.
 pub(crate) const PAIRS: &[&str] = &["sample", "layer", "head", "query", "key"];
+/// Without the last one if there is one logit.
+const PER_CLASS: &[&str] = &["sample", "class"];
 const PER_HEAD: &[&str] = &["sample", "layer", "head", "position", "d_head"];
 const PER_LAYER: &[&str] = &["sample", "layer", "position", "d_model"];
 
@@ -123,8 +125,8 @@ const PER_LAYER: &[&str] = &["sample", "layer", "position", "d_model"];
 pub(crate) const ARRAYS: &[ArraySpec] = &arrays![
     "tokens": Integers(tokens), &["sample", "position"];
     "labels": Floats(labels), &["sample"], or_unknown: true;
-    "logits": Floats(logits), &["sample"];
-    "probabilities": Floats(probabilities), &["sample"];
+    "logits": Floats(logits), PER_CLASS;
+    "probabilities": Floats(probabilities), PER_CLASS;
     "attention_scores": Floats(attention_scores), PAIRS, column: Some("score");
     "attention_weights": Floats(attention_weights), PAIRS, column: Some("weight");
     "query": Floats(query), PER_HEAD;
@@ -151,6 +153,17 @@ impl ArraySpec {
         }
     }
 
+    /// Its axes in a dump with these extents.
+    pub(crate) fn axes(&self, dims: Dims) -> impl Iterator<Item = &'static str> {
+        let axes = self.axes.iter().copied();
+        axes.filter(move |&axis| axis != "class" || dims.logits > 1)
+    }
+
+    /// Its shape in a dump with these extents.
+    pub(crate) fn shape(&self, dims: Dims) -> Vec<usize> {
+        self.axes(dims).map(|axis| dims.extent(axis)).collect()
+    }
+
     /// The values in `dump`; `None` if it has no such array.
     pub(crate) fn values<'a>(&self, dump: &'a AttentionDump) -> Option<Values<'a>> {
         Some(match &self.field {
@@ -172,8 +185,10 @@ pub(crate) fn arrays(feed_forward: bool, mask: bool) -> impl Iterator<Item = &'s
 
 /// The axes of the arrays of a dump, as `meta.json` has them.
 pub fn axes(dims: Dims, masked: bool) -> BTreeMap<String, Vec<String>> {
-    let owned = |&name: &&str| name.to_owned();
     arrays(dims.d_ff > 0, masked)
-        .map(|array| (owned(&array.name), array.axes.iter().map(owned).collect()))
+        .map(|array| {
+            let axes = array.axes(dims).map(str::to_owned);
+            (array.name.to_owned(), axes.collect())
+        })
         .collect()
 }

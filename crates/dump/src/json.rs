@@ -28,7 +28,7 @@ impl Serialize for AsJson<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("meta", &dump.meta)?;
         for array in ARRAYS {
-            let (name, shape) = (array.name, &dump.dims.shape(array.axes));
+            let (name, shape) = (array.name, &array.shape(dump.dims));
             match array.values(dump) {
                 None => Ok(()),
                 Some(Integers(values)) => map.serialize_entry(name, &Nested { shape, values }),

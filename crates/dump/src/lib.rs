@@ -37,6 +37,8 @@ pub struct Dims {
     pub d_model: usize,
     /// Width of the feed-forward layers; 0 if the model has none.
     pub d_ff: usize,
+    /// Logits of a sample: one for two classes, else one per class.
+    pub logits: usize,
 }
 
 /// The origin of a dump: `meta.json` in the npz.
@@ -113,6 +115,15 @@ impl AttentionDump {
         text.chars().map(visible).collect()
     }
 
+    /// The probabilities of a sample: of class 1, or of each of more than two classes. `[logit]`
+    ///
+    /// # Panics
+    /// When `sample` is out of range.
+    pub fn probabilities(&self, sample: usize) -> &[f32] {
+        let logits = self.dims.logits;
+        &self.probabilities[sample * logits..(sample + 1) * logits]
+    }
+
     fn matrix(&self, sample: usize, layer: usize, head: usize) -> std::ops::Range<usize> {
         let dims = self.dims;
         assert!(sample < dims.samples && layer < dims.layers && head < dims.heads);
@@ -123,9 +134,8 @@ impl AttentionDump {
 }
 
 impl Dims {
-    /// The shape of an array with these axes.
-    fn shape(&self, axes: &[&str]) -> Vec<usize> {
-        let extent = |axis: &&str| match *axis {
+    fn extent(&self, axis: &str) -> usize {
+        match axis {
             "sample" => self.samples,
             "layer" => self.layers,
             "head" => self.heads,
@@ -133,8 +143,8 @@ impl Dims {
             "d_head" => self.d_head,
             "d_model" => self.d_model,
             "d_ff" => self.d_ff,
+            "class" => self.logits,
             _ => unreachable!("no axis is called {axis}"),
-        };
-        axes.iter().map(extent).collect()
+        }
     }
 }

@@ -18,7 +18,7 @@ impl AttentionDump {
     pub fn write_npz(&self, mut writer: impl Write) -> io::Result<()> {
         let mut npz = NpzWriter::new();
         for array in ARRAYS {
-            let shape = &self.dims.shape(array.axes);
+            let shape = &array.shape(self.dims);
             match array.values(self) {
                 None => Ok(()),
                 Some(Values::Integers(values)) => npz.array(array.name, shape, values),
@@ -67,9 +67,9 @@ impl AttentionDump {
         dump.dims = dims_of(&shapes)?;
         dump.dims.check()?;
         for (array, shape) in &shapes {
-            let (name, axes) = (array.name, array.axes);
-            let expected = dump.dims.shape(axes);
+            let (name, expected) = (array.name, array.shape(dump.dims));
             if *shape != expected {
+                let axes: Vec<&str> = array.axes(dump.dims).collect();
                 return Err(DumpError::Content(format!(
                     "its array `{name}` has shape {shape:?}, but the other arrays imply {expected:?} {axes:?}"
                 )));
@@ -98,6 +98,7 @@ fn dims_of(shapes: &[(&ArraySpec, Vec<usize>)]) -> Result<Dims, DumpError> {
         found.map_or(&[][..], |(_, shape)| shape)
     };
     let d_ff = shape("feed_forward_hidden").last().copied();
+    let logits = shape("logits").get(1).copied();
     match (shape("query"), shape("embeddings")) {
         (&[samples, layers, heads, positions, d_head], &[_, _, d_model]) => Ok(Dims {
             samples,
@@ -107,6 +108,7 @@ fn dims_of(shapes: &[(&ArraySpec, Vec<usize>)]) -> Result<Dims, DumpError> {
             d_head,
             d_model,
             d_ff: d_ff.unwrap_or(0),
+            logits: logits.unwrap_or(1),
         }),
         (query, embeddings) => Err(DumpError::Content(format!(
             "its arrays `query` and `embeddings` have shapes {query:?} and {embeddings:?}, not 5 and 3 axes"
@@ -125,6 +127,7 @@ impl Dims {
             ("positions", self.positions),
             ("numbers per head", self.d_head),
             ("numbers per position", self.d_model),
+            ("logits", self.logits),
         ];
         match extents.iter().find(|(_, extent)| *extent == 0) {
             None => Ok(()),

@@ -5,7 +5,7 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{dump, npz, plain, read};
+use common::{DIMS, dump, npz, plain, read, with_dims};
 use headlight_dump::{Dims, axes};
 
 #[test]
@@ -18,6 +18,23 @@ fn npz_comes_back() {
         (back.dims, back.meta, back.residual),
         (plain().dims, plain().meta, plain().residual)
     );
+}
+
+/// Two classes have one logit per sample, more have an axis of their own.
+#[test]
+fn logits_of_several_classes_have_an_axis() {
+    let several = with_dims(Dims { logits: 4, ..DIMS });
+    assert_eq!(several.meta.axes["logits"], ["sample", "class"]);
+    assert_eq!(several.meta.axes["probabilities"], ["sample", "class"]);
+    assert_eq!(dump().meta.axes["logits"], ["sample"]);
+    let back = read(npz(&several)).unwrap();
+    assert_eq!(back, several);
+    assert_eq!(back.probabilities(1), &several.probabilities[4..]);
+    assert_eq!(several.select(&[1]).logits, several.logits[4..]);
+    let mut json = Vec::new();
+    several.write_json(&mut json).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["logits"][1][3], several.logits[7]);
 }
 
 /// Every array of a part, and of an order, is that of its samples.

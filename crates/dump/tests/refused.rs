@@ -122,6 +122,7 @@ fn axes_without_extent_are_refused_by_name() {
         ),
         (Dims { d_head: 0, ..DIMS }, "numbers per head"),
         (Dims { d_model: 0, ..DIMS }, "numbers per position"),
+        (Dims { logits: 0, ..DIMS }, "logits"),
     ] {
         let message = refusal(npz(&with_dims(dims)));
         assert_eq!(message, format!("it has no {part}"));

@@ -89,11 +89,11 @@ impl TrainingState {
 /// The predictions of a model for some samples.
 #[derive(Clone, Debug, Default)]
 pub struct Predictions {
-    /// Log-odds of the positive class. `[sample]`
+    /// Log-odds of class 1; of more than two classes, the logit of each. `[sample, logit]`
     pub logits: Vec<f64>,
-    /// Probability of the positive class. `[sample]`
+    /// Probability of class 1; of more than two classes, that of each. `[sample, logit]`
     pub probabilities: Vec<f64>,
-    /// Binary cross-entropy with the sample's label, in nats. `[sample]`
+    /// Cross-entropy with the sample's label, in nats. `[sample]`
     pub losses: Vec<f64>,
     /// Attention of `[CLS]` in the last block, mean over heads. `[sample, position]`
     pub attention: Vec<f64>,

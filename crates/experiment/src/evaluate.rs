@@ -11,7 +11,7 @@ pub struct Evaluation {
     /// All metrics.
     pub metrics: EvalMetrics,
     /// Attention of `[CLS]` to each position, in the last block, mean over heads and over positive
-    /// samples; `None` without positive samples. `[position]`
+    /// samples, those of every class but 0; `None` without such samples. `[position]`
     pub attention_positive: Option<Vec<f64>>,
     /// The same over negative samples.
     pub attention_negative: Option<Vec<f64>>,
@@ -24,24 +24,28 @@ pub struct Evaluation {
 pub fn evaluate(
     engine: &mut dyn Engine,
     dataset: &Dataset,
+    n_classes: usize,
     rule: Option<&LabelRule>,
 ) -> Option<Evaluation> {
     let positions = dataset.positions();
-    let mut tally = Tally::default();
+    let mut tally = Tally::new(n_classes);
     let [mut positive, mut negative] = [Row::new(positions), Row::new(positions)];
     let mut predictions = Predictions::default();
     for samples in Batches::in_order(dataset, engine.samples_per_pass()).iter() {
         engine.predict(dataset, samples, &mut predictions);
+        let n_logits = predictions.logits.len() / samples.len();
         for (index, &sample) in samples.iter().enumerate() {
-            let label = dataset.label(sample as usize) == 1;
+            let label = dataset.label(sample as usize);
+            let logits = index * n_logits..(index + 1) * n_logits;
             tally.add(
-                predictions.logits[index],
-                predictions.probabilities[index],
+                &predictions.logits[logits.clone()],
+                &predictions.probabilities[logits],
                 predictions.losses[index],
                 label,
             );
             let row = &predictions.attention[index * positions..(index + 1) * positions];
-            if label { &mut positive } else { &mut negative }.add(row);
+            let is_positive = label != 0;
+            if is_positive { &mut positive } else { &mut negative }.add(row);
             let Some(rule) = rule else { continue };
             let deciding = rule.label_positions(dataset.tokens(sample as usize));
             if deciding.is_empty() {

@@ -103,7 +103,7 @@ fn architecture(config: &ExperimentConfig) -> Result<Architecture, Error> {
         n_heads: model.n_heads,
         n_layers: model.n_layers,
         d_ff: model.d_ff,
-        n_classes: 2,
+        n_classes: inputs.n_classes,
         position_embedding: model.positions,
         projections: match attention.projections {
             ProjectionKind::Separate => Projections::Separate,

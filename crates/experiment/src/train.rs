@@ -125,10 +125,13 @@ pub fn measure(
     engine: &mut dyn Engine,
     progress: Progress,
 ) -> Result<StepMetrics, Error> {
-    let rule = experiment.config.data.rule.as_ref();
-    let train = evaluate(engine, &experiment.splits.train, rule)
+    let (rule, n_classes) = (
+        experiment.config.data.rule.as_ref(),
+        experiment.config.data.n_classes,
+    );
+    let train = evaluate(engine, &experiment.splits.train, n_classes, rule)
         .ok_or_else(|| Error::Input("the dataset has no training samples".to_owned()))?;
-    let held_out = evaluate(engine, &experiment.splits.held_out, rule);
+    let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, rule);
     Ok(StepMetrics {
         epoch: progress.epoch,
         step: progress.step,

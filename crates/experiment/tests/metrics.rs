@@ -2,26 +2,26 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
 use headlight_experiment::metrics::{
-    METRICS, Measure, Metric, StepMetrics, Tally, binary_cross_entropy, sigmoid,
+    METRICS, Measure, Metric, StepMetrics, Tally, cross_entropy, probabilities,
 };
 use serde_json::{Value, from_str, from_value, json, to_value};
 
 /// 3 positives found and 2 missed, 1 negative called positive and 4 not.
 fn tally() -> Tally {
-    let mut tally = Tally::default();
+    let mut tally = Tally::new(2);
     for (logit, probability, loss, label) in [
-        (2.0, 0.9, 0.25, true),
-        (1.0, 0.7, 0.25, true),
-        (3.0, 0.95, 0.25, true),
-        (-1.0, 0.2, 1.0, true),
-        (0.0, 0.5, 0.75, true),
-        (0.5, 0.6, 1.0, false),
-        (0.0, 0.5, 0.5, false),
-        (-1.0, 0.3, 0.5, false),
-        (-2.0, 0.1, 0.25, false),
-        (-3.0, 0.05, 0.25, false),
+        (2.0, 0.9, 0.25, 1),
+        (1.0, 0.7, 0.25, 1),
+        (3.0, 0.95, 0.25, 1),
+        (-1.0, 0.2, 1.0, 1),
+        (0.0, 0.5, 0.75, 1),
+        (0.5, 0.6, 1.0, 0),
+        (0.0, 0.5, 0.5, 0),
+        (-1.0, 0.3, 0.5, 0),
+        (-2.0, 0.1, 0.25, 0),
+        (-3.0, 0.05, 0.25, 0),
     ] {
-        tally.add(logit, probability, loss, label);
+        tally.add(&[logit], &[probability], loss, label);
     }
     tally
 }
@@ -60,11 +60,11 @@ fn the_table_names_every_metric() {
 fn counts_and_means() {
     let mut tally = tally();
     for (label, paid, uniform) in [
-        (true, 0.25, 0.125),
-        (true, 0.75, 0.375),
-        (false, 0.5, 0.25),
-        (false, 0.5, 0.25),
-        (false, 0.875, 0.625),
+        (1, 0.25, 0.125),
+        (1, 0.75, 0.375),
+        (0, 0.5, 0.25),
+        (0, 0.5, 0.25),
+        (0, 0.875, 0.625),
     ] {
         tally.add_attention(label, paid, uniform);
     }
@@ -93,9 +93,9 @@ fn counts_and_means() {
 
 #[test]
 fn a_metric_without_samples_is_none() {
-    assert_eq!(Tally::default().metrics(), None);
-    let mut tally = Tally::default();
-    tally.add(-1.0, 0.3, 0.5, false);
+    assert_eq!(Tally::new(2).metrics(), None);
+    let mut tally = Tally::new(2);
+    tally.add(&[-1.0], &[0.3], 0.5, 0);
     let metrics = tally.metrics().unwrap();
     for metric in [
         Metric::Precision,
@@ -115,13 +115,14 @@ fn a_metric_without_samples_is_none() {
 #[test]
 fn losses_of_log_odds() {
     let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-13, "{found}");
+    let sigmoid = |logit: f64| probabilities(&[logit])[0];
     close(sigmoid(0.0), 0.5);
     close(sigmoid(2.0), 1.0 / (1.0 + (-2.0_f64).exp()));
     close(sigmoid(-2.0) + sigmoid(2.0), 1.0);
     for logit in [-3.0_f64, -0.5, 0.0, 0.5, 3.0] {
-        close(binary_cross_entropy(logit, true), -sigmoid(logit).ln());
+        close(cross_entropy(&[logit], 1), -sigmoid(logit).ln());
         close(
-            binary_cross_entropy(logit, false),
+            cross_entropy(&[logit], 0),
             -(1.0 - sigmoid(logit)).ln(),
         );
     }
@@ -165,8 +166,8 @@ fn a_line_has_both_splits() {
         train_loss: Some(0.625),
         train: tally().metrics().unwrap(),
         held_out: Some({
-            let mut tally = Tally::default();
-            tally.add(1.0, 0.75, 0.125, true);
+            let mut tally = Tally::new(2);
+            tally.add(&[1.0], &[0.75], 0.125, 1);
             tally.metrics().unwrap()
         }),
     };

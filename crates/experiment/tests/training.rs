@@ -265,8 +265,8 @@ fn a_measurement_has_its_place_and_both_splits() {
 }
 
 fn metrics(loss: f64) -> EvalMetrics {
-    let mut tally = Tally::default();
-    tally.add(1.0, 0.7, loss, true);
+    let mut tally = Tally::new(2);
+    tally.add(&[1.0], &[0.7], loss, 1);
     tally.metrics().unwrap()
 }
 

@@ -24,6 +24,7 @@ fn dump(step: usize) -> AttentionDump {
         d_head: 2,
         d_model: 4,
         d_ff: 0,
+        logits: 1,
     };
     let row = |row: usize, allowed: usize| -> (Vec<f32>, Vec<f32>) {
         let score = |key: usize| ((row * 7 + key * 3 + step * 5) % 11) as f32 * 0.317 - 1.5;

@@ -17,6 +17,7 @@ fn length(criterion: &mut Criterion) {
             vocab_size: 51,
             positions,
             cls_position: 0,
+            n_classes: 2,
         };
         let config = ModelConfig::new(8, 1, 1);
         let start = config.initial_parameters(inputs, &mut ChaCha8Rng::seed_from_u64(0));

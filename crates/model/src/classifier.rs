@@ -7,14 +7,14 @@ use headlight_architecture::{Inputs, Mask};
 
 use crate::{BlockOutput, TokenPositionEmbedding, TransformerBlock};
 
-/// A transformer that classifies samples into two classes by the output at `[CLS]`.
+/// A transformer that classifies samples by the output at `[CLS]`.
 #[derive(Module, Debug)]
 pub struct TransformerClassifier {
     /// Maps tokens and positions to vectors.
     pub embedding: TokenPositionEmbedding,
     /// The blocks, in order.
     pub blocks: Vec<TransformerBlock>,
-    /// Maps the output at `[CLS]` to one logit. `[d_model, 1]`
+    /// Maps the output at `[CLS]` to the logits. `[d_model, logit]`
     pub classifier: Linear,
     /// The properties of its samples.
     #[module(skip)]
@@ -30,8 +30,8 @@ pub struct TransformerClassifier {
 /// All values that a forward pass computes.
 #[derive(Clone, Debug)]
 pub struct ForwardOutput {
-    /// Log-odds of the positive class. `[batch]`
-    pub logits: Tensor<1>,
+    /// Log-odds of class 1; of more than two classes, the logit of each. `[batch, logit]`
+    pub logits: Tensor<2>,
     /// The input of the first block. `[batch, position, d_model]`
     pub embeddings: Tensor<3>,
     /// Which keys each query may look at, in all blocks and heads; `None` if every query may look at every key.
@@ -63,7 +63,6 @@ impl TransformerClassifier {
     /// # Panics
     /// The same as [`forward`](Self::forward).
     pub fn forward_rows(&self, tokens: Tensor<2, Int>, token_rows: Tensor<3>) -> ForwardOutput {
-        let [batch, _, _] = token_rows.dims();
         let embeddings = self.embedding.add_positions(token_rows); // [batch, position, d_model]
         let mask = self.mask_for(tokens); // [batch, query, key]
         let of_heads = mask.clone().map(|mask| mask.unsqueeze_dim::<4>(1)); // [batch, 1, query, key]
@@ -78,7 +77,7 @@ impl TransformerClassifier {
         let cls = stream
             .slice(s![.., cls_position..cls_position + 1, ..])
             .squeeze_dim::<2>(1); // [batch, d_model]
-        let logits = self.classifier.forward(cls).reshape([batch]); // [batch]
+        let logits = self.classifier.forward(cls); // [batch, logit]
         ForwardOutput {
             logits,
             embeddings,

@@ -13,13 +13,13 @@
 //!
 //! let device = Device::flex();
 //! let notebook = ModelConfig::new(8, 1, 1);
-//! let inputs = Inputs { vocab_size: 51, positions: 7, cls_position: 0 };
+//! let inputs = Inputs { vocab_size: 51, positions: 7, cls_position: 0, n_classes: 2 };
 //! let start = notebook.initial_parameters(inputs, &mut Stream::Weights.rng(0));
 //! let model = TransformerClassifier::new(&notebook, inputs, start, &device)?;
 //!
 //! let tokens = Tensor::<2, Int>::from_data([[0, 45, 48, 1, 4, 4, 40]], &device);
 //! let output = model.forward(tokens);
-//! assert_eq!(output.logits.dims(), [1]);
+//! assert_eq!(output.logits.dims(), [1, 1]);
 //! assert_eq!(output.layers[0].attention.weights.dims(), [1, 1, 7, 7]);
 //! # Ok::<(), headlight_architecture::ParameterMismatch>(())
 //! ```

@@ -37,6 +37,7 @@ fn inputs(positions: usize) -> Inputs {
         vocab_size: 20,
         positions,
         cls_position: 0,
+        n_classes: 2,
     }
 }
 

@@ -14,6 +14,7 @@ fn inputs(vocab_size: usize, positions: usize) -> Inputs {
         vocab_size,
         positions,
         cls_position: 0,
+        n_classes: 2,
     }
 }
 
@@ -92,7 +93,7 @@ proptest! {
         let config = ModelConfig::new(d_head * n_heads, n_heads, n_layers);
         let (model, tokens) = random_case(&config, (vocab_size, positions, batch), scale, seed);
         let output = model.forward(tokens);
-        prop_assert_eq!(output.logits.dims(), [batch]);
+        prop_assert_eq!(output.logits.dims(), [batch, 1]);
         prop_assert_eq!(output.layers.len(), n_layers);
         for layer in output.layers {
             prop_assert_eq!(layer.attention.scores.dims(), [batch, n_heads, positions, positions]);

@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::metrics::Metric;
+use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Predictions};
 use headlight_trainer::session::Session;
@@ -44,20 +44,21 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     let experiment = &session.experiment;
     let mut engine = session.engine()?;
     let engine = engine.as_mut();
-    let mut learning = Learning::new(&experiment.splits.held_out);
+    let n_classes = experiment.config.data.n_classes;
+    let mut learning = Learning::new(&experiment.splits.held_out, n_classes);
     let interrupted = || signals.received().is_some();
     let start = Progress::default();
     let ending = train(experiment, engine, start, interrupted, &mut learning)?;
     if ending == Ending::Interrupted {
         return Ok(None);
     }
-    let train = evaluate(engine, &experiment.splits.train, None)
+    let train = evaluate(engine, &experiment.splits.train, n_classes, None)
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
     }
-    let held_out = evaluate(engine, &experiment.splits.held_out, None);
+    let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, None);
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,
@@ -77,7 +78,8 @@ const FIRST_PART: usize = 8;
 /// Collects the loss of each epoch, and the step after which the task is learned.
 struct Learning<'a> {
     held_out: &'a Dataset,
-    positives: usize,
+    /// What F1 is computed from if all samples are classified correctly. `[class]`
+    all_found: Vec<Counts>,
     /// All held-out samples, starting with those that decided the last check.
     samples: Vec<u32>,
     predictions: Predictions,
@@ -86,11 +88,18 @@ struct Learning<'a> {
 }
 
 impl<'a> Learning<'a> {
-    fn new(held_out: &'a Dataset) -> Self {
+    fn new(held_out: &'a Dataset, n_classes: usize) -> Self {
         let all = held_out.positives().chain(held_out.negatives());
         Self {
             held_out,
-            positives: held_out.positives().count(),
+            all_found: held_out
+                .class_counts(n_classes)
+                .into_iter()
+                .map(|found| Counts {
+                    found,
+                    ..Counts::default()
+                })
+                .collect(),
             samples: all.map(|sample| sample as u32).collect(),
             predictions: Predictions::default(),
             epoch_loss: Vec::new(),
@@ -103,28 +112,31 @@ impl<'a> Learning<'a> {
     /// The check ends as soon as F1 can no longer reach that value. The next check starts with the samples
     /// that decided this one, so that a few predictions are enough after most steps.
     fn is_learned(&mut self, engine: &mut dyn Engine) -> bool {
-        let (mut missed, mut false_alarms) = (0, 0);
+        let mut counts = self.all_found.clone();
         let (mut start, mut part) = (0, FIRST_PART);
         while start < self.samples.len() {
             let end = (start + part).min(self.samples.len());
             let checked = &self.samples[start..end];
             engine.predict(self.held_out, checked, &mut self.predictions);
-            for (&sample, &logit) in checked.iter().zip(&self.predictions.logits) {
-                match (self.held_out.label(sample as usize) == 1, logit > 0.0) {
-                    (true, false) => missed += 1,
-                    (false, true) => false_alarms += 1,
-                    _ => {}
+            let n_logits = self.predictions.logits.len() / checked.len();
+            let logits = self.predictions.logits.chunks(n_logits);
+            for (&sample, logits) in checked.iter().zip(logits) {
+                let label = self.held_out.label(sample as usize);
+                let predicted = predicted_class(logits);
+                if predicted != label {
+                    let of_label = &mut counts[usize::from(label)];
+                    of_label.found -= 1;
+                    of_label.missed += 1;
+                    counts[usize::from(predicted)].false_alarms += 1;
                 }
             }
-            let twice_found = 2 * (self.positives - missed);
-            let best = twice_found as f64 / (twice_found + missed + false_alarms).max(1) as f64;
-            if best < LEARNED {
+            if f1(&counts).is_none_or(|best| best < LEARNED) {
                 self.samples[..end].rotate_right(end - start);
                 return false;
             }
             (start, part) = (end, PART.min(engine.samples_per_pass()));
         }
-        self.positives > 0
+        !self.samples.is_empty()
     }
 }
 

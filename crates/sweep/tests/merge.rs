@@ -34,8 +34,8 @@ fn refused(paths: &[PathBuf], out: &Path) -> String {
 #[test]
 fn a_row_has_all_fields_in_order() {
     let metrics = |loss: f64, probability: f64| {
-        let mut tally = Tally::default();
-        tally.add(1.0, probability, loss, true);
+        let mut tally = Tally::new(2);
+        tally.add(&[1.0], &[probability], loss, 1);
         tally.metrics().unwrap()
     };
     let outcome = Outcome {

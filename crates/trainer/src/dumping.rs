@@ -9,6 +9,7 @@ use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
 use headlight_experiment::config::EngineName;
 use headlight_experiment::config::{DumpConfig, ExperimentConfig};
 use headlight_experiment::fused;
+use headlight_experiment::metrics::probabilities;
 
 use crate::Failure;
 use crate::devices::OpenDevice;
@@ -68,8 +69,9 @@ pub fn dump(
 ) -> Result<AttentionDump, Failure> {
     let mut dump = empty(samples, origin, model.config)?;
     forward(&mut dump, model, samples.dataset, &samples.indices, device)?;
-    let logits = dump.logits.iter();
-    dump.probabilities = logits.map(|&logit| probability(logit)).collect();
+    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+    let each = logits.chunks(dump.dims.logits).flat_map(probabilities);
+    dump.probabilities = each.map(|probability| probability as f32).collect();
     for &sample in &samples.indices {
         let tokens = samples.dataset.tokens(sample).iter();
         dump.tokens.extend(tokens.map(|&token| i64::from(token)));
@@ -84,10 +86,6 @@ pub fn dump(
         Failure::Diverged(format!("attention{step} cannot be dumped: {error}"))
     })?;
     Ok(dump)
-}
-
-fn probability(logit: f32) -> f32 {
-    headlight_experiment::metrics::sigmoid(f64::from(logit)) as f32
 }
 
 /// Appends what a model computes to the dump's arrays. Burn computes it on a GPU, or where a config asks for
@@ -145,6 +143,7 @@ fn empty(
         d_head: config.model.d_head(),
         d_model: config.model.d_model,
         d_ff: config.model.d_ff,
+        logits: config.inputs().n_logits(),
     };
     let attention = &config.model.attention;
     let masked = attention.mask != Mask::None || attention.padding_token.is_some();

@@ -54,11 +54,18 @@ impl RunReport<'_> {
     fn write(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {
         let rule = self.config.data.rule.as_ref();
         match rule {
-            Some(rule) => writeln!(text, "# Is it true that {}?\n", rule.describe())?,
-            None => writeln!(text, "# Two classes from a file\n")?,
+            Some(rule) => writeln!(text, "# {}\n", rule.question())?,
+            None => match self.config.data.n_classes {
+                2 => writeln!(text, "# Two classes from a file\n")?,
+                n_classes => writeln!(text, "# {n_classes} classes from a file\n")?,
+            },
         }
         self.write_early_end(text)?;
-        self.write_positives(text, every_positive)?;
+        if self.has_two_classes() {
+            self.write_positives(text, every_positive)?;
+        } else {
+            self.write_classes(text)?;
+        }
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
         self.write_training(text)?;
@@ -121,6 +128,25 @@ impl RunReport<'_> {
         writeln!(text, "```\n")
     }
 
+    fn has_two_classes(&self) -> bool {
+        self.config.data.n_classes == 2
+    }
+
+    fn write_classes(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(
+            text,
+            "## Data\n\n{} training samples; {} held-out samples.\n\n| class | samples | share |\n|---:|---:|---:|",
+            self.train.len(),
+            self.held_out
+        )?;
+        let counts = self.train.class_counts(self.config.data.n_classes);
+        for (class, count) in counts.into_iter().enumerate() {
+            let share = 100.0 * count as f64 / self.train.len() as f64;
+            writeln!(text, "| {class} | {count} | {share:.1}% |")?;
+        }
+        writeln!(text)
+    }
+
     fn write_training(&self, text: &mut String) -> std::fmt::Result {
         let table = METRICS.iter().filter(|info| info.is_ratio);
         writeln!(
@@ -153,6 +179,9 @@ impl RunReport<'_> {
             let values = values.collect::<Vec<_>>().join(", ");
             writeln!(text, "Held out: {values}.\n")?;
         }
+        if !self.has_two_classes() {
+            return self.write_class_metrics(last, text);
+        }
         writeln!(
             text,
             "Smallest probability of a positive: {}. Largest of a negative: {}.\n",
@@ -161,9 +190,45 @@ impl RunReport<'_> {
         )
     }
 
+    /// The metrics of each class, on the training samples.
+    fn write_class_metrics(&self, last: &StepMetrics, text: &mut String) -> std::fmt::Result {
+        writeln!(
+            text,
+            "Precision, recall and F1 above are means over the classes. By class, on the training samples"
+        )?;
+        let rule = self.config.data.rule.as_ref();
+        match rule {
+            Some(rule) => writeln!(
+                text,
+                "(attention: from [CLS] to {}, on average; uniform: if attention were uniform):\n",
+                rule.deciding_place()
+            )?,
+            None => writeln!(text, "(without a rule, attention is not measured):\n")?,
+        }
+        writeln!(
+            text,
+            "| class | samples | precision | recall | F1 | attention | uniform |\n|---:|---:|---:|---:|---:|---:|---:|"
+        )?;
+        for (class, metrics) in last.train.classes.iter().enumerate() {
+            writeln!(
+                text,
+                "| {class} | {} | {} | {} | {} | {} | {} |",
+                metrics.samples,
+                number(metrics.precision, 4),
+                number(metrics.recall, 4),
+                number(metrics.f1, 4),
+                number(metrics.attention, 3),
+                number(metrics.uniform, 3)
+            )?;
+        }
+        writeln!(text)
+    }
+
     fn write_attention(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
         writeln!(text, "## Attention\n")?;
-        if let (Some(rule), Some(last)) = (&self.config.data.rule, self.metrics.last()) {
+        let rule = self.config.data.rule.as_ref();
+        let rule = rule.filter(|_| self.has_two_classes());
+        if let (Some(rule), Some(last)) = (rule, self.metrics.last()) {
             let metrics = &last.train;
             writeln!(
                 text,
@@ -196,18 +261,25 @@ impl RunReport<'_> {
     }
 
     fn write_predictions(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
+        let header = if self.has_two_classes() {
+            "probability"
+        } else {
+            "probability by class"
+        };
         writeln!(
             text,
-            "## Predictions\n\n| sample | tokens | label | probability |\n|---:|---|---:|---:|"
+            "## Predictions\n\n| sample | tokens | label | {header} |\n|---:|---|---:|---:|"
         )?;
         for shown in 0..dump.dims.samples {
             let sample = dump.meta.samples[shown].unwrap_or(shown);
+            let probabilities = dump.probabilities(shown).iter();
+            let probabilities: Vec<String> = probabilities.map(|p| format!("{p:.6}")).collect();
             writeln!(
                 text,
-                "| {sample} | {} | {} | {:.6} |",
+                "| {sample} | {} | {} | {} |",
                 tokens(self.train, sample),
                 self.train.label(sample),
-                dump.probabilities[shown]
+                probabilities.join(", ")
             )?;
         }
         Ok(())

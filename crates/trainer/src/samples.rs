@@ -31,7 +31,12 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
             let tokens = split.tokens(sample);
             check_sample(tokens, config)
                 .map_err(|reason| Failure::reading(path, format!("sample {sample}: {reason}")))?;
-            dataset.push(tokens, split.label(sample));
+            let (label, n_classes) = (split.label(sample), config.data.n_classes);
+            if usize::from(label) >= n_classes {
+                let reason = format!("sample {sample} is labelled {label}; this model has classes 0 to {}", n_classes - 1);
+                return Err(Failure::reading(path, reason));
+            }
+            dataset.push(tokens, label);
         }
     }
     Ok((dataset, true))
@@ -66,7 +71,8 @@ pub fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Da
             continue;
         }
         check_sample(&tokens, config).map_err(in_line)?;
-        dataset.push(&tokens, rule.map_or(0, |rule| rule.label_for(&tokens)));
+        let label = rule.map_or(0, |rule| rule.label_for(&tokens, config.data.n_classes));
+        dataset.push(&tokens, label);
     }
     if dataset.is_empty() {
         return Err("it holds no samples".to_owned());

@@ -278,7 +278,8 @@ const DEEP: Bounds = Bounds {
     forward: 1e-5,
 };
 
-/// 200 architectures: blocks, heads, feed-forward layers, masks, padding, projections, places of `[CLS]`, scales.
+/// 200 architectures: blocks, heads, feed-forward layers, masks, padding, projections, places of `[CLS]`, scales,
+/// 2 to 10 classes.
 #[test]
 fn random_architectures_take_the_same_course() {
     let mut state = 15_u64;
@@ -329,7 +330,8 @@ fn random_architectures_take_the_same_course() {
             format!("data.cls={}", ["first", "last"][draw(2)]),
             format!("data.seq_len={seq_len}"),
             "data.vocab_size=9".to_owned(),
-            "data.rule={ kind = \"token-anywhere\", token = 3 }".to_owned(),
+            "data.rule={ kind = \"count\", token = 3 }".to_owned(),
+            format!("data.n_classes={}", 2 + draw(seq_len.min(9))),
             "data.samples=100".to_owned(),
             "data.held_out=0".to_owned(),
             format!("training.batch_size={}", 1 + draw(20)),

@@ -86,17 +86,18 @@ impl SplitsBuilder {
                 "{place}: all samples must start with [CLS] = 0, or all must end with it; no other token can be 0"
             ));
         }
-        let label = match label {
-            0.0 => 0,
-            1.0 => 1,
-            _ => return Err(format!("{place}: label {label} is neither 0 nor 1")),
-        };
+        if !(0.0..=f64::from(u8::MAX)).contains(&label) || label.fract() != 0.0 {
+            return Err(format!(
+                "{place}: label {label} is not a class; classes are whole numbers from 0 to {}",
+                u8::MAX
+            ));
+        }
         let split = if held_out {
             &mut splits.held_out
         } else {
             &mut splits.train
         };
-        split.push(&self.tokens, label);
+        split.push(&self.tokens, label as u8);
         Ok(())
     }
 

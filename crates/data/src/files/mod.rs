@@ -1,7 +1,7 @@
 //! Dataset files: npz, CSV and JSONL, written and read back.
 //!
-//! Each format holds both splits. A sample has token ids including `[CLS]` = 0, a label of 0 or 1,
-//! and a split.
+//! Each format holds both splits. A sample has token ids including `[CLS]` = 0, a label from 0
+//! to 255, and a split.
 
 mod builder;
 mod jsonl;
@@ -139,6 +139,7 @@ fn check(dataset: &Dataset, config: &DatasetConfig) -> Result<(), String> {
     let &DatasetConfig {
         vocab_size,
         seq_len,
+        n_classes,
         cls,
         ..
     } = config;
@@ -166,14 +167,19 @@ fn check(dataset: &Dataset, config: &DatasetConfig) -> Result<(), String> {
                 "sample {sample} holds token {token}, but data.vocab_size is {vocab_size}"
             ));
         }
-        if let Some(rule) = &config.rule
-            && rule.label_for(tokens) != dataset.label(sample)
-        {
+        let label = dataset.label(sample);
+        if usize::from(label) >= n_classes {
             return Err(format!(
-                "sample {sample} is labelled {}, but data.rule ({}) gives {}; fix the label or the rule, or remove the rule",
-                dataset.label(sample),
+                "sample {sample} is labelled {label}, but data.n_classes is {n_classes}; set it to {} or more",
+                usize::from(label) + 1
+            ));
+        }
+        let Some(rule) = &config.rule else { continue };
+        let by_rule = rule.label_for(tokens, n_classes);
+        if by_rule != label {
+            return Err(format!(
+                "sample {sample} is labelled {label}, but data.rule ({}) gives {by_rule}; fix the label or the rule, or remove the rule",
                 rule.describe(),
-                rule.label_for(tokens),
             ));
         }
     }

@@ -14,6 +14,7 @@ pub(crate) const DIMS: Dims = Dims {
     d_head: 3,
     d_model: 5,
     d_ff: 6,
+    logits: 1,
 };
 
 /// Distinct numbers in each array. The mask leaves the second query of the first sample no key, and the
@@ -31,6 +32,7 @@ pub(crate) fn with_dims(dims: Dims) -> AttentionDump {
         d_head,
         d_model,
         d_ff,
+        logits,
     } = dims;
     let numbers = |array: usize, axes: &[usize]| -> Vec<f32> {
         let count = axes.iter().product::<usize>();
@@ -73,8 +75,8 @@ pub(crate) fn with_dims(dims: Dims) -> AttentionDump {
         },
         tokens: [0, 4, 2, 7, 0, 1, 3, 3][..samples * positions].to_vec(),
         labels: [1.0, 0.0][..samples].to_vec(),
-        logits: numbers(1, &[samples]),
-        probabilities: numbers(2, &[samples]),
+        logits: numbers(1, &[samples, logits]),
+        probabilities: numbers(2, &[samples, logits]),
         attention_scores: numbers(0, &[samples, layers, heads, positions, positions]),
         attention_weights: (0..samples * layers * heads * positions * positions)
             .map(weight)

@@ -69,6 +69,7 @@ impl ExperimentConfig {
             vocab_size: data.vocab_size as usize,
             positions: data.seq_len + 1,
             cls_position: data.cls.position(data.seq_len),
+            n_classes: data.n_classes,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `headlight data`: writes a config's dataset to a file.
 
+use headlight_data::Dataset;
 use headlight_data::files::{self, Format};
 use headlight_trainer::Failure;
 use headlight_trainer::files::{print, write_atomically};
@@ -17,11 +18,21 @@ pub(crate) fn run(arguments: &DataArguments) -> Result<(), Failure> {
     let splits = dataset(&config)?;
     write_atomically(&arguments.out, |file| files::write(&splits, format, file))?;
     print(&format!(
-        "{}: {} training samples ({} positive), {} held out ({} positive)\n",
+        "{}: {} training samples ({}), {} held out ({})\n",
         arguments.out.display(),
         splits.train.len(),
-        splits.train.positives().count(),
+        by_class(&splits.train, config.data.n_classes),
         splits.held_out.len(),
-        splits.held_out.positives().count(),
+        by_class(&splits.held_out, config.data.n_classes),
     ))
+}
+
+/// How many samples there are of each class.
+fn by_class(dataset: &Dataset, n_classes: usize) -> String {
+    let counts = dataset.class_counts(n_classes);
+    if let [_, positive] = counts[..] {
+        return format!("{positive} positive");
+    }
+    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+    format!("by class: {}", counts.join(", "))
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::predicted_class;
 use headlight_trainer::Failure;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::files::{note, print};
@@ -14,10 +15,10 @@ use headlight_trainer::samples::parse_tokens;
 
 use crate::cli::PredictArguments;
 
-/// The length of the bar of weight 1, in characters.
+/// The length of the bar of 1, in characters.
 const BAR: f32 = 40.0;
 
-/// Prints the probability, and the attention of `[CLS]`.
+/// Prints the probabilities, and the attention of `[CLS]`.
 ///
 /// # Errors
 /// When the run or the tokens are invalid.
@@ -34,7 +35,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let parameters = run.load_weights(&config)?;
     let mut dataset = Dataset::empty(config.data.seq_len);
     let rule = config.data.rule.as_ref();
-    let label = rule.map(|rule| rule.label_for(&tokens));
+    let label = rule.map(|rule| rule.label_for(&tokens, config.data.n_classes));
     dataset.push(&tokens, label.unwrap_or_default());
     let samples = Samples {
         dataset: &dataset,
@@ -51,20 +52,32 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
 }
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {
-    let probability = dump.probabilities[0];
-    let class_name = |positive| if positive { "positive" } else { "negative" };
-    let mut text = format!(
-        "probability {probability:.6} (logit {:.4}): {}\n",
-        dump.logits[0],
-        class_name(dump.logits[0] > 0.0)
-    );
-    if let (Some(rule), Some(label)) = (&config.data.rule, label) {
+    let class_name = |class: u8| match (config.data.n_classes, class) {
+        (2, 0) => "negative".to_owned(),
+        (2, _) => "positive".to_owned(),
+        _ => format!("class {class}"),
+    };
+    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+    let predicted = class_name(predicted_class(&logits));
+    let mut text = String::new();
+    if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
         let _ = writeln!(
             text,
-            "rule: {}: {}",
-            rule.describe(),
-            class_name(label == 1)
+            "probability {probability:.6} (logit {logit:.4}): {predicted}"
         );
+    } else {
+        let _ = writeln!(text, "{predicted}\n");
+        for (class, (logit, probability)) in logits.iter().zip(&dump.probabilities).enumerate() {
+            let bar = bar(*probability);
+            let _ = writeln!(
+                text,
+                "class {class:<3}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
+            );
+        }
+        text.push('\n');
+    }
+    if let (Some(rule), Some(label)) = (&config.data.rule, label) {
+        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
     let positions = dump.dims.positions;
     let cls = config.data.cls.position(config.data.seq_len);
@@ -81,7 +94,7 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) 
             for (position, (&weight, name)) in row.iter().zip(&names).enumerate() {
                 let decides = dump.meta.label_positions[0].contains(&position);
                 let star = if decides { '*' } else { ' ' };
-                let bar = "█".repeat((weight * BAR).round() as usize);
+                let bar = bar(weight);
                 let row = format!("{position:>4}{star} {name:width$}  {weight:.4}  {bar}");
                 let _ = writeln!(text, "{row}");
             }
@@ -91,4 +104,9 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) 
         text.push_str("\n* decides the label\n");
     }
     text
+}
+
+/// A bar for a number from 0 to 1.
+fn bar(share: f32) -> String {
+    "█".repeat((share * BAR).round() as usize)
 }

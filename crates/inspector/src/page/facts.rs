@@ -41,6 +41,8 @@ struct RunFacts<'a> {
     /// The arrays of vectors of such a step, each with its name and its count of numbers.
     vector_arrays: Vec<(&'static str, usize)>,
     masked: bool,
+    /// Logits per sample: one for two classes, else one per class.
+    logits: usize,
     samples: Vec<SampleFacts>,
     token_strings: BTreeMap<i64, String>,
     /// The position of `[CLS]`.
@@ -103,6 +105,7 @@ impl PageRun {
                 .map(|array| (array.name, (array.read)(last).len()))
                 .collect(),
             masked: last.attention_mask.is_some(),
+            logits: dims.logits,
             samples: samples(last, &self.selection.samples),
             token_strings: last
                 .tokens
@@ -185,7 +188,7 @@ fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
             number: dump.meta.samples[index].unwrap_or(row),
             label: Some(dump.labels[index])
                 .filter(|label| !label.is_nan())
-                .map(|label| u8::from(label > 0.5)),
+                .map(|label| label as u8),
             tokens: dump.tokens(index).to_vec(),
             marked: dump.meta.label_positions[index]
                 .iter()

@@ -18,6 +18,7 @@ const BODY: &str = include_str!("body.html");
 const SCRIPTS: [&str; 14] = [
     include_str!("js/data.js"),
     include_str!("js/dom.js"),
+    include_str!("js/classes.js"),
     include_str!("js/runs.js"),
     include_str!("js/colour.js"),
     include_str!("js/view.js"),

@@ -57,10 +57,11 @@ impl Page {
         if let Some((first, other)) = self.first() {
             let shape = |dims: headlight_dump::Dims| {
                 format!(
-                    "{} of {} over {}",
+                    "{} of {} over {}, {}",
                     counted(dims.layers, "block"),
                     counted(dims.heads, "head"),
-                    counted(dims.positions, "position")
+                    counted(dims.positions, "position"),
+                    counted(dims.logits, "logit")
                 )
             };
             let (has, had) = (shape(dump.dims), shape(other.dims));

@@ -24,7 +24,7 @@ pub(super) struct Selection {
 
 impl Selection {
     /// The largest selection that fits, for `steps` dumps like this one in each of `runs` runs: samples of
-    /// both classes, and steps spread evenly from the first to the last.
+    /// all classes, and steps spread evenly from the first to the last.
     pub(super) fn of(dump: &AttentionDump, steps: usize, runs: usize) -> Self {
         let budget = BUDGET / runs;
         let wanted = dump.dims.samples.min(SAMPLES_FIRST);
@@ -36,7 +36,7 @@ impl Selection {
         let fit = (budget / cost(dump, steps)).max(1);
         let spread = |index: usize| index * (all - 1) / (steps - 1).max(1);
         Self {
-            samples: of_both_classes(&dump.labels, fit),
+            samples: of_all_classes(&dump.labels, fit),
             steps: if steps == 1 {
                 vec![all - 1]
             } else {
@@ -60,17 +60,22 @@ fn cost(dump: &AttentionDump, steps: usize) -> usize {
     (steps * matrices * 2 + with_vectors * vectors * 4).max(1)
 }
 
-/// The first rows of each class, in order: half of each class, or more of one if the other is too small.
-fn of_both_classes(labels: &[f32], count: usize) -> Vec<usize> {
-    let rows = |positive: bool| {
-        let is = move |row: &usize| (labels[*row] > 0.5) == positive;
-        (0..labels.len()).filter(is).collect::<Vec<usize>>()
-    };
-    let (positives, negatives) = (rows(true), rows(false));
-    let few = positives.len().min(count.div_ceil(2));
-    let few = few.max(count.saturating_sub(negatives.len()).min(positives.len()));
-    let mut kept = positives[..few].to_vec();
-    kept.extend(negatives.iter().take(count - few));
+/// The first rows of each class, in order: as many of each as of the others, and more where a class has too few.
+/// Rows without a label are a class of their own.
+fn of_all_classes(labels: &[f32], count: usize) -> Vec<usize> {
+    let mut classes: Vec<Vec<usize>> = Vec::new();
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    let class = |row: usize| if labels[row].is_nan() { -1.0 } else { labels[row] };
+    order.sort_by(|&one, &other| class(other).total_cmp(&class(one)).then(one.cmp(&other)));
+    for row in order {
+        match classes.last_mut() {
+            Some(rows) if class(rows[0]).total_cmp(&class(row)).is_eq() => rows.push(row),
+            _ => classes.push(vec![row]),
+        }
+    }
+    let most = classes.iter().map(Vec::len).max().unwrap_or(0);
+    let turns = (0..most).flat_map(|turn| classes.iter().filter_map(move |class| class.get(turn)));
+    let mut kept: Vec<usize> = turns.copied().take(count).collect();
     kept.sort_unstable();
     kept
 }
@@ -82,10 +87,11 @@ mod tests {
     #[test]
     fn classes_share_the_room() {
         let labels = [0.0, 0.0, 1.0, 0.0, 1.0, 1.0, f32::NAN];
-        assert_eq!(of_both_classes(&labels, 4), [0, 1, 2, 4]);
-        assert_eq!(of_both_classes(&labels, 9), [0, 1, 2, 3, 4, 5, 6]);
-        assert_eq!(of_both_classes(&[0.0, 0.0, 0.0], 2), [0, 1]);
-        assert_eq!(of_both_classes(&[1.0, 1.0, 1.0], 2), [0, 1]);
-        assert_eq!(of_both_classes(&labels, 1), [2]);
+        assert_eq!(of_all_classes(&labels, 4), [0, 2, 4, 6]);
+        assert_eq!(of_all_classes(&[2.0, 2.0, 2.0, 0.0, 1.0], 4), [0, 1, 3, 4]);
+        assert_eq!(of_all_classes(&labels, 9), [0, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(of_all_classes(&[0.0, 0.0, 0.0], 2), [0, 1]);
+        assert_eq!(of_all_classes(&[1.0, 1.0, 1.0], 2), [0, 1]);
+        assert_eq!(of_all_classes(&labels, 1), [2]);
     }
 }

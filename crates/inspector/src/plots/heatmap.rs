@@ -135,7 +135,13 @@ fn title(
     if !dump.labels[sample].is_nan() {
         parts.push(format!("label {}", dump.labels[sample]));
     }
-    parts.push(format!("probability {:.4}", dump.probabilities[sample]));
+    parts.push(match dump.probabilities(sample) {
+        [probability] => format!("probability {probability:.4}"),
+        several => {
+            let several: Vec<String> = several.iter().map(|p| format!("{p:.4}")).collect();
+            format!("probabilities {}", several.join(" "))
+        }
+    });
     parts.extend(dump.meta.step.map(|step| format!("step {step}")));
     parts.join(" · ")
 }

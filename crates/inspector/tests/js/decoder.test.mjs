@@ -27,7 +27,7 @@ fixture.runs.forEach((steps, run) => {
     steps.forEach((dump, step) => {
       assert.ok(difference(rowsOf(run, step, "scoreRow"), dump.scores) < 1e-9, `scores, step ${step}`);
       assert.ok(difference(rowsOf(run, step, "weightRow"), dump.weights) < 1e-9, `weights, step ${step}`);
-      for (const [name, values] of [["logit", dump.logits], ["probability", dump.probabilities]]) {
+      for (const [name, values] of [["logits", dump.logits], ["probability", dump.probabilities]]) {
         const shown = page(`within(${run}, () => facts.samples.map((_, sample) => ${name}(sample, ${step})))`);
         assert.ok(difference(Array.from(shown), values) < 1e-9, `${name}, step ${step}`);
       }

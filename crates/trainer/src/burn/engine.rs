@@ -1,10 +1,11 @@
 //! The reference engine: Burn's tensors and automatic differentiation.
 
 use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData, s};
 use headlight_architecture::{Parameter, ParameterMismatch};
 use headlight_data::{Batch, Dataset};
-use headlight_experiment::metrics::{binary_cross_entropy, sigmoid};
+use headlight_experiment::metrics::{cross_entropy, probabilities};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, TrainingState};
 use headlight_model::TransformerClassifier;
 
@@ -48,8 +49,8 @@ impl<'a> BurnEngine<'a> {
             .token_rows(tokens.clone())
             .detach()
             .require_grad(); // [batch, position, d_model]
-        let logits = self.model.forward_rows(tokens.clone(), rows.clone()).logits; // [batch]
-        let loss = mean_loss(logits, label_tensor(&batch, &device)); // [1]
+        let logits = self.model.forward_rows(tokens.clone(), rows.clone()).logits; // [batch, logit]
+        let loss = mean_loss(logits, &batch); // [1]
         (loss, Lookup { tokens, rows })
     }
 }
@@ -70,11 +71,11 @@ impl Engine for BurnEngine<'_> {
             .model
             .valid()
             .forward(token_tensor(&batch, &self.device));
-        for (logit, &sample) in output.logits.into_data().iter::<f64>().zip(samples) {
-            let label = dataset.label(sample as usize) == 1;
-            predictions.logits.push(logit);
-            predictions.probabilities.push(sigmoid(logit));
-            predictions.losses.push(binary_cross_entropy(logit, label));
+        let [_, n_logits] = output.logits.dims();
+        predictions.logits.extend(output.logits.into_data().iter::<f64>());
+        for (logits, &label) in predictions.logits.chunks(n_logits).zip(&batch.labels) {
+            predictions.probabilities.extend(probabilities(logits));
+            predictions.losses.push(cross_entropy(logits, label));
         }
         if let Some(last) = output.layers.last() {
             let weights = last.attention.weights.clone();
@@ -94,7 +95,7 @@ impl Engine for BurnEngine<'_> {
         let device = self.device.clone().autodiff();
         let batch = Batch::gather(train, batch);
         let logits = self.model.forward(token_tensor(&batch, &device)).logits;
-        let mut gradients = mean_loss(logits, label_tensor(&batch, &device)).backward();
+        let mut gradients = mean_loss(logits, &batch).backward();
         let mut collect = Collect {
             gradients: &mut gradients,
             values: Vec::new(),
@@ -158,20 +159,23 @@ pub(super) fn token_tensor(batch: &Batch, device: &Device) -> Tensor<2, Int> {
     Tensor::from_data(TensorData::new(batch.tokens.clone(), shape), device)
 }
 
-/// A batch's labels on a device. `[batch]`
-fn label_tensor(batch: &Batch, device: &Device) -> Tensor<1> {
-    Tensor::from_data(TensorData::new(batch.labels.clone(), [batch.len()]), device)
-}
-
-/// Mean binary cross-entropy from logits `z` and targets `y`:
+/// Mean cross-entropy from logits `z` and a batch's labels `y`: of one logit
 /// `max(z, 0) - z y + log(1 + exp(-|z|))`, the formula of TensorFlow's
-/// `sigmoid_cross_entropy_with_logits`.
+/// `sigmoid_cross_entropy_with_logits`; of several `-log softmax(z)[y]`.
 ///
 /// # Shapes
-/// - logits, targets: `[batch]`
+/// - logits: `[batch, logit]`
 /// - output: `[1]`
-fn mean_loss(logits: Tensor<1>, targets: Tensor<1>) -> Tensor<1> {
-    let linear = logits.clone().clamp_min(0.0) - logits.clone() * targets; // [batch]
+fn mean_loss(logits: Tensor<2>, batch: &Batch) -> Tensor<1> {
+    let ([size, n_logits], device) = (logits.dims(), logits.device());
+    if n_logits > 1 {
+        let labels: Vec<i32> = batch.labels.iter().map(|&label| label.into()).collect();
+        let labels = Tensor::<2, Int>::from_data(TensorData::new(labels, [size, 1]), &device);
+        return log_softmax(logits, 1).gather(1, labels).mean().neg();
+    }
+    let labels: Vec<f32> = batch.labels.iter().map(|&label| label.into()).collect();
+    let targets = Tensor::<2>::from_data(TensorData::new(labels, [size, 1]), &device);
+    let linear = logits.clone().clamp_min(0.0) - logits.clone() * targets; // [batch, 1]
     (linear + logits.abs().neg().exp().log1p()).mean()
 }
 

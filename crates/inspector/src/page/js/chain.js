@@ -103,16 +103,24 @@ function residualStage(vectors) {
 
 function decisionStage() {
   const { label } = facts.samples[view.sample];
-  const value = logit(view.sample, view.step);
+  const values = logits(view.sample, view.step);
+  const recorded = probabilities(view.sample, view.step);
+  const chosen = className(predicted(view.sample, view.step));
   const after = [];
   if (view.layer < facts.layers - 1) after.push("later blocks");
   if (facts.has_feed_forward) after.push("the feed-forward layer");
   after.push("the classifier's weights");
+  const exps = values.map((value) => Math.exp(value - Math.max(...values)));
+  const sum = exps.reduce((sum, value) => sum + value, 0);
+  const spread = (first) => [first, ...values.slice(1).map(() => "")];
   const rows = [
-    ["logit, recorded", value], ["sigmoid of the logit", 1 / (1 + Math.exp(-value))], ["probability, recorded", probability(view.sample, view.step)],
-    ["decision: positive if the logit is above 0", value > 0 ? "positive" : "negative"],
-    ["label", label === null ? "unknown" : label ? "positive" : "negative"],
-    ["outcome", OUTCOMES[outcome(view.sample, view.step)] || "unknown"],
+    [CLASSES > 2 ? "logits, recorded" : "logit, recorded", ...values],
+    CLASSES > 2 ? ["softmax of the logits", ...exps.map((value) => value / sum)] : ["sigmoid of the logit", 1 / (1 + Math.exp(-values[0]))],
+    [CLASSES > 2 ? "probabilities, recorded" : "probability, recorded", ...recorded],
+    [CLASSES > 2 ? "decision: the class of the highest logit" : "decision: positive if the logit is above 0", ...spread(chosen)],
+    ["label", ...spread(className(label))],
+    ["outcome", ...spread(OUTCOMES[outcome(view.sample, view.step)] || "unknown")],
   ];
-  return table("decision", "Decision", `The classifier reads [CLS] (position ${facts.cls}) after the last block. Not in this page: ${after.join(", ")}.`, ["", "value"], rows);
+  const columns = CLASSES > 2 ? range(CLASSES).map(className) : ["value"];
+  return table("decision", "Decision", `The classifier reads [CLS] (position ${facts.cls}) after the last block. Not in this page: ${after.join(", ")}.`, ["", ...columns], rows);
 }

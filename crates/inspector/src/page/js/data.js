@@ -5,7 +5,7 @@ const page = JSON.parse(document.getElementById("facts").textContent);
 const UNITS = 10000;
 const P = page.runs[0].positions; // The same in all runs, like layers and heads.
 // Axes of scores, corrections, logits and probabilities:
-// [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, step] twice
+// [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, logit, step] twice
 const runs = page.runs.map((facts) => ({ facts, data: { mask: null, vectors: new Map() } }));
 
 // All functions, here and in the other files, use the run that was entered last.
@@ -72,8 +72,8 @@ async function unpack() {
     const cells = samples * facts.layers * facts.heads * P * P;
     data.scores = overTime(cells);
     data.corrections = planes(cells * STEPS);
-    data.logits = overTime(samples);
-    data.probabilities = overTime(samples);
+    data.logits = overTime(samples * facts.logits);
+    data.probabilities = overTime(samples * facts.logits);
     if (facts.masked) {
       data.mask = bytes.subarray(at, at + samples * P * P);
       at += samples * P * P;
@@ -128,16 +128,4 @@ function weightRow(step, sample, layer, head, query) {
   return shares.map((share, key) => (Math.floor(share * UNITS + 0.5) + data.corrections[row + key]) / UNITS);
 }
 
-const probability = (sample, step) => data.probabilities[sample * STEPS + step] / UNITS;
-const logit = (sample, step) => data.logits[sample * STEPS + step] / UNITS;
-
-function outcome(sample, step) {
-  const label = facts.samples[sample].label;
-  if (label === null) return "";
-  const called = logit(sample, step) > 0;
-  if (called === (label === 1)) return "right";
-  return called ? "false" : "missed";
-}
-
-const OUTCOMES = { right: "right", missed: "missed", false: "false alarm", "": "" };
 const tokenText = (sample, position) => facts.token_strings[facts.samples[sample].tokens[position]];

@@ -20,10 +20,11 @@ function show() {
 function describe() {
   if (typeof view.sample !== "number") return `${sampleName(view.sample)[0].toUpperCase()}${sampleName(view.sample).slice(1)} in this page, at step ${stepName(view.step)}. A dot stands for tokens that differ.`;
   const { label } = facts.samples[view.sample];
-  const kind = label === null ? "label unknown" : label ? "positive" : "negative";
+  const kind = label === null ? "label unknown" : className(label);
   const result = outcomeText(view.sample);
   const [chance] = ofRun(view.run, () => [probability(view.sample, view.step)]);
-  const which = isStatistic(view.run) ? `${runName(view.run)} of the probability` : "probability";
+  const name = CLASSES > 2 ? "probability of its class" : "probability";
+  const which = isStatistic(view.run) ? `${runName(view.run)} of the ${name}` : name;
   return `Sample ${facts.samples[view.sample].number} (${kind}), ${which} ${fixed(chance)}${result ? `: ${result}` : ""}.`;
 }
 

@@ -2,6 +2,9 @@
 
 sections.push({
   start() {
+    const add = (select, names) => byId(select).append(...Object.entries(names).map(([value, name]) => make("option", { value }, name)));
+    add("class", Object.fromEntries(Object.values(MEANS).map((label) => [label, className(label)])));
+    add("outcome", Object.fromEntries(Object.entries(OUTCOMES).filter(([, name]) => name)));
     byId("search").addEventListener("input", showSamples);
     for (const filter of ["class", "outcome"]) byId(filter).addEventListener("change", showSamples);
   },
@@ -49,7 +52,7 @@ const entry = (sample, ...children) => make("li", {}, make("button", {
   onclick: () => change({ sample }, true),
 }, ...children));
 
-const meanEntry = (name) => entry(name, make("span", { class: "number" }, "mean"), make("span", { class: "tokens" }, `over ${members(name).length} ${name}`));
+const meanEntry = (name) => entry(name, make("span", { class: "number" }, "mean"), make("span", { class: "tokens" }, meanText(name, members(name).length).replace("mean ", "")));
 
 function sampleEntry(sample, chance) {
   const { number, label, marked: positions, tokens } = facts.samples[sample];
@@ -58,6 +61,6 @@ function sampleEntry(sample, chance) {
   return entry(sample,
     make("span", { class: "number" }, String(number)),
     make("span", { class: "tokens" }, ...shown.flatMap((token) => [token, " "]), tokens.length > 24 ? "…" : null),
-    make("span", { class: `outcome ${kind}` }, [label === null ? "" : label ? "positive" : "negative", outcomeText(sample)].filter(Boolean).join(", ")),
+    make("span", { class: `outcome ${kind}` }, [label === null ? "" : className(label), outcomeText(sample)].filter(Boolean).join(", ")),
     make("span", { class: "probability" }, fixed(chance)));
 }

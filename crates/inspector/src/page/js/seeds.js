@@ -14,9 +14,10 @@ function showSeeds() {
     seedTable(seeds));
 }
 
-const CLASSES = { positive: "positives", negative: "negatives" };
+const SIDES = { positive: "positives", negative: "negatives" };
 const shareText = (part, whole) => `${fixed(100 * part / whole, 1)}%`;
-const decides = (position) => members("positives").length > 0 && marked(position, "positives");
+const positives = () => range(facts.samples.length).filter((index) => facts.samples[index].label > 0);
+const decides = (position) => positives().length > 0 && positives().every((index) => marked(position, index));
 
 // For each position that decides the label, the seeds that attend to it.
 function deciding({ count, positive, harder }) {
@@ -29,7 +30,7 @@ function deciding({ count, positive, harder }) {
 
 // For each position and class, a wide bar for the mean and a narrow bar for each of the page's runs.
 function seedBars(seeds) {
-  const classes = Object.keys(CLASSES).filter((name) => seeds[name]);
+  const classes = Object.keys(SIDES).filter((name) => seeds[name]);
   const block = 26 + 8 * seeds.own.length;
   const group = classes.length * block + 16;
   const [width, height] = [48 + P * group, 214];
@@ -45,7 +46,7 @@ function seedBars(seeds) {
     classes.forEach((name, index) => {
       const { mean, deviation } = seeds[name];
       const x = 52 + position * group + index * block;
-      bar(x, 18, mean[position], `column ${CLASSES[name]}`);
+      bar(x, 18, mean[position], `column ${SIDES[name]}`);
       if (deviation) {
         const [low, high] = [-1, 1].map((sign) => yOf(mean[position] + sign * deviation[position]));
         picture.append(draw("path", { d: `M${x + 9} ${low}V${high}M${x + 5} ${low}h8M${x + 5} ${high}h8`, class: "cursor" }));
@@ -58,7 +59,7 @@ function seedBars(seeds) {
 }
 
 function seedTable(seeds) {
-  const classes = Object.keys(CLASSES).filter((name) => seeds[name]);
+  const classes = Object.keys(SIDES).filter((name) => seeds[name]);
   const columns = ["position", ...classes.flatMap((name) => [`${name}: mean`, "standard deviation", "highest of the row", ...seeds.own.map((run) => `${name}: ${run.name}`)]), ...(seeds.harder ? ["more in positive"] : [])];
   const rows = range(P).map((position) => [`${decides(position) ? "◆ " : ""}${position}`, ...classes.flatMap((name) => {
     const { mean, deviation, most } = seeds[name];

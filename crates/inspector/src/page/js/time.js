@@ -52,6 +52,16 @@ function lossOf(run) {
   return steps.map((step, index) => [step, values[index]]);
 }
 
+// The style of the mean over a class: of more than two, colours from viridis without its lightest.
+const styleOf = (name) => CLASSES > 2
+  ? { style: "several", colour: colours(0.85 * MEANS[name] / (CLASSES - 1), { from: 0, to: 1 }).fill }
+  : { style: name };
+
+function coloured(element, colour) {
+  if (colour) element.style.setProperty("--own", colour);
+  return element;
+}
+
 function chart(name, title, top, lines) {
   const yOf = (value) => HEIGHT - EDGE.bottom - (value / top) * (HEIGHT - EDGE.top - EDGE.bottom);
   const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "chart", id: `chart-${name}`, role: "img", "aria-label": title });
@@ -60,11 +70,11 @@ function chart(name, title, top, lines) {
     picture.append(draw("text", { x: EDGE.left - 6, y: yOf(top * share) + 4, class: "tick end" }, fixed(top * share, 2)));
     picture.append(draw("text", { x: xOf(lastTime * share), y: HEIGHT - 6, class: share === 1 ? "tick end" : "tick middle" }, String(Math.round(lastTime * share))));
   }
-  lines.forEach(({ points, style }) => {
+  lines.forEach(({ points, style, colour }) => {
     const known = points.filter((point) => Number.isFinite(point[1]));
     const place = known.map(([time, value]) => `${xOf(time).toFixed(1)},${yOf(value).toFixed(1)}`);
-    picture.append(draw("polyline", { points: place.join(" "), class: `line ${style}` }));
-    if (known.length < 12) known.forEach(([time, value]) => picture.append(draw("circle", { cx: xOf(time), cy: yOf(value), r: 3, class: `dot ${style}` })));
+    picture.append(coloured(draw("polyline", { points: place.join(" "), class: `line ${style}` }), colour));
+    if (known.length < 12) known.forEach(([time, value]) => picture.append(coloured(draw("circle", { cx: xOf(time), cy: yOf(value), r: 3, class: `dot ${style}` }), colour)));
   });
   picture.append(draw("line", { y1: EDGE.top, y2: HEIGHT - EDGE.bottom, class: "cursor" }));
   picture.addEventListener("click", (event) => {
@@ -72,7 +82,7 @@ function chart(name, title, top, lines) {
     const time = ((event.clientX - box.left) / box.width * WIDTH - EDGE.left) / (WIDTH - EDGE.left - EDGE.right) * lastTime;
     change({ step: nearest(time) }, true);
   });
-  const key = lines.map(({ label, style }) => make("span", { class: "key" }, draw("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, draw("line", { x1: 1, x2: 25, y1: 4, y2: 4, class: `line ${style}` })), isolate(label), " ", make("output", { class: "value" })));
+  const key = lines.map(({ label, style, colour }) => make("span", { class: "key" }, draw("svg", { viewBox: "0 0 26 8", "aria-hidden": "true" }, coloured(draw("line", { x1: 1, x2: 25, y1: 4, y2: 4, class: `line ${style}` }), colour)), isolate(label), " ", make("output", { class: "value" })));
   return make("figure", {}, make("figcaption", {}, make("b", {}, title), " ", ...key), picture);
 }
 
@@ -114,7 +124,7 @@ function drawCharts() {
   const losses = [{ label: `${of(view.run)}all training samples`, style: "loss", points: lossOf(view.run) }];
   if (pin && pin.run !== view.run) losses.push({ label: `Pinned: ${runName(pin.run)}`, style: "pinned", points: lossOf(pin.run) });
   const known = (name) => members(name).some((sample) => facts.samples[sample].marked.length);
-  const attention = Object.keys(MEANS).filter(known).map((name) => ({ label: `mean over ${name} in this page`, style: name, points: curve(view.run, name) }));
+  const attention = Object.keys(MEANS).filter(known).map((name) => ({ label: `${meanText(name)} in this page`, ...styleOf(name), points: curve(view.run, name) }));
   if (typeof view.sample === "number" && facts.samples[view.sample].marked.length) {
     attention.push({ label: sampleName(view.sample), style: "sample", points: curve(view.run, view.sample) });
   }

@@ -1,7 +1,6 @@
 // The view and its address: #sample=10&step=900&query=0&key=3&layer=0&head=0&show=weights
 // and, with several runs, &run=1
 
-const MEANS = { positives: 1, negatives: 0 };
 const view = {
   run: 0, sample: 0, step: STEPS - 1, query: facts.cls, key: 0, layer: 0, head: 0, show: "weights",
   pin: null, temperature: 1, causal: false,
@@ -14,7 +13,7 @@ function members(sample = view.sample) {
 }
 
 const stepName = (step) => facts.steps[step] === null ? "unknown" : String(facts.steps[step]);
-const sampleName = (sample) => typeof sample === "number" ? `sample ${facts.samples[sample].number}` : `mean over ${members(sample).length} ${sample}`;
+const sampleName = (sample) => typeof sample === "number" ? `sample ${facts.samples[sample].number}` : meanText(sample, members(sample).length);
 const sampleKey = (sample) => typeof sample === "number" ? String(facts.samples[sample].number) : sample;
 
 // A position's token; for several samples, the token that all have there.
@@ -62,7 +61,7 @@ function readAddress() {
   };
   view.run = findRun(parts.get("run"));
   enter(representative(view.run));
-  const firstPositive = Math.max(0, facts.samples.findIndex((sample) => sample.label === 1));
+  const firstPositive = Math.max(0, facts.samples.findIndex((sample) => sample.label > 0));
   view.sample = findSample(parts.get("sample") ?? "") ?? firstPositive;
   view.step = findStep(parts.get("step") ?? "") ?? STEPS - 1;
   view.query = number("query", P, facts.cls);

@@ -1,0 +1,64 @@
+//! Metrics by which models are compared.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::step::HELD_OUT;
+use super::table::{Better, METRICS, Metric};
+
+/// A metric, on training or held-out samples, by which models can be compared. Its name is a key of
+/// `metrics.jsonl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    pub(super) metric: Metric,
+    pub(super) held_out: bool,
+}
+
+impl Measure {
+    /// All measures.
+    fn all() -> impl Iterator<Item = Self> {
+        [false, true].into_iter().flat_map(|held_out| {
+            let named = METRICS.iter().filter(|info| info.better.is_some());
+            named.map(move |info| Self {
+                metric: info.metric,
+                held_out,
+            })
+        })
+    }
+
+    /// Whether it is measured on held-out samples.
+    pub fn is_held_out(self) -> bool {
+        self.held_out
+    }
+
+    /// Its name in configs.
+    pub fn name(self) -> String {
+        let prefix = if self.held_out { HELD_OUT } else { "" };
+        format!("{prefix}{}", METRICS[self.metric as usize].name)
+    }
+
+    /// Whether `value` is better than `than`.
+    pub fn is_better(self, value: f64, than: f64) -> bool {
+        match METRICS[self.metric as usize].better {
+            Some(Better::Less) => value < than,
+            _ => value > than,
+        }
+    }
+}
+
+impl Serialize for Measure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Measure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let found = Self::all().find(|measure| measure.name() == text);
+        found.ok_or_else(|| {
+            let names: Vec<String> = Self::all().map(Self::name).collect();
+            let names = names.join(", ");
+            de::Error::custom(format!("unknown measure `{text}`; it can be {names}"))
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! The rows of `metrics.jsonl`.
+
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::measure::Measure;
+use super::table::{METRICS, Metric, MetricInfo};
+use super::values::{ClassMetrics, EvalMetrics};
+
+/// What precedes the keys of held-out samples.
+pub(super) const HELD_OUT: &str = "held_out_";
+
+/// The key of the metrics by class.
+const CLASSES: &str = "classes";
+
+/// A row of `metrics.jsonl`: a step of training, and the metrics of the model after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepMetrics {
+    /// Epochs finished.
+    pub epoch: usize,
+    /// Steps taken.
+    pub step: usize,
+    /// Mean of the batches' losses since the epoch began, as Keras reports it; `None` before the
+    /// first step.
+    pub train_loss: Option<f64>,
+    /// On the training samples, with the weights after this step.
+    pub train: EvalMetrics,
+    /// On the held-out samples, if the dataset has any.
+    pub held_out: Option<EvalMetrics>,
+}
+
+impl StepMetrics {
+    /// Reads a row back with exactly the same numbers; `None` for any other JSON.
+    pub fn read(line: &Value) -> Option<Self> {
+        let count = |name: &str| usize::try_from(line.get(name)?.as_u64()?).ok();
+        Some(Self {
+            epoch: count("epoch")?,
+            step: count("step")?,
+            train_loss: line.get("train_loss")?.as_f64(),
+            train: read(line, "")?,
+            held_out: read(line, HELD_OUT),
+        })
+    }
+
+    /// The value of a measure, if it was measured.
+    pub fn measure(&self, Measure { metric, held_out }: Measure) -> Option<f64> {
+        if held_out {
+            self.held_out.as_ref()?[metric]
+        } else {
+            self.train[metric]
+        }
+    }
+}
+
+impl Serialize for StepMetrics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("epoch", &self.epoch)?;
+        map.serialize_entry("step", &self.step)?;
+        map.serialize_entry("train_loss", &self.train_loss)?;
+        for (info, value) in self.train.entries() {
+            map.serialize_entry(info.name, &value)?;
+        }
+        for (info, value) in self.held_out.iter().flat_map(EvalMetrics::entries) {
+            map.serialize_entry(&format!("{HELD_OUT}{}", info.name), &value)?;
+        }
+        let of_splits = [("", Some(&self.train)), (HELD_OUT, self.held_out.as_ref())];
+        for (prefix, metrics) in of_splits {
+            if let Some(metrics) = metrics.filter(|metrics| !metrics.classes.is_empty()) {
+                map.serialize_entry(&format!("{prefix}{CLASSES}"), &metrics.classes)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// The metrics of a line whose keys start with `prefix`; `None` if loss or accuracy is missing.
+fn read(line: &Value, prefix: &str) -> Option<EvalMetrics> {
+    let value = |info: MetricInfo| line.get(format!("{prefix}{}", info.name))?.as_f64();
+    let classes = line.get(format!("{prefix}{CLASSES}"));
+    let classes = classes.map_or(Some(Vec::new()), |classes| {
+        Vec::<ClassMetrics>::deserialize(classes).ok()
+    });
+    let metrics = EvalMetrics {
+        values: METRICS.map(value),
+        classes: classes?,
+    };
+    metrics[Metric::Loss].and(metrics[Metric::Accuracy])?;
+    Some(metrics)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Tally;
+
+    #[test]
+    fn lines_are_read_back_bit_for_bit() {
+        let mut tally = Tally::default();
+        for index in 1..40_i32 {
+            add(&mut tally, f64::from(index).sin() * 3.7, index % 3 == 0);
+        }
+        let mut train = tally.metrics().unwrap_or_else(|| unreachable!());
+        train.values[Metric::Precision as usize] = None;
+        train.values[Metric::AttentionPositive as usize] = Some(f64::from_bits(0x3fb9_9999_9999_999b));
+        for held_out in [None, Some(train.clone())] {
+            let line = StepMetrics {
+                epoch: 2,
+                step: 77,
+                train_loss: held_out.is_some().then_some(1.0 / 3.0),
+                train: train.clone(),
+                held_out,
+            };
+            let text = serde_json::to_string(&line).unwrap_or_default();
+            let read = serde_json::from_str(&text).ok();
+            assert_eq!(read.as_ref().and_then(StepMetrics::read), Some(line));
+        }
+        assert_eq!(StepMetrics::read(&Value::Null), None);
+    }
+}

@@ -1,0 +1,47 @@
+//! The values of metrics on a split.
+
+use std::ops::Index;
+
+use serde::{Deserialize, Serialize};
+
+use super::table::{METRICS, Metric, MetricInfo};
+
+/// The values of all metrics on a split; `None` for a metric that has no samples to measure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EvalMetrics {
+    pub(super) values: [Option<f64>; METRICS.len()],
+    /// The metrics of each class, if there are more than two.
+    pub classes: Vec<ClassMetrics>,
+}
+
+/// The metrics of one class; `None` for a metric that has no samples to measure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClassMetrics {
+    /// Samples of the class.
+    pub samples: usize,
+    /// Share of samples of the class among those classified as it.
+    pub precision: Option<f64>,
+    /// Share of samples of the class that are classified as it.
+    pub recall: Option<f64>,
+    /// Harmonic mean of precision and recall.
+    pub f1: Option<f64>,
+    /// Attention of `[CLS]` to the positions that decide the label, as for all samples.
+    pub attention: Option<f64>,
+    /// The same for uniform attention.
+    pub uniform: Option<f64>,
+}
+
+impl Index<Metric> for EvalMetrics {
+    type Output = Option<f64>;
+
+    fn index(&self, metric: Metric) -> &Option<f64> {
+        &self.values[metric as usize]
+    }
+}
+
+impl EvalMetrics {
+    /// All metrics with their values.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static MetricInfo, Option<f64>)> {
+        METRICS.iter().zip(self.values)
+    }
+}

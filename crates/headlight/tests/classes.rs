@@ -1,0 +1,128 @@
+//! More than two classes, from the config to the run, its dumps, predictions, sweeps and page.
+#![cfg(feature = "burn")]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::fs::File;
+use std::path::Path;
+
+use common::sweeps::rows;
+use common::{Finished, folder, mentions, metrics, refused, run, text};
+use headlight_dump::AttentionDump;
+use serde_json::Value;
+
+const COUNT: &str = "configs/count.toml";
+
+fn train(path: &Path, more: &[&str]) -> Finished {
+    let command = ["train", COUNT, "--run", text(path), "--set"];
+    run(&[&command, &["data.samples=1600"], more].concat())
+}
+
+/// Both engines, which end within rounding of each other.
+#[test]
+fn a_run_of_three_classes_has_metrics_of_each() {
+    let folder = folder("classes");
+    let ended = ["fused", "burn"].map(|engine| {
+        let path = folder.join(engine);
+        train(&path, &["--engine", engine]).done();
+        metrics(&path).pop().unwrap()
+    });
+    let [last, on_burn] = &ended;
+    let loss = |line: &Value| line["loss"].as_f64().unwrap();
+    assert!((loss(last) - loss(on_burn)).abs() < 1e-3 * loss(on_burn));
+    for classes in ["classes", "held_out_classes"] {
+        let classes = last[classes].as_array().unwrap();
+        assert_eq!(classes.len(), 3);
+        let f1 = classes.iter().map(|class| class["f1"].as_f64().unwrap());
+        assert!(f1.clone().all(|f1| (0.0..=1.0).contains(&f1)));
+    }
+    let f1 = |class: usize| last["classes"][class]["f1"].as_f64().unwrap();
+    let mean = (f1(0) + f1(1) + f1(2)) / 3.0;
+    assert!((last["f1"].as_f64().unwrap() - mean).abs() < 1e-12);
+    assert_eq!(last["min_positive"], Value::Null);
+    // Samples without the token have no position that decides.
+    assert_eq!(last["classes"][0]["attention"], Value::Null);
+    assert!(last["classes"][1]["attention"].is_f64());
+    let report = fs::read_to_string(folder.join("fused/report.md")).unwrap();
+    assert!(mentions(&report, "(batch, 3)"), "{report}");
+}
+
+#[test]
+fn dumps_and_predictions_have_a_probability_per_class() {
+    let folder = folder("classes_dump");
+    let [path, samples, page] = ["run", "samples.jsonl", "page.html"].map(|name| folder.join(name));
+    train(&path, &["--set", "training.epochs=2"]).done();
+    let dump = path.join("attention/step-000200.npz");
+    let dump = AttentionDump::read_npz(File::open(dump).unwrap()).unwrap();
+    assert_eq!(dump.dims.logits, 3);
+    assert_eq!(dump.meta.axes["logits"], ["sample", "class"]);
+    assert_eq!(dump.logits.len(), 3 * dump.dims.samples);
+    for sample in 0..dump.dims.samples {
+        let sum: f32 = dump.probabilities(sample).iter().sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+        let found = dump.tokens(sample).iter().filter(|&&token| token == 7);
+        assert!((dump.labels[sample] - found.count().min(2) as f32).abs() < 1e-6);
+    }
+    let predict = |tokens| run(&["predict", "--run", text(&path), "--tokens", tokens]);
+    let told = predict("0,7,1,7,2,3,4").done().stdout;
+    assert!(mentions(&told, "rule: how often token 7 occurs: class 2"), "{told}");
+    run(&["inspect", text(&path), "--html", text(&page)]).done();
+    assert!(fs::read_to_string(&page).unwrap().contains("\"logits\":3"));
+
+    fs::write(&samples, "{\"label\":3,\"tokens\":[0,1,2,3,4,5,6]}\n").unwrap();
+    let out = folder.join("out.npz");
+    let of_file = ["dump", "--run", text(&path), "--samples", text(&samples)];
+    let of_file = run(&[&of_file, &["--out", text(&out)][..]].concat());
+    refused(&of_file, &["samples.jsonl", "3", "0 to 2"]);
+}
+
+/// A sweep's row is the run of its seed; the report needs no column of its own.
+#[test]
+fn sweeps_and_their_reports_take_classes() {
+    let folder = folder("classes_sweep");
+    let [path, out] = ["run", "rows.jsonl"].map(|name| folder.join(name));
+    train(&path, &[]).done();
+    let sweep = ["sweep", COUNT, "--seeds", "0..2", "--out", text(&out), "--set"];
+    run(&[&sweep[..], &["data.samples=1600"]].concat()).done();
+    let row = &rows(&out)[0];
+    let last = metrics(&path).pop().unwrap();
+    assert_eq!(row["f1"], last["f1"]);
+    assert_eq!(row["held_out_f1"], last["held_out_f1"]);
+    assert_eq!(row["final_loss"], last["loss"]);
+    assert_eq!(row["min_positive"], Value::Null);
+    run(&["report", text(&out)]).done();
+}
+
+#[test]
+fn files_have_labels_of_all_classes() {
+    let folder = folder("classes_file");
+    let [data, path] = ["data.csv", "run"].map(|name| folder.join(name));
+    let told = run(&["data", COUNT, "--out", text(&data)]).done().stdout;
+    assert!(mentions(&told, "by class"), "{told}");
+    let file = format!("data.file={}", text(&data));
+    let config = folder.join("file.toml");
+    let toml = "[data]\nfile = \"none.csv\"\nvocab_size = 11\nseq_len = 6\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
+    fs::write(&config, toml).unwrap();
+    let train = |more: &[&str]| {
+        let command = ["train", text(&config), "--run", text(&path), "--set", &file];
+        run(&[&command, more].concat())
+    };
+    refused(&train(&[]), &["data.csv", "data.n_classes", "3"]);
+    assert!(!path.exists());
+    train(&["--set", "data.n_classes=3"]).done();
+    assert_eq!(metrics(&path).pop().unwrap()["classes"][2]["samples"], 1069);
+}
+
+#[test]
+fn numbers_of_classes_that_cannot_be_are_refused() {
+    for (set, parts) in [
+        ("data.n_classes=1", ["n_classes", "1"]),
+        ("data.n_classes=8", ["n_classes", "7"]),
+        ("data.positive_rate=0.5", ["positive_rate", "3"]),
+    ] {
+        let path = folder("classes_refused").join("run");
+        refused(&train(&path, &["--set", set]), &parts);
+    }
+}
