@@ -1,24 +1,27 @@
-"""One training run of the notebook's model in Keras, recorded for Headlight to repeat.
+"""Two training runs in Keras, recorded for Headlight to repeat.
 
-    python scripts/keras/keras_reference.py            # writes data/keras_reference.safetensors
-    python scripts/keras/keras_reference.py --check    # compares it with a fresh run
+    python scripts/keras/keras_reference.py            # writes both files
+    python scripts/keras/keras_reference.py --check    # compares them with fresh runs
 
-Parameters have Headlight's names and shapes. In the file:
+`data/keras_reference.safetensors` is the notebook's model. `data/keras_classes.safetensors` has two blocks of two
+heads with feed-forward layers, and three classes: how often token 7 occurs.
+
+Parameters have Headlight's names and shapes. In a file:
 
     initial.<parameter>      before the first step
     gradient.<parameter>     of the first batch's loss at the initial weights; dense for embeddings too
     final.<parameter>        after the last step
     batch_order              [epoch, sample] uint16: the samples in order
     losses                   [step] float32: each batch's loss before its own step
-    samples                  [16] int32: 8 positives and 8 negatives, 0 and 10 among them
-    initial.<array>, final.<array>    for these samples, the arrays of a dump without the layer axis
-    final.probabilities      [sample] float32: of all 8,000
+    samples                  int32: the first 8 of each class
+    initial.<array>, final.<array>    for these samples, the arrays of a dump; without the layer axis for one block
+    final.probabilities      [sample] or [sample, class] float32: of all samples
 
 Keras draws the initial weights; the batch order is NumPy's, so that it can be stored and repeated.
 The steps are `train_on_batch` with the compiled Adam. `binary_crossentropy` gets probabilities but
 computes from logits: `Dense(activation="sigmoid")` leaves them on the tensor as `_keras_logits`,
-and Keras's TensorFlow backend prefers them. So the clipping of bare probabilities at 1e-7 affects
-neither losses nor gradients; each run checks that in `loss_is_from_logits`.
+and Keras's TensorFlow backend prefers them; so it does with "softmax". So the clipping of bare probabilities at
+1e-7 affects neither losses nor gradients; each run checks that in `loss_is_from_logits`.
 
 Keras on TensorFlow differs from Adam as published in two ways. It adds epsilon before the bias
 correction. And the gradient of an embedding is a list of rows, which it squares before it sums the
@@ -31,6 +34,7 @@ it compares these.
 """
 
 import argparse
+import dataclasses
 import json
 import pathlib
 import sys
@@ -39,13 +43,64 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from notebook_keras import BATCH_SIZE, EPOCHS, SAMPLES
+from notebook_keras import BATCH_SIZE, EPOCHS
 from notebook_keras import build_model, dataset, headlight_shape, internals, keras, tf
 from notebook_keras import to_headlight, variables
 
-PATH = pathlib.Path(__file__).resolve().parents[2] / "data" / "keras_reference.safetensors"
+DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
 TOLERANCE = 1e-5  # absolute, and relative for what is larger than 1
-KEY_BIAS = "blocks.0.attention.key.bias"  # one head: as long as a key
+
+
+@dataclasses.dataclass
+class Experiment:
+    """What is trained: tokens [sample, position], labels [sample], and the sizes of the model."""
+
+    file: str
+    tokens: np.ndarray
+    labels: np.ndarray
+    epochs: int
+    model: dict[str, int]
+
+    @property
+    def path(self) -> pathlib.Path:
+        return DATA / self.file
+
+    @property
+    def loss(self) -> str:
+        several = self.model.get("n_classes", 2) > 2
+        return "sparse_categorical_crossentropy" if several else "binary_crossentropy"
+
+    def build(self) -> keras.Model:
+        model = build_model(**self.model)
+        model.compile(optimizer="adam", loss=self.loss)
+        return model
+
+
+def counts() -> tuple[np.ndarray, np.ndarray]:
+    """How often token 7 occurs: not at all, once, or more often. As `configs/keras_classes.toml`."""
+    np.random.seed(0)
+    tokens = np.random.randint(1, 11, size=(2_000, 6))
+    tokens = np.concatenate([np.zeros((len(tokens), 1), dtype=int), tokens], axis=1)
+    return tokens, np.minimum((tokens == 7).sum(axis=1), 2)
+
+
+EXPERIMENTS = [
+    Experiment("keras_reference.safetensors", *dataset(), EPOCHS, {}),
+    Experiment(
+        "keras_classes.safetensors",
+        *counts(),
+        epochs=2,
+        model={
+            "vocab_size": 11,
+            "d_model": 16,
+            "seq_len": 6,
+            "n_heads": 2,
+            "n_layers": 2,
+            "d_ff": 32,
+            "n_classes": 3,
+        },
+    ),
+]
 
 
 def gradients(model: keras.Model, tokens: np.ndarray, labels: np.ndarray) -> dict[str, np.ndarray]:
@@ -60,29 +115,26 @@ def gradients(model: keras.Model, tokens: np.ndarray, labels: np.ndarray) -> dic
     }
 
 
-def loss_is_from_logits() -> bool:
+def loss_is_from_logits(experiment: Experiment) -> bool:
     """Whether a confident wrong answer costs its logit, 40, and not -log(1e-7) = 16.1."""
-    model = build_model()
-    model.compile(optimizer="adam", loss="binary_crossentropy")
+    model = experiment.build()
     classifier = model.get_layer("classifier")
     classifier.kernel.assign(np.zeros(classifier.kernel.shape))
-    classifier.bias.assign([40.0])
+    classifier.bias.assign([*np.zeros(classifier.units - 1), 40.0])
     tokens = np.zeros((1, model.input_shape[1]), dtype=int)
-    return model.train_on_batch(tokens, np.zeros(1, dtype="float32")) == 40.0
+    return model.train_on_batch(tokens, np.zeros(1, experiment.labels.dtype)) == 40.0
 
 
-def record(seed: int) -> dict[str, np.ndarray]:
-    tokens, labels = dataset()
-    assert loss_is_from_logits()
+def record(experiment: Experiment, seed: int) -> dict[str, np.ndarray]:
+    tokens, labels = experiment.tokens, experiment.labels
+    assert loss_is_from_logits(experiment)
     keras.utils.set_random_seed(seed)
-    model = build_model()
-    model.compile(optimizer="adam", loss="binary_crossentropy")
+    model = experiment.build()
 
-    # 0 is a negative, and 10 the first positive.
-    positives, negatives = np.flatnonzero(labels == 1)[:8], np.flatnonzero(labels == 0)[:8]
-    samples = np.sort(np.concatenate([positives, negatives])).astype(np.int32)
+    first_of_each = [np.flatnonzero(labels == label)[:8] for label in np.unique(labels)]
+    samples = np.sort(np.concatenate(first_of_each)).astype(np.int32)
     generator = np.random.default_rng(seed)
-    order = np.stack([generator.permutation(SAMPLES) for _ in range(EPOCHS)])
+    order = np.stack([generator.permutation(len(tokens)) for _ in range(experiment.epochs)])
     batches = order.reshape(-1, BATCH_SIZE)
 
     recorded = {"batch_order": order.astype(np.uint16), "samples": samples}
@@ -112,14 +164,19 @@ def without_key_bias(recorded: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays with nothing in them that depends on the biases of the keys."""
     recorded = dict(recorded)
     for moment in ["initial", "final"]:
-        recorded[f"{moment}.key"] = recorded[f"{moment}.key"] - recorded.pop(f"{moment}.{KEY_BIAS}")
+        key = recorded[f"{moment}.key"]
+        names = [name for name in recorded if name.startswith(moment) and name.endswith("key.bias")]
+        biases = [recorded.pop(name) for name in sorted(names)]
+        heads, width = key.shape[-3], key.shape[-1]
+        biases = np.stack(biases).reshape(len(biases), heads, 1, width)
+        recorded[f"{moment}.key"] = key - (biases if len(names) > 1 else biases[0])
         scores = recorded[f"{moment}.attention_scores"]
         recorded[f"{moment}.attention_scores"] = scores - scores.mean(axis=-1, keepdims=True)
     return recorded
 
 
-def check(fresh: dict[str, np.ndarray]) -> bool:
-    committed = safetensors.numpy.load_file(PATH)
+def check(path: pathlib.Path, fresh: dict[str, np.ndarray]) -> bool:
+    committed = safetensors.numpy.load_file(path)
     assert set(fresh) == set(committed), set(fresh) ^ set(committed)
     fresh, committed = without_key_bias(fresh), without_key_bias(committed)
     good = True
@@ -137,33 +194,37 @@ def check(fresh: dict[str, np.ndarray]) -> bool:
     print("largest differences:")
     for name in sorted(differences, key=differences.get, reverse=True)[:8]:
         print(f"  {name:40} {differences[name]:.1e}")
-    print(f"{PATH.name}: {len(fresh)} arrays, {'all' if good else 'NOT all'} within {TOLERANCE}")
+    print(f"{path.name}: {len(fresh)} arrays, {'all' if good else 'NOT all'} within {TOLERANCE}")
     return good
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, help="default: 0, or the file's")
+    parser.add_argument("--seed", type=int, help="default: 0, or the files'")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     args = parser.parse_args()
-    seed = args.seed
-    if args.check and seed is None:
-        with safetensors.safe_open(PATH, "np") as file:
-            seed = json.loads(file.metadata()["origin"])["seed"]
-    seed = seed or 0
-    recorded = record(seed)
-    if args.check:
-        sys.exit(0 if check(recorded) else 1)
-    origin = {
-        "script": f"scripts/keras/{pathlib.Path(__file__).name}",
-        "seed": seed,
-        "keras": keras.__version__,
-        "tensorflow": tf.__version__,
-        "numpy": np.__version__,
-    }
-    # In one string: the order of several would change from run to run.
-    safetensors.numpy.save_file(recorded, PATH, {"origin": json.dumps(origin)})
-    print(f"{PATH.name}: {PATH.stat().st_size} bytes, last loss {recorded['losses'][-1]:.6f}")
+    good = True
+    for experiment in EXPERIMENTS:
+        path, seed = experiment.path, args.seed
+        if args.check and seed is None:
+            with safetensors.safe_open(path, "np") as file:
+                seed = json.loads(file.metadata()["origin"])["seed"]
+        seed = seed or 0
+        recorded = record(experiment, seed)
+        if args.check:
+            good &= check(path, recorded)
+            continue
+        origin = {
+            "script": f"scripts/keras/{pathlib.Path(__file__).name}",
+            "seed": seed,
+            "keras": keras.__version__,
+            "tensorflow": tf.__version__,
+            "numpy": np.__version__,
+        }
+        # In one string: the order of several would change from run to run.
+        safetensors.numpy.save_file(recorded, path, {"origin": json.dumps(origin)})
+        print(f"{path.name}: {path.stat().st_size} bytes, last loss {recorded['losses'][-1]:.6f}")
+    sys.exit(0 if good else 1)
 
 
 if __name__ == "__main__":

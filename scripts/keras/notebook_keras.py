@@ -1,9 +1,10 @@
-"""The notebook's model in Keras, and its parameters under Headlight's names.
+"""The notebook's model in Keras, its like with more blocks and classes, and parameters under Headlight's names.
 
     from notebook_keras import build_model, dataset, from_headlight, internals, to_headlight
 
 `to_headlight` converts from Keras, `from_headlight` to Keras; `keras_weights.py` does both for files.
-The layers and their names are the notebook's.
+The layers are the notebook's, and so are their names in its model. More blocks repeat its one; a feed-forward
+layer, a residual sum and a norm can follow attention in each; more than two classes have a softmax.
 
 Keras seeds its initialisers from Python's `random`, which the notebook leaves unseeded:
 its `tf.random.set_seed(0)` fixes only the batch order. `keras.utils.set_random_seed` fixes both.
@@ -62,17 +63,46 @@ class PositionalEmbedding(layers.Layer):
 
 
 def build_model(
-    vocab_size: int = VOCAB_SIZE, d_model: int = D_MODEL, seq_len: int = SEQ_LEN, n_heads: int = 1
+    vocab_size: int = VOCAB_SIZE,
+    d_model: int = D_MODEL,
+    seq_len: int = SEQ_LEN,
+    n_heads: int = 1,
+    n_layers: int = 1,
+    d_ff: int = 0,
+    n_classes: int = 2,
 ) -> keras.Model:
     """The notebook's model with fresh weights, not compiled."""
     inputs = layers.Input((seq_len + 1,), dtype="int32", name="tokens")
-    embedded = PositionalEmbedding(vocab_size, d_model, seq_len + 1, name="embed")(inputs)
-    attended, _ = layers.MultiHeadAttention(
-        num_heads=n_heads, key_dim=d_model // n_heads, output_shape=d_model, name="self_attn"
-    )(embedded, embedded, return_attention_scores=True)
-    normed = layers.LayerNormalization(epsilon=1e-6, name="ln")(embedded + attended)
-    outputs = layers.Dense(1, activation="sigmoid", name="classifier")(normed[:, 0, :])
+    stream = PositionalEmbedding(vocab_size, d_model, seq_len + 1, name="embed")(inputs)
+    for block in range(n_layers):
+        suffix = f"_{block}" if block else ""
+        attended, _ = layers.MultiHeadAttention(
+            num_heads=n_heads,
+            key_dim=d_model // n_heads,
+            output_shape=d_model,
+            name=f"self_attn{suffix}",
+        )(stream, stream, return_attention_scores=True)
+        stream = layers.LayerNormalization(epsilon=1e-6, name=f"ln{suffix}")(stream + attended)
+        if d_ff:
+            hidden = layers.Dense(d_ff, activation="relu", name=f"hidden{suffix}")(stream)
+            output = layers.Dense(d_model, name=f"output{suffix}")(hidden)
+            norm = layers.LayerNormalization(epsilon=1e-6, name=f"ff_ln{suffix}")
+            stream = norm(stream + output)
+    one_logit = n_classes == 2
+    outputs = layers.Dense(
+        1 if one_logit else n_classes,
+        activation="sigmoid" if one_logit else "softmax",
+        name="classifier",
+    )(stream[:, 0, :])
     return keras.Model(inputs, outputs, name="TinySelfAttention")
+
+
+class Block:
+    """The layers of a block; `hidden`, `output` and `feed_forward_norm` are None without feed-forward layer."""
+
+    def __init__(self, attention, norm, hidden=None, output=None, feed_forward_norm=None):
+        self.attention, self.norm = attention, norm
+        self.hidden, self.output, self.feed_forward_norm = hidden, output, feed_forward_norm
 
 
 class Parts:
@@ -80,10 +110,16 @@ class Parts:
 
     def __init__(self, model: keras.Model):
         self.embed = next(layer for layer in model.layers if hasattr(layer, "tok"))
-        self.attention, self.norm, self.classifier = (
-            next(layer for layer in model.layers if isinstance(layer, kind))
+        attentions, norms, denses = (
+            [layer for layer in model.layers if isinstance(layer, kind)]
             for kind in [layers.MultiHeadAttention, layers.LayerNormalization, layers.Dense]
         )
+        *denses, self.classifier = denses
+        if denses:
+            columns = [attentions, norms[::2], denses[::2], denses[1::2], norms[1::2]]
+        else:
+            columns = [attentions, norms]
+        self.blocks = [Block(*row) for row in zip(*columns, strict=True)]
 
 
 def variables(model: keras.Model) -> dict[str, keras.Variable]:
@@ -93,14 +129,24 @@ def variables(model: keras.Model) -> dict[str, keras.Variable]:
         "token_embedding": parts.embed.tok.embeddings,
         "position_embedding": parts.embed.pos.embeddings,
     }
-    for part in ["query", "key", "value", "output"]:
-        dense = getattr(parts.attention, f"{part}_dense")
-        named[f"blocks.0.attention.{part}.weight"] = dense.kernel
-        named[f"blocks.0.attention.{part}.bias"] = dense.bias
-    named["blocks.0.norm.gamma"] = parts.norm.gamma
-    named["blocks.0.norm.beta"] = parts.norm.beta
-    named["classifier.weight"] = parts.classifier.kernel
-    named["classifier.bias"] = parts.classifier.bias
+
+    def add_dense(name: str, dense: layers.Layer) -> None:
+        named[f"{name}.weight"] = dense.kernel
+        named[f"{name}.bias"] = dense.bias
+
+    def add_norm(name: str, norm: layers.LayerNormalization) -> None:
+        named[f"{name}.gamma"] = norm.gamma
+        named[f"{name}.beta"] = norm.beta
+
+    for index, block in enumerate(parts.blocks):
+        for part in ["query", "key", "value", "output"]:
+            add_dense(f"blocks.{index}.attention.{part}", getattr(block.attention, f"{part}_dense"))
+        add_norm(f"blocks.{index}.norm", block.norm)
+        if block.hidden:
+            add_dense(f"blocks.{index}.feed_forward.hidden", block.hidden)
+            add_dense(f"blocks.{index}.feed_forward.output", block.output)
+            add_norm(f"blocks.{index}.feed_forward.norm", block.feed_forward_norm)
+    add_dense("classifier", parts.classifier)
     return named
 
 
@@ -108,7 +154,7 @@ def headlight_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Keras keeps heads as an axis of their own; Headlight's matrices are [in, out]."""
     if name.endswith(("query.weight", "key.weight", "value.weight")):
         return (shape[0], shape[1] * shape[2])  # [d_model, head, d_head]
-    if name.endswith("output.weight"):
+    if name.endswith("attention.output.weight"):
         return (shape[0] * shape[1], shape[2])  # [head, d_head, d_model]
     if name.endswith(("query.bias", "key.bias", "value.bias")):
         return (shape[0] * shape[1],)  # [head, d_head]
@@ -136,40 +182,58 @@ def from_headlight(tensors: dict[str, np.ndarray], model: keras.Model) -> None:
 
 
 def internals(model: keras.Model, tokens: np.ndarray) -> dict[str, np.ndarray]:
-    """The activations of the layers, in the shapes of a dump without its layer axis.
+    """The activations of the layers, in the shapes of a dump; without the layer axis if there is one block.
 
     Weights are what `return_attention_scores=True` returns. Scores and context appear nowhere
     outside the attention layer, so they come from its own projections and einsum equations.
     """
     parts = Parts(model)
-    attention, classifier = parts.attention, parts.classifier
-    embeddings = parts.embed(tokens)
-    attended, weights = attention(embeddings, embeddings, return_attention_scores=True)
-    query = attention.query_dense(embeddings)  # [sample, position, head, d_head]
-    key = attention.key_dense(embeddings)
-    value = attention.value_dense(embeddings)
-    scaled = ops.multiply(query, attention._inverse_sqrt_key_dim)
-    scores = ops.einsum(attention._dot_product_equation, key, scaled)
-    context = ops.einsum(attention._combine_equation, weights, value)
-    residual = embeddings + attended
-    cls = parts.norm(residual)[:, 0, :]
-    logits = ops.matmul(cls, classifier.kernel) + classifier.bias
-
-    # These recomputed values must equal what the layer and the model return.
-    assert np.array_equal(attention.output_dense(context), attended)
-    assert np.array_equal(ops.softmax(scores), weights)
+    classifier = parts.classifier
+    embeddings = stream = parts.embed(tokens)
+    per_block = []
+    for block in parts.blocks:
+        attention = block.attention
+        attended, weights = attention(stream, stream, return_attention_scores=True)
+        query = attention.query_dense(stream)  # [sample, position, head, d_head]
+        key = attention.key_dense(stream)
+        value = attention.value_dense(stream)
+        scaled = ops.multiply(query, attention._inverse_sqrt_key_dim)
+        scores = ops.einsum(attention._dot_product_equation, key, scaled)
+        context = ops.einsum(attention._combine_equation, weights, value)
+        # These recomputed values must equal what the layer returns.
+        assert np.array_equal(attention.output_dense(context), attended)
+        assert np.array_equal(ops.softmax(scores), weights)
+        residual = stream + attended
+        heads_first = (0, 2, 1, 3)
+        arrays = {
+            "attention_scores": scores.numpy(),  # [sample, head, query, key]
+            "attention_weights": weights.numpy(),
+            "query": query.numpy().transpose(heads_first),  # [sample, head, position, d_head]
+            "key": key.numpy().transpose(heads_first),
+            "value": value.numpy().transpose(heads_first),
+            "context": context.numpy().transpose(heads_first),
+            "residual": residual.numpy(),  # [sample, position, d_model]
+        }
+        stream = block.norm(residual)
+        if block.hidden:
+            hidden = block.hidden(stream)
+            residual = stream + block.output(hidden)
+            arrays["feed_forward_hidden"] = hidden.numpy()
+            arrays["feed_forward_residual"] = residual.numpy()
+            stream = block.feed_forward_norm(residual)
+        per_block.append(arrays)
+    logits = ops.matmul(stream[:, 0, :], classifier.kernel) + classifier.bias
     assert np.array_equal(classifier.activation(logits), model(tokens))
 
-    heads_first = (0, 2, 1, 3)
-    return {
-        "logits": logits.numpy()[:, 0],
-        "probabilities": model(tokens).numpy()[:, 0],
-        "attention_scores": scores.numpy(),  # [sample, head, query, key]
-        "attention_weights": weights.numpy(),
-        "query": query.numpy().transpose(heads_first),  # [sample, head, position, d_head]
-        "key": key.numpy().transpose(heads_first),
-        "value": value.numpy().transpose(heads_first),
-        "context": context.numpy().transpose(heads_first),
-        "embeddings": embeddings.numpy(),  # [sample, position, d_model]
-        "residual": residual.numpy(),
+    one_logit = classifier.units == 1
+    found = {
+        "logits": logits.numpy(),
+        "probabilities": model(tokens).numpy(),
     }
+    if one_logit:
+        found = {name: values[:, 0] for name, values in found.items()}
+    found["embeddings"] = embeddings.numpy()  # [sample, position, d_model]
+    for name in per_block[0]:
+        blocks = [arrays[name] for arrays in per_block]
+        found[name] = blocks[0] if len(blocks) == 1 else np.stack(blocks, axis=1)
+    return found

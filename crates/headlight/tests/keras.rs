@@ -1,4 +1,4 @@
-//! Headlight beside Keras: `data/keras_reference.safetensors`, recorded by
+//! Headlight beside Keras: `data/keras_reference.safetensors` and `data/keras_classes.safetensors`, recorded by
 //! `scripts/keras/keras_reference.py`, repeated by the binary.
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
@@ -15,15 +15,15 @@ use serde_json::Value;
 
 const FIXTURE: &str = "data/keras_reference.safetensors";
 
-fn repeat(path: &Path, more: &[&str]) -> Vec<Value> {
-    let arguments = ["train", "configs/keras_reference.toml", "--run", text(path)];
+fn repeat(config: &str, path: &Path, more: &[&str]) -> Vec<Value> {
+    let arguments = ["train", config, "--run", text(path)];
     run(&[&arguments, more].concat()).done();
     serde_json::from_slice(&fs::read(path.join("reference.json")).unwrap()).unwrap()
 }
 
 /// The bounds are a CPU's; Mesa's software driver keeps them too.
-#[test]
-fn every_level_is_within_its_bound_on_every_engine_and_device() {
+fn is_within_its_bounds(name: &str, gradients: usize, steps: usize, samples: usize) {
+    let config = format!("configs/{name}.toml");
     let computers = [
         ("fused", "flex", true),
         ("burn", "flex", true),
@@ -34,30 +34,41 @@ fn every_level_is_within_its_bound_on_every_engine_and_device() {
         .into_iter()
         .filter(|(_, device, there)| find(device).unwrap().is_built && *there)
     {
-        let path = folder("keras").join(format!("{engine}-{device}"));
-        let comparisons = repeat(&path, &["--engine", engine, "--device", device]);
-        // Four forward quantities at two sets of weights, 14 gradients, losses, probabilities.
-        assert_eq!(comparisons.len(), 2 * 4 + 14 + 2);
+        let path = folder(name).join(format!("{engine}-{device}"));
+        let comparisons = repeat(&config, &path, &["--engine", engine, "--device", device]);
+        // Four forward quantities at two sets of weights, gradients, losses, probabilities.
+        assert_eq!(comparisons.len(), 2 * 4 + gradients + 2);
         for comparison in &comparisons {
             assert_eq!(
                 comparison["within"], true,
                 "{engine} on {device}: {comparison}"
             );
         }
-        let largest = |what: &str| {
+        let numbers = |what: &str| {
             let found = comparisons
                 .iter()
                 .find(|comparison| comparison["what"] == what);
-            found.unwrap()["largest"].as_f64().unwrap()
+            found.unwrap()["numbers"].as_u64().unwrap()
         };
-        assert!(largest("losses of 1500 steps") < 1e-4);
-        assert!(largest("final probabilities of 8000 samples") < 1e-3);
+        assert_eq!(numbers(&format!("losses of {steps} steps")), steps as u64);
+        assert!(numbers(&format!("final probabilities of {samples} samples")) > 0);
         let report = fs::read_to_string(path.join("report.md")).unwrap();
         for comparison in &comparisons {
             let what = comparison["what"].as_str().unwrap();
             assert!(report.contains(what), "{what}: {report}");
         }
     }
+}
+
+#[test]
+fn every_level_is_within_its_bound_on_every_engine_and_device() {
+    is_within_its_bounds("keras_reference", 14, 1500, 8000);
+}
+
+/// Two blocks with feed-forward layers, and three classes.
+#[test]
+fn so_are_blocks_and_classes() {
+    is_within_its_bounds("keras_classes", 36, 250, 2000);
 }
 
 type Raw = (String, Dtype, Vec<usize>, Vec<u8>);

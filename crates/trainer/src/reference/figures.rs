@@ -76,7 +76,7 @@ pub fn compare_at_end(
         engine.predict(train, samples, &mut predictions);
         ours.extend(predictions.probabilities.iter().map(|&p| p as f32));
     }
-    let what = format!("final probabilities of {} samples", ours.len());
+    let what = format!("final probabilities of {} samples", train.len());
     let theirs = &reference.probabilities;
     comparisons.push(compare("training", what, &ours, theirs, Bound::PROBABILITY));
     comparisons

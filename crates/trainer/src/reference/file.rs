@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
             losses: self.floats("losses", &[steps]),
             initial_forward: self.forward("initial", samples.len(), config),
             trained_forward: self.forward("final", samples.len(), config),
-            probabilities: self.floats("final.probabilities", &[train.len()]),
+            probabilities: self.floats("final.probabilities", &per_logit(train.len(), config)),
             samples,
         }
     }
@@ -133,17 +133,27 @@ impl<'a> Reader<'a> {
     fn forward(&mut self, prefix: &str, samples: usize, config: &ExperimentConfig) -> Forward {
         let (heads, positions) = (config.model.n_heads, config.data.seq_len + 1);
         let (d_head, d_model) = (config.model.d_head(), config.model.d_model);
-        let matrix = [samples, heads, positions, positions];
-        let vector = [samples, heads, positions, d_head];
+        // One block has no axis of its own, and neither has one logit.
+        let per_block = |rest: &[usize]| {
+            let layers = Some(config.model.n_layers).filter(|&layers| layers > 1);
+            let axes = [samples].into_iter().chain(layers);
+            axes.chain(rest.iter().copied()).collect::<Vec<_>>()
+        };
+        let matrix = per_block(&[heads, positions, positions]);
+        let vector = per_block(&[heads, positions, d_head]);
         for name in ["query", "key", "value"] {
             self.floats(&format!("{prefix}.{name}"), &vector);
         }
-        self.floats(
-            &format!("{prefix}.residual"),
-            &[samples, positions, d_model],
-        );
+        let stream = per_block(&[positions, d_model]);
+        self.floats(&format!("{prefix}.residual"), &stream);
+        if config.model.d_ff > 0 {
+            let hidden = per_block(&[positions, config.model.d_ff]);
+            self.floats(&format!("{prefix}.feed_forward_hidden"), &hidden);
+            self.floats(&format!("{prefix}.feed_forward_residual"), &stream);
+        }
+        let logits = per_logit(samples, config);
         Forward {
-            logits: self.floats(&format!("{prefix}.logits"), &[samples]),
+            logits: self.floats(&format!("{prefix}.logits"), &logits),
             scores: self.floats(&format!("{prefix}.attention_scores"), &matrix),
             weights: self.floats(&format!("{prefix}.attention_weights"), &matrix),
             context: self.floats(&format!("{prefix}.context"), &vector),
@@ -217,5 +227,13 @@ impl<'a> Reader<'a> {
             return None;
         }
         Some(tensor)
+    }
+}
+
+/// The shape of the logits of samples.
+fn per_logit(samples: usize, config: &ExperimentConfig) -> Vec<usize> {
+    match config.inputs().n_logits() {
+        1 => vec![samples],
+        several => vec![samples, several],
     }
 }
