@@ -13,7 +13,7 @@ Parameters have Headlight's names and shapes. In a file:
     final.<parameter>        after the last step
     batch_order              [epoch, sample] uint16: the samples in order
     losses                   [step] float32: each batch's loss before its own step
-    samples                  int32: the first 8 of each class
+    samples                  int32: the first of each class, 8 of two or 4 of three
     initial.<array>, final.<array>    for these samples, the arrays of a dump; without the layer axis for one block
     final.probabilities      [sample] or [sample, class] float32: of all samples
 
@@ -59,6 +59,7 @@ class Experiment:
     tokens: np.ndarray
     labels: np.ndarray
     epochs: int
+    samples_per_class: int  # whose arrays are recorded
     model: dict[str, int]
 
     @property
@@ -85,11 +86,12 @@ def counts() -> tuple[np.ndarray, np.ndarray]:
 
 
 EXPERIMENTS = [
-    Experiment("keras_reference.safetensors", *dataset(), EPOCHS, {}),
+    Experiment("keras_reference.safetensors", *dataset(), EPOCHS, samples_per_class=8, model={}),
     Experiment(
         "keras_classes.safetensors",
         *counts(),
         epochs=2,
+        samples_per_class=4,
         model={
             "vocab_size": 11,
             "d_model": 16,
@@ -131,7 +133,8 @@ def record(experiment: Experiment, seed: int) -> dict[str, np.ndarray]:
     keras.utils.set_random_seed(seed)
     model = experiment.build()
 
-    first_of_each = [np.flatnonzero(labels == label)[:8] for label in np.unique(labels)]
+    count = experiment.samples_per_class
+    first_of_each = [np.flatnonzero(labels == label)[:count] for label in np.unique(labels)]
     samples = np.sort(np.concatenate(first_of_each)).astype(np.int32)
     generator = np.random.default_rng(seed)
     order = np.stack([generator.permutation(len(tokens)) for _ in range(experiment.epochs)])
@@ -147,7 +150,8 @@ def record(experiment: Experiment, seed: int) -> dict[str, np.ndarray]:
             recorded[f"{prefix}.{name}"] = values
         for name, values in internals(model, tokens[samples]).items():
             if name != "probabilities":
-                recorded[f"{prefix}.{name}"] = values
+                # Safetensors writes an array's memory, in whatever order it is.
+                recorded[f"{prefix}.{name}"] = np.ascontiguousarray(values)
 
     record_model("initial")
     losses = []

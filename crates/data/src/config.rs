@@ -129,7 +129,9 @@ impl DatasetConfig {
         match (positive_rate, generator) {
             (Some(_), _) if n_classes > 2 => invalid(
                 "positive_rate",
-                format!("there are {n_classes} classes; the share of positives can be set for two only; remove it"),
+                format!(
+                    "there are {n_classes} classes; the share of positives can be set for two only; remove it"
+                ),
             ),
             (Some(_), Generator::Numpy) => invalid(
                 "positive_rate",

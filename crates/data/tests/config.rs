@@ -172,7 +172,11 @@ fn values_at_their_limits() {
                 "token 5 ",
             ),
             (|config| config.n_classes = 1, Some("n_classes"), "is 1;"),
-            (|config| config.n_classes = 3, Some("n_classes"), "at most 2"),
+            (
+                |config| config.n_classes = 3,
+                Some("n_classes"),
+                "at most 2",
+            ),
             (|config| count(config, 4), None, ""),
             (|config| count(config, 5), Some("n_classes"), "at most 4"),
             (|config| count(config, 257), Some("n_classes"), "to 256"),

@@ -45,7 +45,12 @@ pub fn evaluate(
             );
             let row = &predictions.attention[index * positions..(index + 1) * positions];
             let is_positive = label != 0;
-            if is_positive { &mut positive } else { &mut negative }.add(row);
+            if is_positive {
+                &mut positive
+            } else {
+                &mut negative
+            }
+            .add(row);
             let Some(rule) = rule else { continue };
             let deciding = rule.label_positions(dataset.tokens(sample as usize));
             if deciding.is_empty() {

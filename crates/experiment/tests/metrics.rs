@@ -121,10 +121,7 @@ fn losses_of_log_odds() {
     close(sigmoid(-2.0) + sigmoid(2.0), 1.0);
     for logit in [-3.0_f64, -0.5, 0.0, 0.5, 3.0] {
         close(cross_entropy(&[logit], 1), -sigmoid(logit).ln());
-        close(
-            cross_entropy(&[logit], 0),
-            -(1.0 - sigmoid(logit)).ln(),
-        );
+        close(cross_entropy(&[logit], 0), -(1.0 - sigmoid(logit)).ln());
     }
 }
 

@@ -67,7 +67,10 @@ fn dumps_and_predictions_have_a_probability_per_class() {
     }
     let predict = |tokens| run(&["predict", "--run", text(&path), "--tokens", tokens]);
     let told = predict("0,7,1,7,2,3,4").done().stdout;
-    assert!(mentions(&told, "rule: how often token 7 occurs: class 2"), "{told}");
+    assert!(
+        mentions(&told, "rule: how often token 7 occurs: class 2"),
+        "{told}"
+    );
     run(&["inspect", text(&path), "--html", text(&page)]).done();
     assert!(fs::read_to_string(&page).unwrap().contains("\"logits\":3"));
 
@@ -84,7 +87,15 @@ fn sweeps_and_their_reports_take_classes() {
     let folder = folder("classes_sweep");
     let [path, out] = ["run", "rows.jsonl"].map(|name| folder.join(name));
     train(&path, &[]).done();
-    let sweep = ["sweep", COUNT, "--seeds", "0..2", "--out", text(&out), "--set"];
+    let sweep = [
+        "sweep",
+        COUNT,
+        "--seeds",
+        "0..2",
+        "--out",
+        text(&out),
+        "--set",
+    ];
     run(&[&sweep[..], &["data.samples=1600"]].concat()).done();
     let row = &rows(&out)[0];
     let last = metrics(&path).pop().unwrap();

@@ -33,7 +33,10 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
                 .map_err(|reason| Failure::reading(path, format!("sample {sample}: {reason}")))?;
             let (label, n_classes) = (split.label(sample), config.data.n_classes);
             if usize::from(label) >= n_classes {
-                let reason = format!("sample {sample} is labelled {label}; this model has classes 0 to {}", n_classes - 1);
+                let reason = format!(
+                    "sample {sample} is labelled {label}; this model has classes 0 to {}",
+                    n_classes - 1
+                );
                 return Err(Failure::reading(path, reason));
             }
             dataset.push(tokens, label);

@@ -103,7 +103,8 @@ mod tests {
         }
         let mut train = tally.metrics().unwrap_or_else(|| unreachable!());
         train.values[Metric::Precision as usize] = None;
-        train.values[Metric::AttentionPositive as usize] = Some(f64::from_bits(0x3fb9_9999_9999_999b));
+        train.values[Metric::AttentionPositive as usize] =
+            Some(f64::from_bits(0x3fb9_9999_9999_999b));
         for held_out in [None, Some(train.clone())] {
             let line = StepMetrics {
                 epoch: 2,

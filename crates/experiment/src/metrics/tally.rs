@@ -195,13 +195,7 @@ mod tests {
     fn counts_and_ratios() {
         let mut tally = Tally::new(2);
         // Two positives, one found; three negatives, one called positive.
-        for (logit, label) in [
-            (2.0, 1),
-            (-1.0, 1),
-            (1.0, 0),
-            (-3.0, 0),
-            (-4.0, 0),
-        ] {
+        for (logit, label) in [(2.0, 1), (-1.0, 1), (1.0, 0), (-3.0, 0), (-4.0, 0)] {
             add(&mut tally, &[logit], label);
         }
         let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
@@ -214,7 +208,10 @@ mod tests {
             ),
             (Some(0.5), Some(0.5), Some(0.5))
         );
-        assert_eq!(metrics[Metric::MinPositive], Some(probabilities(&[-1.0])[0]));
+        assert_eq!(
+            metrics[Metric::MinPositive],
+            Some(probabilities(&[-1.0])[0])
+        );
         assert_eq!(metrics[Metric::MaxNegative], Some(probabilities(&[1.0])[0]));
         let by_hand = [2.0_f64, -1.0, -1.0, 3.0, 4.0].map(|z| (1.0 + (-z).exp()).ln());
         let loss = metrics[Metric::Loss].unwrap_or(f64::NAN);

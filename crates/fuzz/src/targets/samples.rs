@@ -19,7 +19,7 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
     let of = |samples: &[[u32; 4]]| {
         let mut dataset = Dataset::empty(3);
         for sample in samples {
-            dataset.push_labelled(sample, &rule);
+            dataset.push_labelled(sample, &rule, 2);
         }
         dataset
     };

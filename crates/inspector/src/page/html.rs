@@ -15,7 +15,7 @@ const STYLE: &str = include_str!("page.css");
 const BODY: &str = include_str!("body.html");
 
 /// The script's parts. Sections at the end of the page stand in this order.
-const SCRIPTS: [&str; 14] = [
+const SCRIPTS: [&str; 15] = [
     include_str!("js/data.js"),
     include_str!("js/dom.js"),
     include_str!("js/classes.js"),

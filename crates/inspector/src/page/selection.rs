@@ -65,7 +65,13 @@ fn cost(dump: &AttentionDump, steps: usize) -> usize {
 fn of_all_classes(labels: &[f32], count: usize) -> Vec<usize> {
     let mut classes: Vec<Vec<usize>> = Vec::new();
     let mut order: Vec<usize> = (0..labels.len()).collect();
-    let class = |row: usize| if labels[row].is_nan() { -1.0 } else { labels[row] };
+    let class = |row: usize| {
+        if labels[row].is_nan() {
+            -1.0
+        } else {
+            labels[row]
+        }
+    };
     order.sort_by(|&one, &other| class(other).total_cmp(&class(one)).then(one.cmp(&other)));
     for row in order {
         match classes.last_mut() {

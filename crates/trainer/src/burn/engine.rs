@@ -72,7 +72,9 @@ impl Engine for BurnEngine<'_> {
             .valid()
             .forward(token_tensor(&batch, &self.device));
         let [_, n_logits] = output.logits.dims();
-        predictions.logits.extend(output.logits.into_data().iter::<f64>());
+        predictions
+            .logits
+            .extend(output.logits.into_data().iter::<f64>());
         for (logits, &label) in predictions.logits.chunks(n_logits).zip(&batch.labels) {
             predictions.probabilities.extend(probabilities(logits));
             predictions.losses.push(cross_entropy(logits, label));
