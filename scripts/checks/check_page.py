@@ -314,10 +314,9 @@ def check_long(page, program, folder):
     check("axe, large map", not found, json.dumps(found, indent=1) if found else "")
 
 
-def check_parity(page, program, folder):
+def check_parity(page, program, run):
     """A run beside a recorded one shows how far it is from it."""
-    run = folder / "parity"
-    train = ["train", "configs/keras_reference.toml", "--run", run]
+    train = ["train", f"configs/{run.name}.toml", "--run", run]
     subprocess.run([program, *train], check=True, capture_output=True, cwd=ROOT)
     page.url = (run / "inspector.html").resolve().as_uri()
     page.open()
@@ -327,6 +326,39 @@ def check_parity(page, program, folder):
     check("all within", "BEYOND" not in text and "within" in text)
     log = page.driver.get_log("browser")
     check("console is empty with parity", not log, log)
+
+
+def check_classes(page, run):
+    """Three classes: names, filters, outcomes, the decision, curves."""
+    dump = npz_dumps(run)[250]
+    numbers = json.loads(bytes(dump["meta.json"]))["samples"]
+    labels, probabilities = dump["labels"].astype(int), dump["probabilities"]
+    page.url = (run / "inspector.html").resolve().as_uri()
+    row = list(labels).index(2)
+    page.open(f"#sample={numbers[row]}")
+    own = probabilities[row, 2]
+    check("class of a sample", f"(class 2), probability of its class {own:.4f}" in page.find("#what").text, page.find("#what").text)
+    cells = page.all_text("#stage-decision tbody td")
+    lines = [cells[start : start + 4] for start in range(0, len(cells), 4)]
+    same("logits of the classes", lines[0][1:], dump["logits"][row])
+    same("softmax of the logits", lines[1][1:], probabilities[row])
+    same("probabilities of the classes", lines[2][1:], probabilities[row])
+    chosen = probabilities[row].argmax()
+    check("decision among classes", lines[3][1] == f"class {chosen}", lines[3])
+    check("outcome", lines[5][1] == ("right" if chosen == 2 else "wrong"), lines[5])
+    Select(page.find("#class")).select_by_visible_text("class 1")
+    listed = page.js("return [...document.querySelectorAll('#list [data-sample]')].map((b) => b.dataset.sample)")
+    expected = {str(number) for number, label in zip(numbers, labels) if label == 1}
+    check("filter by class", {name for name in listed if name.isdigit()} == expected, listed)
+    page.open("#sample=class+1&step=250")
+    mean = dump["attention_weights"].astype(float)[labels == 1].mean(axis=0)[1, 0]
+    check("mean over a class", numpy.abs(page.grid() - mean).max() < 1.01e-4)
+    lines = page.js("return [...document.querySelectorAll('#charts .line.several')].map((l) => getComputedStyle(l).stroke)")
+    check("classes have colours of their own", len(set(lines)) == 2, lines)
+    log = page.driver.get_log("browser")
+    check("console is empty with classes", not log, log)
+    found = page.violations("light") + page.violations("dark")
+    check("axe, classes", not found, json.dumps(found, indent=1) if found else "")
 
 
 HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=alert(1)>"
@@ -393,7 +425,9 @@ def main():
                 check(f"axe, {scheme}", not found, json.dumps(found, indent=1) if found else "")
             check_hostile(page, program, max((run / "attention").glob("*.npz")), folder)
             check_long(page, program, folder)
-            check_parity(page, program, folder)
+            for name in ["keras_reference", "keras_classes"]:
+                check_parity(page, program, folder / name)
+            check_classes(page, folder / "keras_classes")
             check_runs(page, program, run, folder)
         finally:
             page.driver.quit()

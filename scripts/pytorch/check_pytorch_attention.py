@@ -1,5 +1,6 @@
 """Checks attention with all its switches against PyTorch: several blocks and heads, feed-forward
-layers, causal and other masks, padding, other scales and projections, [CLS] first or last.
+layers, causal and other masks, padding, other scales and projections, [CLS] first or last, two and
+more classes.
 
     python scripts/pytorch/check_pytorch_attention.py --headlight target/release/headlight
     python scripts/pytorch/check_pytorch_attention.py --headlight target/release/headlight --shapes 200 --seed 1
@@ -35,6 +36,7 @@ ARRAYS = [
     "feed_forward_hidden",
     "feed_forward_residual",
     "logits",
+    "probabilities",
     "encoder_layer",
 ]
 
@@ -66,6 +68,7 @@ def random_case(generator: np.random.Generator) -> dict:
         "projections": str(generator.choice(["separate", "shared", "none"])),
         "scale": [True, False, 0.3][int(generator.integers(3))],
         "temperature": float(generator.choice([1.0, 0.5, 3.0])),
+        "n_classes": int(generator.integers(2, min(positions, 10) + 1)),
     }
 
 
@@ -99,7 +102,8 @@ def random_weights(case: dict, generator: np.random.Generator) -> dict[str, np.n
             parts[f"{block}.feed_forward.hidden"] = linear(generator, d_model, d_ff)
             parts[f"{block}.feed_forward.output"] = linear(generator, d_ff, d_model)
             parts[f"{block}.feed_forward.norm"] = norm(generator, d_model)
-    parts["classifier"] = linear(generator, d_model, 1)
+    logits = 1 if case["n_classes"] == 2 else case["n_classes"]
+    parts["classifier"] = linear(generator, d_model, logits)
     weights = {
         f"{part}.{name}": value for part, pair in parts.items() for name, value in pair.items()
     }
@@ -220,7 +224,12 @@ def expected(case: dict, weights: dict[str, np.ndarray], tokens: np.ndarray, pad
         stream[:, case["cls"]], tensors["classifier.weight"].T, tensors["classifier.bias"]
     )
     arrays = {name: torch.stack(layers, 1).numpy() for name, layers in found.items() if layers}
-    arrays["logits"] = classifier[:, 0].numpy()
+    if case["n_classes"] == 2:
+        arrays["logits"] = classifier[:, 0].numpy()
+        arrays["probabilities"] = torch.sigmoid(classifier)[:, 0].numpy()
+    else:
+        arrays["logits"] = classifier.numpy()
+        arrays["probabilities"] = F.softmax(classifier, dim=-1).numpy()
     arrays["attention_mask"] = allowed.expand(len(tokens), 1, positions, positions)[:, 0].numpy()
     return arrays
 
@@ -232,7 +241,8 @@ def settings(case: dict, padding: int) -> dict[str, object]:
         "data.vocab_size": case["vocab_size"],
         "data.seq_len": case["positions"] - 1,
         "data.cls": '"last"' if case["cls"] else '"first"',
-        "data.rule": '{ kind = "token-anywhere", token = 1 }',  # fits every shape
+        "data.rule": '{ kind = "count", token = 1 }',  # fits every shape
+        "data.n_classes": case["n_classes"],
         "model.d_model": case["d_model"],
         "model.n_heads": case["n_heads"],
         "model.n_layers": case["n_layers"],
@@ -295,7 +305,7 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float64)  # so that only Headlight rounds
     largest = dict.fromkeys(ARRAYS, 0.0)
-    counts = {"masked": 0, "padded": 0, "several blocks": 0, "feed-forward": 0}
+    counts = {"masked": 0, "padded": 0, "several blocks": 0, "feed-forward": 0, "classes": 0}
     for _ in range(args.shapes):
         case = random_case(generator)
         with tempfile.TemporaryDirectory() as folder:
@@ -306,6 +316,7 @@ def main() -> None:
         counts["padded"] += case["padded"]
         counts["several blocks"] += case["n_layers"] > 1
         counts["feed-forward"] += case["d_ff"] > 0
+        counts["classes"] += case["n_classes"] > 2
     which = ", ".join(f"{count} {name}" for name, count in counts.items())
     print(f"largest differences over {args.shapes} shapes ({which}), PyTorch {torch.__version__}:")
     for name, difference in largest.items():

@@ -32,7 +32,7 @@ fn cls_is_at_either_end() {
     dataset.push(&[1, 2, 0], 1);
     assert_eq!(dataset.tokens(0), [1, 2, 0]);
     for wrong in [&[1, 2, 3][..], &[0, 1], &[0, 1, 2, 3]] {
-        let pushed = std::panic::catch_unwind(|| Dataset::empty(2).push(wrong, true));
+        let pushed = std::panic::catch_unwind(|| Dataset::empty(2).push(wrong, 1));
         assert!(pushed.is_err(), "{wrong:?}");
     }
 }

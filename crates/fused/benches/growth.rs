@@ -1,7 +1,9 @@
 //! What a step costs at the notebook's size, and how that grows with each of its sizes.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use std::time::Duration;
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use headlight_fused::{Adam, Architecture, Instructions, Model, Predictions, Samples};
 
 fn notebook() -> Architecture {
@@ -91,55 +93,58 @@ fn step(criterion: &mut Criterion) {
     });
 }
 
+/// `configs/equal_positions.toml`.
+fn two_blocks() -> Architecture {
+    Architecture {
+        vocab_size: 11,
+        d_model: 16,
+        n_heads: 2,
+        n_layers: 2,
+        ..notebook()
+    }
+}
+
+/// Steps with one size after the other doubled, of a model that the one-block step computes, and of one that pieces
+/// compute.
 fn growth(criterion: &mut Criterion) {
-    let mut sweep = |name: &str, values: &[usize], of: &dyn Fn(usize) -> (Architecture, usize)| {
-        let mut group = criterion.benchmark_group(format!("fused step by {name}"));
+    let mut sweep = |base: &str,
+                     of: fn() -> Architecture,
+                     name: &str,
+                     values: &[usize],
+                     set: fn(&mut Architecture, usize)| {
+        let mut group = criterion.benchmark_group(format!("{base} by {name}"));
+        group.sample_size(20);
+        group.warm_up_time(Duration::from_millis(300));
+        group.measurement_time(Duration::from_secs(1));
         for &value in values {
-            let (shape, batch) = of(value);
+            let mut shape = of();
+            set(&mut shape, value);
+            let batch = if name == "batch" { value } else { BATCH };
             let mut problem = Problem::new(shape);
-            group.throughput(Throughput::Elements(value as u64));
             group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
                 problem.steps(batch, bencher);
             });
         }
     };
-    sweep("d_model", &[4, 8, 16, 32, 64], &|d_model| {
-        (
-            Architecture {
-                d_model,
-                ..notebook()
-            },
-            BATCH,
-        )
-    });
-    sweep("positions", &[7, 14, 28, 56, 112], &|positions| {
-        (
-            Architecture {
-                positions,
-                ..notebook()
-            },
-            BATCH,
-        )
-    });
-    sweep("batch", &[8, 16, 32, 64, 128], &|batch| (notebook(), batch));
-    sweep("vocabulary", &[51, 102, 204, 408, 816], &|vocab_size| {
-        (
-            Architecture {
-                vocab_size,
-                ..notebook()
-            },
-            BATCH,
-        )
-    });
-    sweep("heads", &[1, 2, 4, 8], &|n_heads| {
-        (
-            Architecture {
-                n_heads,
-                ..notebook()
-            },
-            BATCH,
-        )
-    });
+    let bases: [(&str, fn() -> Architecture); 2] =
+        [("one block", notebook), ("two blocks", two_blocks)];
+    for (base, of) in bases {
+        sweep(base, of, "d_model", &[4, 8, 16, 32, 64, 128], |shape, d_model| {
+            shape.d_model = d_model;
+        });
+        sweep(base, of, "positions", &[7, 14, 28, 56, 112], |shape, positions| {
+            shape.positions = positions;
+        });
+        sweep(base, of, "batch", &[8, 16, 32, 64, 128], |_, _| {});
+        sweep(base, of, "vocabulary", &[51, 102, 204, 408, 816], |shape, vocabulary| {
+            shape.vocab_size = vocabulary;
+        });
+        sweep(base, of, "heads", &[1, 2, 4], |shape, heads| shape.n_heads = heads);
+    }
+    let (base, of) = bases[1];
+    sweep(base, of, "blocks", &[1, 2, 4, 8], |shape, blocks| shape.n_layers = blocks);
+    sweep(base, of, "d_ff", &[16, 32, 64, 128, 256], |shape, d_ff| shape.d_ff = d_ff);
+    sweep(base, of, "classes", &[2, 4, 8, 16], |shape, classes| shape.n_classes = classes);
 }
 
 criterion_group!(benches, step, growth);

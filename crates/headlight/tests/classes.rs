@@ -17,7 +17,7 @@ const COUNT: &str = "configs/count.toml";
 
 fn train(path: &Path, more: &[&str]) -> Finished {
     let command = ["train", COUNT, "--run", text(path), "--set"];
-    run(&[&command, &["data.samples=1600"], more].concat())
+    run(&[&command[..], &["data.samples=1600"], more].concat())
 }
 
 /// Both engines, which end within rounding of each other.
@@ -118,7 +118,7 @@ fn files_have_labels_of_all_classes() {
     fs::write(&config, toml).unwrap();
     let train = |more: &[&str]| {
         let command = ["train", text(&config), "--run", text(&path), "--set", &file];
-        run(&[&command, more].concat())
+        run(&[&command[..], more].concat())
     };
     refused(&train(&[]), &["data.csv", "data.n_classes", "3"]);
     assert!(!path.exists());

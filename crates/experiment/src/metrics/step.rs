@@ -93,13 +93,16 @@ fn read(line: &Value, prefix: &str) -> Option<EvalMetrics> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::Tally;
+    use crate::metrics::{Tally, cross_entropy, probabilities};
 
     #[test]
     fn lines_are_read_back_bit_for_bit() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::new(4);
         for index in 1..40_i32 {
-            add(&mut tally, f64::from(index).sin() * 3.7, index % 3 == 0);
+            let logits = [1, 2, 3, 4].map(|class| f64::from(index * class).sin() * 3.7);
+            let label = (index % 3) as u8;
+            let loss = cross_entropy(&logits, label);
+            tally.add(&logits, &probabilities(&logits), loss, label);
         }
         let mut train = tally.metrics().unwrap_or_else(|| unreachable!());
         train.values[Metric::Precision as usize] = None;
