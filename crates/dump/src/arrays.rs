@@ -156,7 +156,7 @@ impl ArraySpec {
     /// Its axes in a dump with these extents.
     pub(crate) fn axes(&self, dims: Dims) -> impl Iterator<Item = &'static str> {
         let axes = self.axes.iter().copied();
-        axes.filter(move |&axis| axis != "class" || dims.logits > 1)
+        axes.filter(move |&axis| axis != "class" || dims.logits != 1)
     }
 
     /// Its shape in a dump with these extents.

@@ -20,7 +20,7 @@
 //! for batch in experiment.batches(1).iter() {
 //!     engine.step(&experiment.splits.train, batch);
 //! }
-//! assert!(evaluate(&mut engine, &experiment.splits.train, None).is_some());
+//! assert!(evaluate(&mut engine, &experiment.splits.train, 2, None).is_some());
 //! # Ok::<(), String>(())
 //! ```
 

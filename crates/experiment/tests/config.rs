@@ -282,7 +282,7 @@ fn a_step_has_a_largest_size() {
         let mut train = Dataset::empty(1023);
         let mut tokens = vec![1; 1024];
         tokens[0] = 0;
-        (0..count).for_each(|_| train.push(&tokens, false));
+        (0..count).for_each(|_| train.push(&tokens, 0));
         let held_out = Dataset::empty(1023);
         Arc::new(Splits { train, held_out })
     };

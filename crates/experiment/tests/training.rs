@@ -201,7 +201,7 @@ fn an_evaluation_covers_every_sample_and_position() {
     };
     let rule = parse(&[]).unwrap().data.rule;
     let split = dataset(&labels);
-    let found = evaluate(&mut engine, &split, rule.as_ref()).unwrap();
+    let found = evaluate(&mut engine, &split, 2, rule.as_ref()).unwrap();
     let metric = |metric: Metric| found.metrics[metric].unwrap();
     assert_eq!(metric(Metric::Loss), 2.0);
     assert_eq!(metric(Metric::Accuracy), 0.6);
@@ -223,12 +223,12 @@ fn an_evaluation_covers_every_sample_and_position() {
     assert_eq!(metric(Metric::UniformPositive), 0.25);
     assert_eq!(metric(Metric::UniformNegative), 0.25);
 
-    let without_rule = evaluate(&mut engine, &split, None).unwrap();
+    let without_rule = evaluate(&mut engine, &split, 2, None).unwrap();
     assert_eq!(without_rule.metrics[Metric::AttentionPositive], None);
     assert!(without_rule.attention_positive.is_some());
-    let negatives = evaluate(&mut engine, &dataset(&[false; 4]), None).unwrap();
+    let negatives = evaluate(&mut engine, &dataset(&[false; 4]), 2, None).unwrap();
     assert_eq!(negatives.attention_positive, None);
-    assert!(evaluate(&mut engine, &dataset(&[]), None).is_none());
+    assert!(evaluate(&mut engine, &dataset(&[]), 2, None).is_none());
 }
 
 #[test]

@@ -222,25 +222,3 @@ fn invalid_switches_are_refused() {
     let train = ["train", text(&config), "--run", text(&path)];
     refuses(&folder, &train, &["data.csv", "data.cls", "\"last\""]);
 }
-
-#[test]
-fn the_fused_engine_names_the_key_that_it_does_not_support() {
-    for (set, parts) in [
-        ("model.n_layers=2", &["model.n_layers", "2"][..]),
-        ("model.d_ff=8", &["model.d_ff", "8"]),
-        ("model.positions=false", &["model.positions", "false"]),
-        (
-            "model.attention.projections=shared",
-            &["model.attention.projections"],
-        ),
-        ("model.attention.mask=causal", &["model.attention.mask"]),
-        (
-            "model.attention.padding_token=3",
-            &["model.attention.padding_token"],
-        ),
-        ("data.cls=last", &["data.cls", "last"]),
-    ] {
-        let train = ["train", "configs/quick.toml", "--engine", "fused", "--set"];
-        refused(&run(&[&train[..], &[set]].concat()), parts);
-    }
-}

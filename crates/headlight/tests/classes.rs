@@ -20,18 +20,18 @@ fn train(path: &Path, more: &[&str]) -> Finished {
     run(&[&command[..], &["data.samples=1600"], more].concat())
 }
 
-/// Both engines, which end within rounding of each other.
+/// Both engines. Their rounding errors grow exponentially in later epochs of this config.
 #[test]
 fn a_run_of_three_classes_has_metrics_of_each() {
     let folder = folder("classes");
     let ended = ["fused", "burn"].map(|engine| {
         let path = folder.join(engine);
-        train(&path, &["--engine", engine]).done();
+        train(&path, &["--engine", engine, "--set", "training.epochs=1"]).done();
         metrics(&path).pop().unwrap()
     });
     let [last, on_burn] = &ended;
     let loss = |line: &Value| line["loss"].as_f64().unwrap();
-    assert!((loss(last) - loss(on_burn)).abs() < 1e-3 * loss(on_burn));
+    assert!((loss(last) - loss(on_burn)).abs() < 1e-5 * loss(on_burn));
     for classes in ["classes", "held_out_classes"] {
         let classes = last[classes].as_array().unwrap();
         assert_eq!(classes.len(), 3);
@@ -65,7 +65,7 @@ fn dumps_and_predictions_have_a_probability_per_class() {
         let found = dump.tokens(sample).iter().filter(|&&token| token == 7);
         assert!((dump.labels[sample] - found.count().min(2) as f32).abs() < 1e-6);
     }
-    let predict = |tokens| run(&["predict", "--run", text(&path), "--tokens", tokens]);
+    let predict = |tokens| run(&["predict", text(&path), "--tokens", tokens]);
     let told = predict("0,7,1,7,2,3,4").done().stdout;
     assert!(
         mentions(&told, "rule: how often token 7 occurs: class 2"),
@@ -123,7 +123,12 @@ fn files_have_labels_of_all_classes() {
     refused(&train(&[]), &["data.csv", "data.n_classes", "3"]);
     assert!(!path.exists());
     train(&["--set", "data.n_classes=3"]).done();
-    assert_eq!(metrics(&path).pop().unwrap()["classes"][2]["samples"], 1069);
+    let rows = fs::read_to_string(&data).unwrap();
+    let most = rows.lines().filter(|line| line.starts_with("train,2,"));
+    assert_eq!(
+        metrics(&path).pop().unwrap()["classes"][2]["samples"],
+        most.count()
+    );
 }
 
 #[test]

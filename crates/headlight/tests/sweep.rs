@@ -229,7 +229,7 @@ fn contradictory_sweeps_are_refused() {
     let out = folder.join("rows.jsonl");
     sweep(&out, "0..3", &[]).done();
     let before = contents(&folder);
-    let cases: [(&str, &[&str], &[&str]); 11] = [
+    let cases: [(&str, &[&str], &[&str]); 10] = [
         ("3", &[], &["--seeds", "'3'", "A..B"]),
         ("3..3", &[], &["--seeds", "3..3"]),
         ("0..3", &["--shard", "0/4"], &["--shard", "0/4", "1"]),
@@ -248,11 +248,6 @@ fn contradictory_sweeps_are_refused() {
             "0..3",
             &["--grid", "model.d_model=4", "--grid", "model.d_model=8"],
             &["--grid", "model.d_model"],
-        ),
-        (
-            "0..3",
-            &["--engine", "fused", "--set", "model.n_layers=2"],
-            &["`fused`", "model.n_layers", "2"],
         ),
         (
             "0..3",

@@ -56,12 +56,15 @@ impl Page {
         };
         if let Some((first, other)) = self.first() {
             let shape = |dims: headlight_dump::Dims| {
+                let classes = match dims.logits {
+                    1 => String::new(),
+                    several => format!(", with {several} classes"),
+                };
                 format!(
-                    "{} of {} over {}, {}",
+                    "{} of {} over {}{classes}",
                     counted(dims.layers, "block"),
                     counted(dims.heads, "head"),
-                    counted(dims.positions, "position"),
-                    counted(dims.logits, "logit")
+                    counted(dims.positions, "position")
                 )
             };
             let (has, had) = (shape(dump.dims), shape(other.dims));

@@ -30,6 +30,11 @@ pub(super) struct Bound {
 
 impl Bound {
     pub(super) const WEIGHTS: Self = Self::absolute(1e-6, "1e-6");
+    pub(super) const CONTEXT: Self = Self {
+        absolute: 1e-6,
+        relative: 1e-6,
+        words: "1e-6, or 1e-6 of the value",
+    };
     pub(super) const SCORES: Self = Self::absolute(2e-6, "2e-6");
     pub(super) const LOGITS: Self = Self::absolute(5e-6, "5e-6");
     pub(super) const LOSS: Self = Self::absolute(1e-4, "1e-4");

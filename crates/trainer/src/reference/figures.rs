@@ -41,7 +41,7 @@ pub fn compare_at_start(
             &recorded.weights,
             Bound::WEIGHTS,
         );
-        forward("context", &ours.context, &recorded.context, Bound::WEIGHTS);
+        forward("context", &ours.context, &recorded.context, Bound::CONTEXT);
         forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS);
     }
     let order = &reference.order[0];

@@ -58,7 +58,7 @@ const styleOf = (name) => CLASSES > 2
   : { style: name };
 
 function coloured(element, colour) {
-  if (colour) element.style.setProperty("--own", colour);
+  if (colour) element.style[element.matches(".dot") ? "fill" : "stroke"] = colour;
   return element;
 }
 
