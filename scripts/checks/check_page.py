@@ -339,13 +339,13 @@ def check_classes(page, run):
     own = probabilities[row, 2]
     check("class of a sample", f"(class 2), probability of its class {own:.4f}" in page.find("#what").text, page.find("#what").text)
     cells = page.all_text("#stage-decision tbody td")
-    lines = [cells[start : start + 4] for start in range(0, len(cells), 4)]
-    same("logits of the classes", lines[0][1:], dump["logits"][row])
-    same("softmax of the logits", lines[1][1:], probabilities[row])
-    same("probabilities of the classes", lines[2][1:], probabilities[row])
+    lines = [cells[start : start + 3] for start in range(0, len(cells), 3)]
+    same("logits of the classes", lines[0], dump["logits"][row])
+    same("softmax of the logits", lines[1], probabilities[row])
+    same("probabilities of the classes", lines[2], probabilities[row])
     chosen = probabilities[row].argmax()
-    check("decision among classes", lines[3][1] == f"class {chosen}", lines[3])
-    check("outcome", lines[5][1] == ("right" if chosen == 2 else "wrong"), lines[5])
+    check("decision among classes", lines[3][0] == f"class {chosen}", lines[3])
+    check("outcome", lines[5][0] == ("right" if chosen == 2 else "wrong"), lines[5])
     Select(page.find("#class")).select_by_visible_text("class 1")
     listed = page.js("return [...document.querySelectorAll('#list [data-sample]')].map((b) => b.dataset.sample)")
     expected = {str(number) for number, label in zip(numbers, labels) if label == 1}

@@ -106,13 +106,13 @@ impl Dataset {
         counts
     }
 
-    /// Indices of the positive samples.
-    pub fn positives(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&sample| self.labels[sample] != 0)
+    /// Indices of the samples of a class.
+    pub fn of_class(&self, class: u8) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).filter(move |&sample| self.labels[sample] == class)
     }
 
-    /// Indices of the negative samples.
-    pub fn negatives(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&sample| self.labels[sample] == 0)
+    /// Indices of the positive samples: those of every class but 0.
+    pub fn positives(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).filter(|&sample| self.labels[sample] != 0)
     }
 }

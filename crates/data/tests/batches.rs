@@ -22,7 +22,7 @@ fn a_dataset_gives_back_its_samples() {
     assert_eq!(dataset.labels(), [1, 0, 1, 0]);
     assert_eq!((dataset.label(0), dataset.label(1)), (1, 0));
     assert_eq!(dataset.positives().collect::<Vec<_>>(), [0, 2]);
-    assert_eq!(dataset.negatives().collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(dataset.of_class(0).collect::<Vec<_>>(), [1, 3]);
     assert!(!dataset.is_empty() && Dataset::empty(2).is_empty());
 }
 

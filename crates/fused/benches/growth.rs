@@ -30,7 +30,7 @@ struct Problem {
 }
 
 impl Problem {
-    fn new(shape: Architecture) -> Self {
+    fn new(shape: &Architecture) -> Self {
         let weights: Vec<f32> = (0..shape.parameter_count())
             .map(|i| spread(i) - 0.5)
             .collect();
@@ -39,7 +39,7 @@ impl Problem {
             _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
         };
         Self {
-            model: Model::new(shape, Adam::default(), &weights).unwrap(),
+            model: Model::new(shape.clone(), Adam::default(), &weights).unwrap(),
             tokens: (0..SAMPLES * shape.positions).map(token).collect(),
             labels: (0..SAMPLES)
                 .map(|i| u8::from(spread(3 * i) < 0.02))
@@ -67,7 +67,7 @@ impl Problem {
 fn step(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("fused");
     for instructions in Instructions::ALL.into_iter().filter(|set| set.available()) {
-        let mut problem = Problem::new(notebook());
+        let mut problem = Problem::new(&notebook());
         problem.model = problem.model.with_instructions(instructions);
         group.bench_function(
             BenchmarkId::new("step", format!("{instructions:?}")),
@@ -76,21 +76,23 @@ fn step(criterion: &mut Criterion) {
             },
         );
     }
-    let mut problem = Problem::new(notebook());
-    let mut predictions = Predictions::default();
-    group.bench_function("evaluation of 8,000 samples", |bencher| {
-        let Problem {
-            model,
-            tokens,
-            labels,
-            order,
-        } = &mut problem;
-        bencher.iter(|| {
-            for chosen in order.chunks(512) {
-                model.predict(Samples { tokens, labels }, chosen, &mut predictions);
-            }
+    for (name, shape) in [("one block", notebook()), ("two blocks", two_blocks())] {
+        let mut problem = Problem::new(&shape);
+        let mut predictions = Predictions::default();
+        group.bench_function(format!("{name}, evaluation of 8,000 samples"), |bencher| {
+            let Problem {
+                model,
+                tokens,
+                labels,
+                order,
+            } = &mut problem;
+            bencher.iter(|| {
+                for chosen in order.chunks(512) {
+                    model.predict(Samples { tokens, labels }, chosen, &mut predictions);
+                }
+            });
         });
-    });
+    }
 }
 
 /// `configs/equal_positions.toml`.
@@ -120,7 +122,7 @@ fn growth(criterion: &mut Criterion) {
             let mut shape = of();
             set(&mut shape, value);
             let batch = if name == "batch" { value } else { BATCH };
-            let mut problem = Problem::new(shape);
+            let mut problem = Problem::new(&shape);
             group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
                 problem.steps(batch, bencher);
             });

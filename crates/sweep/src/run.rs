@@ -89,7 +89,7 @@ struct Learning<'a> {
 
 impl<'a> Learning<'a> {
     fn new(held_out: &'a Dataset, n_classes: usize) -> Self {
-        let all = held_out.positives().chain(held_out.negatives());
+        let all = held_out.positives().chain(held_out.of_class(0));
         Self {
             held_out,
             all_found: held_out

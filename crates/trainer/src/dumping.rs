@@ -49,9 +49,16 @@ pub struct Model<'a> {
 
 /// The training samples that a config dumps: the given ones and the first of each class, in order.
 pub fn samples_to_dump(config: &DumpConfig, train: &Dataset) -> Vec<usize> {
+    let last = train.labels().iter().copied().max().unwrap_or(0);
     let mut indices = config.samples.clone();
-    indices.extend(train.positives().take(config.positives));
-    indices.extend(train.negatives().take(config.negatives));
+    for class in 0..=last {
+        let count = if class == 0 {
+            config.negatives
+        } else {
+            config.positives
+        };
+        indices.extend(train.of_class(class).take(count));
+    }
     indices.sort_unstable();
     indices.dedup();
     indices

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct DumpConfig {
     /// Training samples by index.
     pub samples: Vec<usize>,
-    /// How many positive training samples to add, starting from the first.
+    /// How many training samples of each class but 0 to add, starting from the first.
     pub positives: usize,
-    /// How many negative training samples to add, starting from the first.
+    /// How many of class 0 to add.
     pub negatives: usize,
     /// Epochs between dumps; 0 disables them.
     pub every_epochs: usize,
