@@ -106,30 +106,29 @@ fn two_blocks() -> Architecture {
     }
 }
 
+/// The architecture whose sizes change.
+type Base = fn() -> Architecture;
+
 /// Steps with one size after the other doubled, of a model that the one-block step computes, and of one that pieces
 /// compute.
 fn growth(criterion: &mut Criterion) {
-    let mut sweep = |base: &str,
-                     of: fn() -> Architecture,
-                     name: &str,
-                     values: &[usize],
-                     set: fn(&mut Architecture, usize)| {
-        let mut group = criterion.benchmark_group(format!("{base} by {name}"));
-        group.sample_size(20);
-        group.warm_up_time(Duration::from_millis(300));
-        group.measurement_time(Duration::from_secs(1));
-        for &value in values {
-            let mut shape = of();
-            set(&mut shape, value);
-            let batch = if name == "batch" { value } else { BATCH };
-            let mut problem = Problem::new(&shape);
-            group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
-                problem.steps(batch, bencher);
-            });
-        }
-    };
-    let bases: [(&str, fn() -> Architecture); 2] =
-        [("one block", notebook), ("two blocks", two_blocks)];
+    let mut sweep =
+        |base: &str, of: Base, name: &str, values: &[usize], set: fn(&mut Architecture, usize)| {
+            let mut group = criterion.benchmark_group(format!("{base} by {name}"));
+            group.sample_size(20);
+            group.warm_up_time(Duration::from_millis(300));
+            group.measurement_time(Duration::from_secs(1));
+            for &value in values {
+                let mut shape = of();
+                set(&mut shape, value);
+                let batch = if name == "batch" { value } else { BATCH };
+                let mut problem = Problem::new(&shape);
+                group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
+                    problem.steps(batch, bencher);
+                });
+            }
+        };
+    let bases: [(_, Base); 2] = [("one block", notebook), ("two blocks", two_blocks)];
     for (base, of) in bases {
         sweep(
             base,
@@ -160,18 +159,18 @@ fn growth(criterion: &mut Criterion) {
             },
         );
         sweep(base, of, "heads", &[1, 2, 4], |shape, heads| {
-            shape.n_heads = heads
+            shape.n_heads = heads;
         });
     }
     let (base, of) = bases[1];
     sweep(base, of, "blocks", &[1, 2, 4, 8], |shape, blocks| {
-        shape.n_layers = blocks
+        shape.n_layers = blocks;
     });
     sweep(base, of, "d_ff", &[16, 32, 64, 128, 256], |shape, d_ff| {
-        shape.d_ff = d_ff
+        shape.d_ff = d_ff;
     });
     sweep(base, of, "classes", &[2, 4, 8, 16], |shape, classes| {
-        shape.n_classes = classes
+        shape.n_classes = classes;
     });
 }
 

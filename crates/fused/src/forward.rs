@@ -361,7 +361,7 @@ impl Recorder<'_> {
             Site::Residual(layer) => rows(&mut forward.residual, layer, a.d_model),
             Site::Hidden(layer) => rows(&mut forward.hidden, layer, a.d_ff),
             Site::FeedForwardResidual(layer) => {
-                rows(&mut forward.feed_forward_residual, layer, a.d_model)
+                rows(&mut forward.feed_forward_residual, layer, a.d_model);
             }
             Site::Output(layer) => rows(&mut forward.output, layer, a.d_model),
         }

@@ -120,10 +120,11 @@ pub(crate) fn log_1p(x: f32) -> f32 {
 
 /// The natural logarithm of a number from 1 on, to about one unit in the last place.
 #[inline(always)]
+#[allow(clippy::excessive_precision)] // The digits of Cephes's constants.
 pub(crate) fn log(x: f32) -> f32 {
     // x = m 2^n with m in [1, 2)
     let bits = x.to_bits();
-    let n = ((bits >> 23) as i32 - 127) as f32;
+    let n = ((bits >> 23).cast_signed() - 127) as f32;
     let m = f32::from_bits(bits & 0x7f_ffff | 0x3f80_0000);
     (log_1p(m - 1.0) + n * -2.121_944_4e-4) + n * 0.693_359_375
 }

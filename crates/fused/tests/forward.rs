@@ -1,6 +1,6 @@
 //! The forward pass with everything that it computes, and interventions on it, beside models that are changed
 //! in the same way.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 mod common;
 
@@ -292,7 +292,7 @@ fn what_cannot_be_is_refused() {
             weights,
             problem.samples(),
             &[0],
-            &[intervention.clone()],
+            std::slice::from_ref(&intervention),
         );
         assert_eq!(result, Err(InvalidForward::Intervention(intervention)));
     };

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use common::{folder, mentions, metrics, refused, refuses, run, text};
+use common::{folder, mentions, metrics, refuses, run, text};
 use headlight_dump::AttentionDump;
 
 /// Trains the quick config with settings; returns its last dump.

@@ -36,7 +36,7 @@ fn step(criterion: &mut Criterion) {
         });
         group.bench_function("evaluation of 8,000 samples", |bencher| {
             let rule = experiment.config.data.rule.as_ref();
-            bencher.iter(|| evaluate(engine.as_mut(), train, rule));
+            bencher.iter(|| evaluate(engine.as_mut(), train, 2, rule));
         });
     }
 }

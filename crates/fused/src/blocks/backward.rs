@@ -24,7 +24,7 @@ use crate::lanes::{LANES, ZERO, square, zero_below};
 
 impl Pass<'_> {
     /// Starts from the chunk's losses, each times `share`: leaves their gradients by the logits in `d_logits`.
-    pub(super) fn from_losses(&mut self, chunk: Chunk<'_>, share: f32) {
+    pub(super) fn start_from_losses(&mut self, chunk: Chunk<'_>, share: f32) {
         let values = &mut *self.values;
         let labels = chunk.labels();
         let one_logit = values.d_logits.len() == 1;
@@ -49,10 +49,13 @@ impl Pass<'_> {
         for layer in (0..self.architecture.n_layers).rev() {
             if layer == last {
                 self.through_finish(layer, 1, sums);
-                self.through_cls_attention(layer, sums);
+                self.through_cls_attention(layer);
+                self.through_cls_query(layer);
+                self.add_cls_projections(layer, sums);
             } else {
                 self.through_finish(layer, self.architecture.positions, sums);
-                self.through_attention(layer, sums);
+                self.through_attention(layer);
+                self.through_projections(layer, sums);
             }
         }
         self.through_embeddings(chunk, sums);
@@ -183,26 +186,16 @@ impl Pass<'_> {
         values.d_residual[..rows * width].copy_from_slice(gradient);
     }
 
-    /// From the gradients of context and residual to that of the block's input, in `d_stream`.
-    fn through_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+    /// From the gradient of the context to those of queries, keys and values.
+    fn through_attention(&mut self, layer: usize) {
         let (p, width, d_head) = (
             self.architecture.positions,
             self.width(),
             self.architecture.d_head(),
         );
-        let d = self.architecture.d_model;
-        let scale = self.architecture.scale();
-        let (place, parameters, set) = (
-            self.places.blocks[layer],
-            self.parameters,
-            self.instructions,
-        );
+        let (scale, set) = (self.architecture.scale(), self.instructions);
         let values = &mut *self.values;
-        let (before, rest) = values.blocks.split_at(layer);
-        let input = before
-            .last()
-            .map_or(&values.embeddings[..], BlockValues::output);
-        let block = &rest[0];
+        let block = &values.blocks[layer];
         for gradient in [&mut values.d_query, &mut values.d_key, &mut values.d_value] {
             gradient.fill(ZERO);
         }
@@ -215,16 +208,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid {
-                    values: weights,
-                    row: 1,
-                    column: p,
-                },
-                Grid {
-                    values: &values.d_context[column..],
-                    row: width,
-                    column: 1,
-                },
+                Grid::transposed(weights, p),
+                Grid::of(&values.d_context[column..], width),
                 1.0,
                 &mut values.d_value[column..],
                 width,
@@ -233,16 +218,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, d_head, p],
-                Grid {
-                    values: &values.d_context[column..],
-                    row: width,
-                    column: 1,
-                },
-                Grid {
-                    values: &block.value[column..],
-                    row: 1,
-                    column: width,
-                },
+                Grid::of(&values.d_context[column..], width),
+                Grid::transposed(&block.value[column..], width),
                 1.0,
                 d_scores,
                 p,
@@ -252,16 +229,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid {
-                    values: d_scores,
-                    row: p,
-                    column: 1,
-                },
-                Grid {
-                    values: &block.key[column..],
-                    row: width,
-                    column: 1,
-                },
+                Grid::of(d_scores, p),
+                Grid::of(&block.key[column..], width),
                 scale,
                 &mut values.d_query[column..],
                 width,
@@ -269,21 +238,32 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid {
-                    values: d_scores,
-                    row: 1,
-                    column: p,
-                },
-                Grid {
-                    values: &block.query[column..],
-                    row: width,
-                    column: 1,
-                },
+                Grid::transposed(d_scores, p),
+                Grid::of(&block.query[column..], width),
                 scale,
                 &mut values.d_key[column..],
                 width,
             );
         }
+    }
+
+    /// From the gradients of queries, keys, values and residual to that of the block's input, in `d_stream`.
+    fn through_projections(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        let (p, width, d) = (
+            self.architecture.positions,
+            self.width(),
+            self.architecture.d_model,
+        );
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
+        let values = &mut *self.values;
+        let (before, _) = values.blocks.split_at(layer);
+        let input = before
+            .last()
+            .map_or(&values.embeddings[..], BlockValues::output);
         let stream = &mut values.d_stream[..p * width];
         stream.copy_from_slice(&values.d_residual[..p * width]);
         let gradients = [&mut values.d_query, &mut values.d_key, &mut values.d_value];
@@ -347,16 +327,15 @@ impl Pass<'_> {
         }
     }
 
-    /// The same, where only `[CLS]` has a context.
-    fn through_cls_attention(&mut self, layer: usize, sums: &mut Sums<'_>) {
+    /// From the gradient of `[CLS]`'s context to that of its scores, and what they add to the gradient of the block's
+    /// input, in `d_stream`.
+    fn through_cls_attention(&mut self, layer: usize) {
         let (p, width, d_head) = (
             self.architecture.positions,
             self.width(),
             self.architecture.d_head(),
         );
         let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
-        let cls = self.architecture.cls_position;
-        let scale = self.architecture.scale();
         let (place, parameters, set) = (
             self.places.blocks[layer],
             self.parameters,
@@ -396,16 +375,8 @@ impl Pass<'_> {
         multiply(
             set,
             [heads, d, p],
-            Grid {
-                values: &values.d_pooled,
-                row: width,
-                column: 1,
-            },
-            Grid {
-                values: input,
-                row: 1,
-                column: width,
-            },
+            Grid::of(&values.d_pooled, width),
+            Grid::transposed(input, width),
             1.0,
             d_scores,
             p,
@@ -415,16 +386,8 @@ impl Pass<'_> {
         multiply(
             set,
             [heads, p, d],
-            Grid {
-                values: d_scores,
-                row: p,
-                column: 1,
-            },
-            Grid {
-                values: input,
-                row: width,
-                column: 1,
-            },
+            Grid::of(d_scores, p),
+            Grid::of(input, width),
             1.0,
             &mut values.d_u,
             width,
@@ -439,21 +402,26 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, heads, d],
-                Grid {
-                    values: weights,
-                    row: 1,
-                    column: p,
-                },
-                Grid {
-                    values: vectors,
-                    row: width,
-                    column: 1,
-                },
+                Grid::transposed(weights, p),
+                Grid::of(vectors, width),
                 1.0,
                 stream,
                 width,
             );
         }
+    }
+
+    /// The gradient of `[CLS]`'s query, and what it and the residual add to the gradient of its input.
+    fn through_cls_query(&mut self, layer: usize) {
+        let (width, d_head) = (self.width(), self.architecture.d_head());
+        let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
+        let (cls, scale) = (self.architecture.cls_position, self.architecture.scale());
+        let (place, parameters, set) = (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        );
+        let values = &mut *self.values;
         // dq_h = scale W_k^T du_h, over the head's columns
         for head in 0..heads {
             let columns = head * d_head..(head + 1) * d_head;
@@ -473,22 +441,37 @@ impl Pass<'_> {
                 }
             }
         }
-        let own = &mut stream[cls * width..][..width];
+        let own = &mut values.d_stream[cls * width..][..width];
         add(set, own, &values.d_residual[..width]);
-        let Some([query, key, value]) = place.projections else {
-            add(set, own, &values.d_query[..width]);
+        let d_query = &values.d_query[..width];
+        match place.projections {
+            Some([query, ..]) => {
+                let weights = weights_of(parameters, query);
+                project_back(set, 1, weights, 0..d, d_query, width, own);
+            }
+            None => add(set, own, d_query),
+        }
+    }
+
+    /// Adds the gradients of the projections where only `[CLS]` has a query.
+    fn add_cls_projections(&mut self, layer: usize, sums: &mut Sums<'_>) {
+        let Some([query, key, value]) = self.places.blocks[layer].projections else {
             return;
         };
-        project_back(
-            set,
-            1,
-            weights_of(parameters, query),
-            0..d,
-            &values.d_query[..width],
-            width,
-            own,
+        let (p, width, d_head) = (
+            self.architecture.positions,
+            self.width(),
+            self.architecture.d_head(),
         );
-
+        let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
+        let (cls, scale) = (self.architecture.cls_position, self.architecture.scale());
+        let set = self.instructions;
+        let values = &mut *self.values;
+        let (before, rest) = values.blocks.split_at(layer);
+        let input = before
+            .last()
+            .map_or(&values.embeddings[..], BlockValues::output);
+        let block = &rest[0];
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
         to_rows(set, &input[cls * width..][..width], &mut values.left, width);
         to_rows(set, &values.d_query[..width], &mut values.right, width);

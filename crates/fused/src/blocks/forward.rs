@@ -165,16 +165,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, d_head, p],
-                Grid {
-                    values: &block.query[column..],
-                    row: width,
-                    column: 1,
-                },
-                Grid {
-                    values: &block.key[column..],
-                    row: 1,
-                    column: width,
-                },
+                Grid::of(&block.query[column..], width),
+                Grid::transposed(&block.key[column..], width),
                 self.architecture.scale(),
                 weights,
                 p,
@@ -185,16 +177,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid {
-                    values: weights,
-                    row: p,
-                    column: 1,
-                },
-                Grid {
-                    values: &block.value[column..],
-                    row: width,
-                    column: 1,
-                },
+                Grid::of(weights, p),
+                Grid::of(&block.value[column..], width),
                 1.0,
                 &mut block.context[column..],
                 width,
@@ -251,16 +235,8 @@ impl Pass<'_> {
         multiply(
             set,
             [heads, d, p],
-            Grid {
-                values: &self.values.u,
-                row: width,
-                column: 1,
-            },
-            Grid {
-                values: input,
-                row: 1,
-                column: width,
-            },
+            Grid::of(&self.values.u, width),
+            Grid::transposed(input, width),
             1.0,
             weights,
             p,
@@ -276,16 +252,8 @@ impl Pass<'_> {
         multiply(
             set,
             [heads, p, d],
-            Grid {
-                values: weights,
-                row: p,
-                column: 1,
-            },
-            Grid {
-                values: input,
-                row: width,
-                column: 1,
-            },
+            Grid::of(weights, p),
+            Grid::of(input, width),
             1.0,
             &mut self.values.pooled,
             width,

@@ -115,7 +115,7 @@ impl Blocks {
             for lane in 0..chosen.len() {
                 loss += pass.values.losses[lane];
             }
-            pass.from_losses(chunk, share);
+            pass.start_from_losses(chunk, share);
             pass.backward(chunk, &mut sums);
         }
         loss * share

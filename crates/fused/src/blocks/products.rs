@@ -288,9 +288,29 @@ fn add_tiles<const C: usize>(
 /// Vectors of samples, one sample per lane, as a matrix: entry `(i, j)` is `values[i * row + j * column]`.
 #[derive(Clone, Copy)]
 pub(super) struct Grid<'a> {
-    pub(super) values: &'a [Lanes],
-    pub(super) row: usize,
-    pub(super) column: usize,
+    values: &'a [Lanes],
+    row: usize,
+    column: usize,
+}
+
+impl<'a> Grid<'a> {
+    /// A matrix whose rows start `stride` apart.
+    pub(super) fn of(values: &'a [Lanes], stride: usize) -> Self {
+        Self {
+            values,
+            row: stride,
+            column: 1,
+        }
+    }
+
+    /// The transpose of such a matrix.
+    pub(super) fn transposed(values: &'a [Lanes], stride: usize) -> Self {
+        Self {
+            values,
+            row: 1,
+            column: stride,
+        }
+    }
 }
 
 for_each_set! {

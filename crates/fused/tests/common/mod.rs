@@ -91,9 +91,11 @@ pub fn spread(index: usize) -> f32 {
 /// Samples, weights of at most a half, and `[CLS]` in its place.
 pub fn problem(architecture: Architecture, samples: usize) -> Problem {
     let a = &architecture;
-    let token = |i: usize| match i % a.positions == a.cls_position {
-        true => 0,
-        false => 1 + (spread(7 * i) * (a.vocab_size - 1) as f32) as u32,
+    let token = |i: usize| {
+        if i % a.positions == a.cls_position {
+            return 0;
+        }
+        1 + (spread(7 * i) * (a.vocab_size - 1) as f32) as u32
     };
     Problem {
         weights: (0..a.parameter_count()).map(|i| spread(i) - 0.5).collect(),
