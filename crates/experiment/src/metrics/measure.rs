@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::step::HELD_OUT;
-use super::table::{Better, METRICS, Metric};
+use super::table::{Better, HELD_OUT, METRICS, Metric};
 
 /// A metric, on training or held-out samples, by which models can be compared. Its name is a key of
 /// `metrics.jsonl`.

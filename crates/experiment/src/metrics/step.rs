@@ -5,11 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::measure::Measure;
-use super::table::{METRICS, Metric, MetricInfo};
+use super::table::{HELD_OUT, METRICS, Metric, MetricInfo};
 use super::values::{ClassMetrics, EvalMetrics};
-
-/// What precedes the keys of held-out samples.
-pub(super) const HELD_OUT: &str = "held_out_";
 
 /// The key of the metrics by class.
 const CLASSES: &str = "classes";

@@ -1,5 +1,8 @@
 //! The table of metrics.
 
+/// What precedes the keys of held-out samples.
+pub(super) const HELD_OUT: &str = "held_out_";
+
 /// A metric of a model on a whole split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
