@@ -1,0 +1,334 @@
+//! `headlight inspect`: pages, heatmaps and pictures of runs and dumps.
+#![cfg(feature = "burn")]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use common::{
+    Finished, folder, headlight, mentions, quick_run, refused, refuses, run, sweeps, text,
+};
+use sha2::{Digest, Sha256};
+
+/// A run's page has its loss and its evidence, a dump's only the dump; neither writes over a dump.
+#[test]
+fn inspect_writes_a_page_of_a_run_and_of_a_dump() {
+    let path = folder("inspect-html").join("run");
+    quick_run(&path, &[]);
+    let html = path.join("page.html");
+    let weights = fs::read(path.join("model.safetensors")).unwrap();
+    run(&["inspect", text(&path), "--html", text(&html)]).done();
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(page.contains("\"loss\":[{\"step\":0,"), "{}", &page[..400]);
+    let sha256 = format!("{:x}", Sha256::digest(weights));
+    assert!(page.contains(&sha256), "the page quotes the weights' hash");
+    let dump = path.join("attention/step-000000.npz");
+    let told = run(&["inspect", text(&dump), "--html", text(&html)]).done();
+    assert!(mentions(&told.stdout, "1"), "{}", told.stdout);
+    let page = fs::read_to_string(&html).unwrap();
+    assert!(page.contains("\"loss\":[]"));
+    let over_the_dump = ["inspect", text(&path), "--html", text(&dump)];
+    refuses(&path, &over_the_dump, &[text(&dump)]);
+}
+
+/// The facts in a page about its runs and seeds.
+fn head(html: &Path) -> serde_json::Value {
+    let page = fs::read_to_string(html).unwrap();
+    let (_, rest) = page.split_once("id=\"facts\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn inspect_compares_runs_in_a_page() {
+    let folder = folder("compare-page");
+    let [first, second, html] = ["first", "second", "page.html"].map(|name| folder.join(name));
+    quick_run(&first, &[]);
+    quick_run(&second, &["--set", "seed=5"]);
+    let page = |others: &[&Path]| {
+        let others: Vec<&str> = others.iter().map(|path| text(path)).collect();
+        run(&[
+            &["inspect", text(&first), "--html", text(&html)],
+            &others[..],
+        ]
+        .concat())
+    };
+    let told = page(&[&second]).done().stdout;
+    assert!(mentions(&told, "2") && mentions(&told, "7"), "{told}");
+    let head = head(&html);
+    assert_eq!(head["runs"][1]["name"], "second");
+    assert_eq!(head["runs"][1]["seed"], 5);
+    assert_eq!(head["apart"], serde_json::Value::Null);
+    for run in head["runs"].as_array().unwrap() {
+        let evidence = run["evidence"].to_string();
+        for name in ["model.safetensors", "config.toml"] {
+            assert!(mentions(&evidence, name), "{evidence}");
+        }
+    }
+
+    let longer = folder.join("longer");
+    quick_run(&longer, &["--set", "data.seq_len=9"]);
+    let garbage = folder.join("garbage.npz");
+    fs::write(&garbage, b"PK").unwrap();
+    let missing = folder.join("missing");
+    for (other, parts) in [
+        (&longer, &["longer", "first", "10", "7"][..]),
+        (&first, &["first"]),
+        (&missing, &["missing"]),
+        (&folder, &[text(&folder)]),
+        (&garbage, &["garbage.npz"]),
+    ] {
+        let before = fs::read(&html).unwrap();
+        let finished = page(&[other]);
+        refused(&finished, parts);
+        assert_eq!(finished.stderr.lines().count(), 1, "{}", finished.stderr);
+        assert_eq!(fs::read(&html).unwrap(), before, "the page before is kept");
+    }
+    let without = run(&["inspect", text(&first), text(&second)]);
+    refused(&without, &["--html"]);
+}
+
+#[test]
+fn inspect_shows_a_run_among_the_seeds_of_a_sweep() {
+    let folder = folder("seeds-page");
+    let [path, html, rows] = ["run", "page.html", "seeds.jsonl"].map(|name| folder.join(name));
+    quick_run(&path, &["--set", "seed=1"]);
+    let config = path.join("config.toml");
+    let sweep = [
+        "sweep",
+        text(&config),
+        "--seeds",
+        "0..4",
+        "--out",
+        text(&rows),
+    ];
+    run(&sweep).done();
+    let page = |source: &Path, rows: &Path| {
+        run(&[
+            "inspect",
+            text(source),
+            "--html",
+            text(&html),
+            "--sweep",
+            text(rows),
+        ])
+    };
+    page(&path, &rows).done();
+    let seeds = head(&html)["seeds"].clone();
+    let lines = sweeps::rows(&rows);
+    assert_eq!(seeds["count"], 4);
+    assert_eq!(seeds["own"][0]["positive"], lines[1]["attention_positive"]);
+    let mean = lines
+        .iter()
+        .map(|row| row["attention_positive"][3].as_f64().unwrap());
+    let mean = mean.sum::<f64>() / 4.0;
+    assert!((seeds["positive"]["mean"][3].as_f64().unwrap() - mean).abs() < 1e-12);
+
+    // A run whose seed is not in the sweep shows the samples that it recorded.
+    let apart = folder.join("apart");
+    quick_run(&apart, &["--set", "seed=9"]);
+    page(&apart, &rows).done();
+    let own = head(&html)["seeds"]["own"][0].clone();
+    let row = own["positive"].as_array().unwrap();
+    let sum: f64 = row.iter().map(|weight| weight.as_f64().unwrap()).sum();
+    assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+
+    let whole = fs::read_to_string(&rows).unwrap();
+    let first = whole.lines().next().unwrap();
+    let other = folder.join("other");
+    quick_run(&other, &["--set", "training.learning_rate=0.02"]);
+    let bad = folder.join("bad.jsonl");
+    let longer = first.replace("\"attention_positive\":[", "\"attention_positive\":[0.1,");
+    let renamed = first.replace("attention_negative", "other");
+    for (content, parts) in [
+        ("seed,attention\n".to_owned(), &["line 1"][..]),
+        (String::new(), &[]),
+        (format!("{first}\n{first}\n"), &["line 2", "seed 0"]),
+        (
+            format!("{longer}\n"),
+            &["line 1", "`attention_positive`", "7"],
+        ),
+        (
+            format!("{renamed}\n"),
+            &["line 1", "`attention_negative`", "7"],
+        ),
+    ] {
+        fs::write(&bad, content).unwrap();
+        refused(&page(&path, &bad), &[parts, &["bad.jsonl"]].concat());
+    }
+    refused(&page(&other, &rows), &["seeds.jsonl", "line 1"]);
+    refused(&page(&path, &folder.join("none.jsonl")), &["none.jsonl"]);
+    let dump = path.join("attention/step-000000.npz");
+    refused(&page(&dump, &rows), &["--sweep", "step-000000.npz"]);
+    let inspect = ["inspect", text(&path), "--html", text(&rows)];
+    let over = run(&[&inspect[..], &["--sweep", text(&rows)]].concat());
+    refused(&over, &["seeds.jsonl"]);
+    assert_eq!(fs::read_to_string(&rows).unwrap(), whole);
+}
+
+/// `--open` hands the page to the desktop; without a desktop the command says so and succeeds.
+#[test]
+#[cfg(target_os = "linux")]
+fn open_hands_the_page_to_the_desktop() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder("open");
+    let [bin, told, path] = ["bin", "told", "run"].map(|name| folder.join(name));
+    fs::create_dir(&bin).unwrap();
+    let stub = bin.join("xdg-open");
+    // Complete before it takes its name, since the test waits for the name.
+    fs::write(
+        &stub,
+        format!(
+            "#!/bin/sh\nprintf %s \"$1\" > '{0}.part'\n/bin/mv '{0}.part' '{0}'\n",
+            text(&told)
+        ),
+    )
+    .unwrap();
+    fs::set_permissions(&stub, fs::Permissions::from_mode(0o755)).unwrap();
+    let with_path = |path: &Path, arguments: &[&str]| -> Finished {
+        let mut command = headlight();
+        command
+            .args(arguments)
+            .env("PATH", path)
+            .env_remove("BROWSER");
+        command.output().unwrap().into()
+    };
+    let opened = || {
+        for _ in 0..500 {
+            if told.exists() {
+                let page = fs::read_to_string(&told).unwrap();
+                fs::remove_file(&told).unwrap();
+                return page;
+            }
+            sleep(Duration::from_millis(10));
+        }
+        panic!("xdg-open was not called");
+    };
+    let train = [
+        "train",
+        "configs/quick.toml",
+        "--open",
+        "--run",
+        text(&path),
+    ];
+    with_path(&bin, &train).done();
+    let page = path.join("inspector.html");
+    assert_eq!(opened(), text(&page));
+    let html = folder.join("page.html");
+    let inspect = ["inspect", text(&path), "--html", text(&html), "--open"];
+    with_path(&bin, &inspect).done();
+    assert_eq!(opened(), text(&html));
+
+    let nowhere = folder.join("nowhere");
+    let told = with_path(&nowhere, &inspect).done().stderr;
+    assert!(mentions(&told, "page.html"), "{told}");
+    let without = ["--run", text(&nowhere), "--set", "dump.formats=[\"csv\"]"];
+    let told = with_path(&bin, &[&train[..3], &without].concat())
+        .done()
+        .stderr;
+    assert!(mentions(&told, "inspector.html"), "{told}");
+    refused(&run(&["inspect", text(&path), "--open"]), &["--html"]);
+}
+
+/// `inspect` does not write over the files of a run, nor show one run twice.
+#[cfg(unix)]
+#[test]
+fn inspect_does_not_write_over_a_run() {
+    let folder = folder("inspect-spares");
+    let path = folder.join("run");
+    quick_run(&path, &[]);
+    let weights = path.join("model.safetensors");
+    for flag in ["--html", "--svg", "--png"] {
+        let inspect = ["inspect", text(&path), flag, text(&weights)];
+        refuses(&folder, &inspect, &[text(&weights)]);
+    }
+    let link = folder.join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let html = folder.join("page.html");
+    let inspect = ["inspect", text(&path), text(&link), "--html", text(&html)];
+    refuses(&folder, &inspect, &[text(&link)]);
+}
+
+#[test]
+fn inspect_draws_a_run_and_a_dump() {
+    let path = folder("inspect").join("run");
+    quick_run(&path, &[]);
+    let last = run(&["inspect", text(&path)]).done().stdout;
+    for part in ["weights", "sample 0", "head 0", "step 300", "[CLS]"] {
+        assert!(mentions(&last, part), "{part}: {last}");
+    }
+    assert!(!last.contains('\x1b'), "no colour without a terminal");
+    let dump = path.join("attention/step-000300.npz");
+    assert_eq!(run(&["inspect", text(&dump)]).done().stdout, last);
+    let first = run(&["inspect", text(&path), "--step", "0", "--scores"])
+        .done()
+        .stdout;
+    for part in ["scores", "step 0"] {
+        assert!(mentions(&first, part), "{part}: {first}");
+    }
+}
+
+/// `--watch` draws each dump once, in order, and ends when the run has ended.
+#[test]
+fn inspect_follows_a_run_while_it_trains() {
+    let path = folder("watch").join("run");
+    // Long enough to be still training when `inspect` starts.
+    let long = ["--set", "training.epochs=12", "--engine", "burn"];
+    let start = ["train", "configs/quick.toml", "--run", text(&path)];
+    let mut training = headlight();
+    training
+        .args(start.iter().chain(&long))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut training = training.spawn().unwrap();
+    while !path.join("attention/step-000000.npz").exists() {
+        assert!(training.try_wait().unwrap().is_none(), "still training");
+        sleep(Duration::from_millis(5));
+    }
+    let followed = run(&["inspect", text(&path), "--watch"]).done().stdout;
+    assert!(training.wait().unwrap().success());
+    let steps: Vec<usize> = followed
+        .lines()
+        .filter_map(|line| line.split("step ").nth(1)?.parse().ok())
+        .collect();
+    let expected: Vec<usize> = (0..=1200).step_by(50).collect();
+    assert_eq!(steps, expected);
+}
+
+#[test]
+fn inspect_writes_pictures() {
+    let folder = folder("pictures");
+    let path = folder.join("run");
+    quick_run(&path, &[]);
+    let [svg, png] = ["a.svg", "a.png"].map(|name| folder.join(name));
+    let both = ["--svg", text(&svg), "--png", text(&png)];
+    let told = run(&[&["inspect", text(&path), "--sample", "0"][..], &both].concat()).done();
+    for part in ["a.svg", "a.png", "sample 0"] {
+        assert!(mentions(&told.stdout, part), "{}", told.stdout);
+    }
+    let drawn = run(&["inspect", text(&path), "--sample", "0"])
+        .done()
+        .stdout;
+    let picture = fs::read_to_string(&svg).unwrap();
+    // The numbers of the terminal's first row are in the picture.
+    let row = drawn.lines().find(|line| line.contains("0 [CLS]")).unwrap();
+    let numbers: Vec<&str> = row
+        .split_whitespace()
+        .filter(|part| part.contains('.'))
+        .collect();
+    assert_eq!(numbers.len(), 7);
+    assert!(numbers.iter().all(|number| picture.contains(number)));
+    assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
+
+    // An input file is not written over, and two pictures do not go into one file.
+    let dump = path.join("attention/step-000000.npz");
+    let onto_itself = ["inspect", text(&dump), "--svg", text(&dump)];
+    refuses(&folder, &onto_itself, &[text(&dump)]);
+    let twice = ["--svg", text(&svg), "--png", text(&svg)];
+    let twice = [&["inspect", text(&dump)][..], &twice].concat();
+    refuses(&folder, &twice, &[text(&svg)]);
+}
