@@ -142,6 +142,10 @@ impl Engine for FusedEngine<'_> {
         wide(&own.probabilities, &mut predictions.probabilities);
         wide(&own.losses, &mut predictions.losses);
         let heads = self.experiment.config.model.n_heads;
+        if heads == 1 {
+            wide(&own.attention, &mut predictions.attention);
+            return;
+        }
         let positions = dataset.positions();
         predictions.attention.resize(chosen.len() * positions, 0.0);
         let means = predictions.attention.chunks_exact_mut(positions);

@@ -3,6 +3,8 @@
 //! The code is the same for all of them, and so are the results. A default build contains every set and
 //! uses the widest that the machine has.
 
+use crate::transpose::{self, Transpose};
+
 /// A set of vector instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
@@ -44,7 +46,7 @@ impl Instructions {
     #[allow(unsafe_code)]
     pub(crate) fn run<B: Body>(self, body: B) -> B::Output {
         match self {
-            Self::Baseline => body.run(),
+            Self::Baseline => body.run(transpose::plain),
             #[cfg(all(feature = "std", target_arch = "x86_64"))]
             Self::Avx2 => {
                 assert!(self.available(), "this machine has no AVX2");
@@ -62,14 +64,18 @@ impl Instructions {
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 #[target_feature(enable = "avx2")]
 fn avx2<B: Body>(body: B) -> B::Output {
-    body.run()
+    body.run(|rows| transpose::avx2(rows))
 }
 
 /// Defines a function that is compiled by itself for each set of instructions, its first argument.
 ///
-/// Smaller functions compile faster than one large pass, and a call costs a few nanoseconds.
+/// Smaller functions compile faster than one large pass, and a call costs a few nanoseconds. A function that turns
+/// vectors names the [`Transpose`] of its set first.
 macro_rules! for_each_set {
     ($(#[$attribute:meta])* $visible:vis fn $name:ident<$life:lifetime>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
+        $crate::instructions::for_each_set! { _transpose, $(#[$attribute])* $visible fn $name<$life>($($argument: $type),*) $body }
+    };
+    ($transpose:ident, $(#[$attribute:meta])* $visible:vis fn $name:ident<$life:lifetime>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
         $(#[$attribute])*
         #[allow(clippy::too_many_arguments)]
         $visible fn $name<$life>(instructions: $crate::instructions::Instructions, $($argument: $type),*) {
@@ -79,7 +85,7 @@ macro_rules! for_each_set {
             impl<$life> $crate::instructions::Body for Call<$life> {
                 type Output = ();
                 #[inline(always)]
-                fn run(self) {
+                fn run(self, $transpose: impl $crate::transpose::Transpose) {
                     let Self { $($argument),* } = self;
                     $body
                 }
@@ -93,5 +99,5 @@ pub(crate) use for_each_set;
 /// A computation. Everything that it calls must be inlined into it.
 pub(crate) trait Body {
     type Output;
-    fn run(self) -> Self::Output;
+    fn run(self, transpose: impl Transpose) -> Self::Output;
 }

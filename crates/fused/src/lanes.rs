@@ -13,6 +13,14 @@ pub(crate) type Lanes = [f32; LANES];
 
 pub(crate) const ZERO: Lanes = [0.0; LANES];
 
+/// To be called in a loop over vectors. Otherwise the compiler may take eight turns of the loop side by side, instead
+/// of the eight lanes of one turn, and transpose all that they read and write.
+#[inline(always)]
+pub(crate) fn one_at_a_time() {
+    // No instruction, but the compiler does not look through it.
+    core::hint::black_box(());
+}
+
 /// Applies a function to each lane.
 #[inline(always)]
 pub(crate) fn map(a: Lanes, f: impl Fn(f32) -> f32) -> Lanes {

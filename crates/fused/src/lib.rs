@@ -62,6 +62,7 @@ mod lanes;
 mod model;
 mod one_block;
 mod samples;
+mod transpose;
 
 pub use adam::Adam;
 pub use architecture::{Architecture, InvalidArchitecture, Projections};

@@ -9,6 +9,7 @@ use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
 use crate::one_block::OneBlock;
 use crate::samples::{Predictions, Samples};
+use crate::transpose::Transpose;
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
@@ -246,7 +247,7 @@ impl Body for Update<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self) {
+    fn run(self, _transpose: impl Transpose) {
         let model = self.0;
         model.moments.update(
             &model.adam,

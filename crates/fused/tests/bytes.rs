@@ -236,7 +236,7 @@ const PINNED: [u64; 12] = [
     0x43d5_a05a_185a_48da,
     0x894e_ba3c_2492_5d55,
     0x156e_add1_aad6_7ce2,
-    0x431a_c8a2_ebde_0c7e,
-    0xb5fd_4550_8c94_1eb9,
-    0xa0fb_bfe6_2eba_1548,
+    0x8f1b_f5cb_12c4_c106,
+    0x592c_429b_323a_bcc6,
+    0x90e8_64d1_c8e7_2b15,
 ];

@@ -16,11 +16,11 @@ use super::pass::{Pass, sees, weights_of};
 use super::places::{Linear, Matrix, Norm, padded};
 use super::products::{Grid, add_products, multiply, project, project_back, to_rows};
 use super::values::BlockValues;
-use super::{Chunk, norm, softmax};
+use super::{Chunk, classifier, embedding, norm, softmax};
 use crate::adam::Sums;
 use crate::architecture::Projections;
 use crate::instructions::Instructions;
-use crate::lanes::{LANES, ZERO, square, zero_below};
+use crate::lanes::{LANES, ZERO, zero_below};
 
 impl Pass<'_> {
     /// Starts from the chunk's losses, each times `share`: leaves their gradients by the logits in `d_logits`.
@@ -63,29 +63,22 @@ impl Pass<'_> {
 
     fn through_classifier(&mut self, sums: &mut Sums<'_>) {
         let (width, d) = (self.width(), self.architecture.d_model);
-        let count = self.architecture.n_logits();
         let place = self.places.classifier;
-        let weight = &self.parameters[place.weight.range()];
         let values = &mut *self.values;
         let Some(block) = values.blocks.last() else {
             return;
         };
-        let output = &block.output()[..d];
-        let gradient = &mut values.d_stream[..width];
-        gradient.fill(ZERO);
-        for (k, d_logit) in values.d_logits.iter().enumerate() {
-            for i in 0..d {
-                let mut sum = 0.0;
-                for l in 0..LANES {
-                    gradient[i][l] += weight[i * count + k] * d_logit[l];
-                    sum += output[i][l] * d_logit[l];
-                }
-                sums.gradient[place.weight.range().start + i * count + k] += sum;
-            }
-            for d_logit in d_logit {
-                sums.gradient[place.bias.range().start + k] += d_logit;
-            }
-        }
+        let start = place.weight.range().start;
+        let (d_weight, d_bias) = sums.gradient[start..].split_at_mut(place.weight.range().len());
+        classifier::backward(
+            self.instructions,
+            &block.output()[..d],
+            &self.parameters[place.weight.range()],
+            &values.d_logits,
+            &mut values.d_stream[..width],
+            d_weight,
+            d_bias,
+        );
     }
 
     /// From the gradient of a block's output in `d_stream` to those of its context and, in `d_residual`, of the
@@ -196,20 +189,16 @@ impl Pass<'_> {
         let (scale, set) = (self.architecture.scale(), self.instructions);
         let values = &mut *self.values;
         let block = &values.blocks[layer];
-        for gradient in [&mut values.d_query, &mut values.d_key, &mut values.d_value] {
-            gradient.fill(ZERO);
-        }
         for head in 0..self.architecture.n_heads {
             let column = head * d_head;
             let weights = &block.weights[head * p * p..][..p * p];
             let d_scores = &mut values.d_scores[..p * p];
-            d_scores.fill(ZERO);
             // dv = A^T dc
             multiply(
                 set,
                 [p, p, d_head],
-                Grid::transposed(weights, p),
-                Grid::of(&values.d_context[column..], width),
+                Grid::Transposed(weights, p),
+                Grid::Of(&values.d_context[column..], width),
                 1.0,
                 &mut values.d_value[column..],
                 width,
@@ -218,8 +207,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, d_head, p],
-                Grid::of(&values.d_context[column..], width),
-                Grid::transposed(&block.value[column..], width),
+                Grid::Of(&values.d_context[column..], width),
+                Grid::Transposed(&block.value[column..], width),
                 1.0,
                 d_scores,
                 p,
@@ -229,8 +218,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid::of(d_scores, p),
-                Grid::of(&block.key[column..], width),
+                Grid::Of(d_scores, p),
+                Grid::Of(&block.key[column..], width),
                 scale,
                 &mut values.d_query[column..],
                 width,
@@ -238,8 +227,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid::transposed(d_scores, p),
-                Grid::of(&block.query[column..], width),
+                Grid::Transposed(d_scores, p),
+                Grid::Of(&block.query[column..], width),
                 scale,
                 &mut values.d_key[column..],
                 width,
@@ -371,44 +360,43 @@ impl Pass<'_> {
         }
         // da_j = dp · x_j, ds = a (da - Σ a da), du = Σ_j ds_j x_j
         let d_scores = &mut values.d_scores[..heads * p];
-        d_scores.fill(ZERO);
         multiply(
             set,
             [heads, d, p],
-            Grid::of(&values.d_pooled, width),
-            Grid::transposed(input, width),
+            Grid::Of(&values.d_pooled, width),
+            Grid::Transposed(input, width),
             1.0,
             d_scores,
             p,
         );
         softmax::backward(set, &block.weights[..heads * p], d_scores, p);
-        values.d_u.fill(ZERO);
         multiply(
             set,
             [heads, p, d],
-            Grid::of(d_scores, p),
-            Grid::of(input, width),
+            Grid::Of(d_scores, p),
+            Grid::Of(input, width),
             1.0,
             &mut values.d_u,
             width,
         );
         // dx_j = Σ_h a_j dp + ds_j u
         let stream = &mut values.d_stream[..p * width];
-        stream.fill(ZERO);
-        for (weights, vectors) in [
-            (&block.weights[..heads * p], &values.d_pooled),
-            (&*d_scores, &values.u),
+        let from_scores = &mut values.d_key;
+        for (weights, vectors, output) in [
+            (&block.weights[..heads * p], &values.d_pooled, &mut *stream),
+            (&*d_scores, &values.u, from_scores),
         ] {
             multiply(
                 set,
                 [p, heads, d],
-                Grid::transposed(weights, p),
-                Grid::of(vectors, width),
+                Grid::Transposed(weights, p),
+                Grid::Of(vectors, width),
                 1.0,
-                stream,
+                output,
                 width,
             );
         }
+        add(set, stream, from_scores);
     }
 
     /// The gradient of `[CLS]`'s query, and what it and the residual add to the gradient of its input.
@@ -529,36 +517,22 @@ impl Pass<'_> {
 
     fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
         let (p, width) = (self.architecture.positions, self.width());
-        let values = &mut *self.values;
-        to_rows(
+        let tokens = self.places.tokens.range();
+        let (d_tokens, others) = sums.gradient.split_at_mut(tokens.end);
+        // The position embedding follows the token embedding.
+        let d_positions = match self.places.positions {
+            Some(_) => &mut others[..p * width],
+            None => &mut [],
+        };
+        embedding::backward(
             self.instructions,
-            &values.d_stream[..p * width],
-            &mut values.left,
+            chunk,
+            &self.values.d_stream[..p * width],
             width,
+            d_tokens,
+            d_positions,
+            sums.squares.as_deref_mut().unwrap_or_default(),
         );
-        let places = self.places;
-        for lane in 0..chunk.chosen.len() {
-            for position in 0..p {
-                let row = &values.left[(position * LANES + lane) * width..][..width];
-                let at = chunk.token(lane, position) as usize * width;
-                let token = &mut sums.gradient[places.tokens.range()][at..][..width];
-                for i in 0..width {
-                    token[i] += row[i];
-                }
-                if let Some(squares) = &mut sums.squares {
-                    let squares = &mut squares[at..][..width];
-                    for i in 0..width {
-                        squares[i] += square(row[i]);
-                    }
-                }
-                if let Some(matrix) = places.positions {
-                    let sum = &mut sums.gradient[matrix.range()][position * width..][..width];
-                    for i in 0..width {
-                        sum[i] += row[i];
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -1,14 +1,12 @@
 //! Sums, shifts and the rectifier, element by element.
 
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::{LANES, Lanes, ZERO, larger, map, zip};
 
 for_each_set! {
     pub(super) fn add<'a>(sum: &'a mut [Lanes], other: &'a [Lanes]) {
         for (sum, other) in sum.iter_mut().zip(other) {
-            for l in 0..LANES {
-                sum[l] += other[l];
-            }
+            *sum = zip(*sum, *other, |sum, other| sum + other);
         }
     }
 }
@@ -18,10 +16,8 @@ for_each_set! {
     pub(super) fn shift<'a>(input: &'a [Lanes], bias: &'a [f32], output: &'a mut [Lanes], width: usize) {
         let rows = input.chunks_exact(width).zip(output.chunks_exact_mut(width));
         for (input, output) in rows {
-            for i in 0..width {
-                for l in 0..LANES {
-                    output[i][l] = input[i][l] + bias[i];
-                }
+            for ((input, output), &bias) in input.iter().zip(output).zip(bias) {
+                *output = map(*input, |input| input + bias);
             }
         }
     }
@@ -30,9 +26,7 @@ for_each_set! {
 for_each_set! {
     pub(super) fn rectify<'a>(values: &'a mut [Lanes]) {
         for value in values {
-            for l in 0..LANES {
-                value[l] = if value[l] > 0.0 { value[l] } else { 0.0 };
-            }
+            *value = map(*value, |value| larger(value, 0.0));
         }
     }
 }
@@ -40,9 +34,9 @@ for_each_set! {
 for_each_set! {
     pub(super) fn through_rectifier<'a>(values: &'a [Lanes], gradient: &'a mut [Lanes]) {
         for (gradient, value) in gradient.iter_mut().zip(values) {
-            for l in 0..LANES {
-                gradient[l] = if value[l] > 0.0 { gradient[l] } else { 0.0 };
-            }
+            *gradient = zip(*gradient, *value, |gradient, value| {
+                if value > 0.0 { gradient } else { 0.0 }
+            });
         }
     }
 }
@@ -50,11 +44,17 @@ for_each_set! {
 for_each_set! {
     /// Adds all rows to `sum`.
     pub(super) fn add_rows<'a>(rows: &'a [f32], width: usize, sum: &'a mut [f32]) {
-        let sum = &mut sum[..width];
-        for row in rows.chunks_exact(width) {
-            for i in 0..width {
-                sum[i] += row[i];
+        for column in (0..width).step_by(LANES) {
+            let sums = &mut sum[column..][..LANES];
+            let mut sum = ZERO;
+            sum.copy_from_slice(sums);
+            for row in rows.chunks_exact(width) {
+                let row = &row[column..][..LANES];
+                for i in 0..LANES {
+                    sum[i] += row[i];
+                }
             }
+            sums.copy_from_slice(&sum);
         }
     }
 }

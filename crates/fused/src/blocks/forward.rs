@@ -25,7 +25,7 @@ use super::places::{Linear, padded};
 use super::probe::{Site, reach};
 use super::products::{Grid, multiply, project, project_back};
 use super::values::BlockValues;
-use super::{Chunk, norm, softmax};
+use super::{Chunk, classifier, embedding, norm, softmax};
 use crate::architecture::Projections;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, log, log_1p};
@@ -62,34 +62,17 @@ impl Pass<'_> {
     }
 
     fn embed(&mut self, chunk: Chunk<'_>) {
-        let width = self.width();
         let parameters = self.parameters;
-        let tokens = &parameters[self.places.tokens.range()];
-        let positions = self
-            .places
-            .positions
-            .map(|matrix| &parameters[matrix.range()]);
-        for position in 0..self.architecture.positions {
-            let rows: [&[f32]; LANES] = core::array::from_fn(|lane| {
-                &tokens[chunk.token(lane, position) as usize * width..][..width]
-            });
-            let output = &mut self.values.embeddings[position * width..][..width];
-            for column in (0..width).step_by(LANES) {
-                let mut block = [ZERO; LANES];
-                for lane in 0..LANES {
-                    block[lane].copy_from_slice(&rows[lane][column..][..LANES]);
-                }
-                let shift = match positions {
-                    Some(positions) => &positions[position * width + column..][..LANES],
-                    None => &ZERO,
-                };
-                for i in 0..LANES {
-                    for lane in 0..LANES {
-                        output[column + i][lane] = block[lane][i] + shift[i];
-                    }
-                }
-            }
-        }
+        embedding::forward(
+            self.instructions,
+            chunk,
+            &parameters[self.places.tokens.range()],
+            self.places
+                .positions
+                .map_or(&[], |matrix| &parameters[matrix.range()]),
+            self.width(),
+            &mut self.values.embeddings,
+        );
     }
 
     /// Which keys each query may look at.
@@ -157,16 +140,14 @@ impl Pass<'_> {
         reach(&mut self.probe, Site::Query(layer), &mut block.query);
         reach(&mut self.probe, Site::Key(layer), &mut block.key);
         reach(&mut self.probe, Site::Value(layer), &mut block.value);
-        block.context.fill(ZERO);
         for head in 0..self.architecture.n_heads {
             let column = head * d_head;
             let weights = &mut block.weights[head * p * p..][..p * p];
-            weights.fill(ZERO);
             multiply(
                 set,
                 [p, d_head, p],
-                Grid::of(&block.query[column..], width),
-                Grid::transposed(&block.key[column..], width),
+                Grid::Of(&block.query[column..], width),
+                Grid::Transposed(&block.key[column..], width),
                 self.architecture.scale(),
                 weights,
                 p,
@@ -177,8 +158,8 @@ impl Pass<'_> {
             multiply(
                 set,
                 [p, p, d_head],
-                Grid::of(weights, p),
-                Grid::of(&block.value[column..], width),
+                Grid::Of(weights, p),
+                Grid::Of(&block.value[column..], width),
                 1.0,
                 &mut block.context[column..],
                 width,
@@ -231,12 +212,11 @@ impl Pass<'_> {
         }
         let heads = self.architecture.n_heads;
         let weights = &mut block.weights[..heads * p];
-        weights.fill(ZERO);
         multiply(
             set,
             [heads, d, p],
-            Grid::of(&self.values.u, width),
-            Grid::transposed(input, width),
+            Grid::Of(&self.values.u, width),
+            Grid::Transposed(input, width),
             1.0,
             weights,
             p,
@@ -248,12 +228,11 @@ impl Pass<'_> {
             &may[cls * p..][..p]
         };
         softmax::forward(set, weights, p, may);
-        self.values.pooled.fill(ZERO);
         multiply(
             set,
             [heads, p, d],
-            Grid::of(weights, p),
-            Grid::of(input, width),
+            Grid::Of(weights, p),
+            Grid::Of(input, width),
             1.0,
             &mut self.values.pooled,
             width,
@@ -362,15 +341,7 @@ impl Pass<'_> {
             return;
         };
         let output = &block.output()[row * width..][..d];
-        for k in 0..count {
-            let mut logit = [bias[k]; LANES];
-            for i in 0..d {
-                for l in 0..LANES {
-                    logit[l] += weight[i * count + k] * output[i][l];
-                }
-            }
-            values.logits[k] = logit;
-        }
+        classifier::forward(self.instructions, output, weight, bias, &mut values.logits);
         if count == 1 {
             let labels = chunk.labels().map(f32::from);
             let logit = values.logits[0];

@@ -1,7 +1,9 @@
 //! Classifiers of any number of blocks: forward and backward pass from pieces, each with its derivative.
 
 mod backward;
+mod classifier;
 mod elements;
+mod embedding;
 mod forward;
 mod norm;
 mod pass;

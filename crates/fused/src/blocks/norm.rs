@@ -2,7 +2,7 @@
 
 use super::values::NormValues;
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes, ZERO, sqrt};
+use crate::lanes::{LANES, Lanes, ZERO, map, one_at_a_time, sqrt, zip};
 
 for_each_set! {
     /// Normalises the first rows of `norm.normalized` in place, and writes them scaled and shifted to `norm.output`.
@@ -30,10 +30,11 @@ for_each_set! {
             }
             let mut variance = ZERO;
             for value in values.iter_mut() {
+                let centred = zip(*value, mean, |value, mean| value - mean);
                 for l in 0..LANES {
-                    value[l] -= mean[l];
-                    variance[l] += value[l] * value[l];
+                    variance[l] += centred[l] * centred[l];
                 }
+                *value = centred;
             }
             let mut rstd = ZERO;
             for l in 0..LANES {
@@ -42,16 +43,18 @@ for_each_set! {
             norm.rstd[row] = rstd;
             let output = &mut norm.output[row * width..][..d];
             for i in 0..d {
-                for l in 0..LANES {
-                    values[i][l] *= rstd[l];
-                    output[i][l] = values[i][l] * gamma[i] + beta[i];
-                }
+                one_at_a_time();
+                let (gamma, beta) = (gamma[i], beta[i]);
+                let normalized = zip(values[i], rstd, |value, rstd| value * rstd);
+                values[i] = normalized;
+                output[i] = map(normalized, |n| n * gamma + beta);
             }
         }
     }
 }
 
 for_each_set! {
+    transpose,
     /// From the gradient of the output to that of the input, in place; adds those of gamma and beta.
     ///
     /// `dr = rho (dn - mean(dn) - n mean(dn · n))` with `dn = gamma ⊙ dy`.
@@ -67,18 +70,25 @@ for_each_set! {
     ) {
         let share = 1.0 / d as f32;
         let gamma = &gamma[..d];
-        for i in 0..d {
-            let (mut along, mut across) = (ZERO, ZERO);
-            for row in 0..rows {
-                let (dy, n) = (gradient[row * width + i], norm.normalized[row * width + i]);
-                for l in 0..LANES {
-                    along[l] += dy[l] * n[l];
-                    across[l] += dy[l];
+        for column in (0..width).step_by(LANES) {
+            let (mut along, mut across) = ([ZERO; LANES], [ZERO; LANES]);
+            for i in 0..LANES {
+                let normalized = norm.normalized[column + i..].iter().step_by(width);
+                let gradient = gradient[column + i..].iter().step_by(width);
+                for (dy, n) in gradient.zip(normalized).take(rows) {
+                    for l in 0..LANES {
+                        along[i][l] += dy[l] * n[l];
+                        across[i][l] += dy[l];
+                    }
                 }
             }
-            for l in 0..LANES {
-                d_gamma[i] += along[l];
-                d_beta[i] += across[l];
+            for (sums, lanes) in [(&mut *d_gamma, along), (&mut *d_beta, across)] {
+                let sums = &mut sums[column..][..LANES];
+                for sample in transpose(lanes) {
+                    for i in 0..LANES {
+                        sums[i] += sample[i];
+                    }
+                }
             }
         }
         for row in 0..rows {
@@ -86,20 +96,24 @@ for_each_set! {
             let gradient = &mut gradient[row * width..][..d];
             let (mut mean, mut along) = (ZERO, ZERO);
             for i in 0..d {
+                let gamma = gamma[i];
+                let dn = map(gradient[i], |dy| dy * gamma);
                 for l in 0..LANES {
-                    gradient[i][l] *= gamma[i];
-                    mean[l] += gradient[i][l];
-                    along[l] += gradient[i][l] * normalized[i][l];
+                    mean[l] += dn[l];
+                    along[l] += dn[l] * normalized[i][l];
                 }
+                gradient[i] = dn;
             }
             let rstd = norm.rstd[row];
             for l in 0..LANES {
                 mean[l] *= share;
                 along[l] *= share;
             }
-            for i in 0..d {
+            for (gradient, n) in gradient.iter_mut().zip(normalized) {
+                one_at_a_time();
+                let (dn, n) = (*gradient, *n);
                 for l in 0..LANES {
-                    gradient[i][l] = rstd[l] * (gradient[i][l] - mean[l] - normalized[i][l] * along[l]);
+                    gradient[l] = rstd[l] * (dn[l] - mean[l] - n[l] * along[l]);
                 }
             }
         }

@@ -1,16 +1,16 @@
 //! Products of matrices: of parameters with vectors of samples, one sample per lane; and sums over samples,
-//! one column per lane. Every function adds to what its output holds.
+//! one column per lane. All but [`multiply`] add to what their output holds.
 
 use core::ops::Range;
 
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes, ZERO};
+use crate::lanes::{LANES, Lanes, ZERO, map};
 
-/// The sums of up to three rows. They are three variables, since the compiler keeps a nested array in memory.
-struct Tile<const C: usize>([Lanes; C], [Lanes; C], [Lanes; C]);
+/// The sums of one or two rows. They are variables of their own, since the compiler keeps a nested array in memory.
+struct Tile<const C: usize>([Lanes; C], [Lanes; C]);
 
 impl<const C: usize> Tile<C> {
-    const ZERO: Self = Self([ZERO; C], [ZERO; C], [ZERO; C]);
+    const ZERO: Self = Self([ZERO; C], [ZERO; C]);
 
     #[inline(always)]
     fn read<const R: usize>(values: &[Lanes], first: usize, stride: usize) -> Self {
@@ -18,9 +18,6 @@ impl<const C: usize> Tile<C> {
         tile.0.copy_from_slice(&values[first..][..C]);
         if R > 1 {
             tile.1.copy_from_slice(&values[first + stride..][..C]);
-        }
-        if R > 2 {
-            tile.2.copy_from_slice(&values[first + 2 * stride..][..C]);
         }
         tile
     }
@@ -30,9 +27,6 @@ impl<const C: usize> Tile<C> {
         values[first..][..C].copy_from_slice(&self.0);
         if R > 1 {
             values[first + stride..][..C].copy_from_slice(&self.1);
-        }
-        if R > 2 {
-            values[first + 2 * stride..][..C].copy_from_slice(&self.2);
         }
     }
 }
@@ -65,18 +59,18 @@ pub(super) struct Weights<'a> {
     pub(super) stride: usize,
 }
 
-/// Calls `tile::<ROWS, COLUMNS>(first row, arguments)` for all rows, three, two or one at a time.
+/// Calls `tile::<ROWS, COLUMNS>(first row, arguments)` for all rows, two or one at a time. Larger tiles need more
+/// registers than AVX2 has.
 macro_rules! in_tiles {
-    ($rows:expr, $tile:ident, $($arguments:expr),*) => {{
-        let (mut row, rows) = (0, $rows);
-        while row < rows {
-            match rows - row {
-                1 => { $tile::<1, 8>(row, $($arguments),*); row += 1; }
-                2 | 4 => { $tile::<2, 4>(row, $($arguments),*); row += 2; }
-                _ => { $tile::<3, 4>(row, $($arguments),*); row += 3; }
+    ($rows:expr, $tile:ident, $($arguments:expr),*) => {
+        for row in (0..$rows).step_by(2) {
+            if row + 1 < $rows {
+                $tile::<2, 4>(row, $($arguments),*);
+            } else {
+                $tile::<1, 8>(row, $($arguments),*);
             }
         }
-    }};
+    };
 }
 
 for_each_set! {
@@ -131,16 +125,13 @@ fn project_tile<const R: usize, const C: usize>(
     output: &mut [Lanes],
 ) {
     let mut sums = Tile::<C>::read::<R>(output, row * stride + column, stride);
-    let [first, second, third] = core::array::from_fn(|r| &input[r.min(R - 1)][..inputs]);
+    let [first, second] = core::array::from_fn(|r| &input[r.min(R - 1)][..inputs]);
     for (i, weight) in values.chunks_exact(stride).take(inputs).enumerate() {
         let weight = &weight[column..][..C];
         let weight: [f32; C] = core::array::from_fn(|c| weight[c]);
         accumulate(&mut sums.0, weight, first[i]);
         if R > 1 {
             accumulate(&mut sums.1, weight, second[i]);
-        }
-        if R > 2 {
-            accumulate(&mut sums.2, weight, third[i]);
         }
     }
     sums.write::<R>(output, row * stride + column, stride);
@@ -184,15 +175,12 @@ fn project_back_rows<const R: usize, const C: usize>(
         let weight: [&[f32]; C] =
             core::array::from_fn(|c| &values[(i + c) * stride + columns.start..][..count]);
         let mut sums = Tile::<C>::read::<R>(output, row * width + i, width);
-        let [first, second, third] = core::array::from_fn(|r| &input[r.min(R - 1)][..count]);
+        let [first, second] = core::array::from_fn(|r| &input[r.min(R - 1)][..count]);
         for o in 0..count {
             let weight: [f32; C] = core::array::from_fn(|c| weight[c][o]);
             accumulate(&mut sums.0, weight, first[o]);
             if R > 1 {
                 accumulate(&mut sums.1, weight, second[o]);
-            }
-            if R > 2 {
-                accumulate(&mut sums.2, weight, third[o]);
             }
         }
         sums.write::<R>(output, row * width + i, width);
@@ -201,6 +189,7 @@ fn project_back_rows<const R: usize, const C: usize>(
 }
 
 for_each_set! {
+    transpose,
     /// Copies the samples from the lanes to rows: `[row, width]` lanes to `[row, sample, width]`.
     pub(super) fn to_rows<'a>(lanes: &'a [Lanes], rows: &'a mut [f32], width: usize) {
         let rows = rows.chunks_exact_mut(LANES * width);
@@ -208,12 +197,8 @@ for_each_set! {
             for column in (0..width).step_by(LANES) {
                 let mut block = [ZERO; LANES];
                 block.copy_from_slice(&lanes[column..][..LANES]);
-                for lane in 0..LANES {
-                    let mut vector = ZERO;
-                    for i in 0..LANES {
-                        vector[i] = block[i][lane];
-                    }
-                    rows[lane * width + column..][..LANES].copy_from_slice(&vector);
+                for (lane, numbers) in transpose(block).iter().enumerate() {
+                    rows[lane * width + column..][..LANES].copy_from_slice(numbers);
                 }
             }
         }
@@ -285,36 +270,17 @@ fn add_tiles<const C: usize>(
     }
 }
 
-/// Vectors of samples, one sample per lane, as a matrix: entry `(i, j)` is `values[i * row + j * column]`.
+/// Vectors of samples, one sample per lane, as a matrix.
 #[derive(Clone, Copy)]
-pub(super) struct Grid<'a> {
-    values: &'a [Lanes],
-    row: usize,
-    column: usize,
-}
-
-impl<'a> Grid<'a> {
-    /// A matrix whose rows start `stride` apart.
-    pub(super) fn of(values: &'a [Lanes], stride: usize) -> Self {
-        Self {
-            values,
-            row: stride,
-            column: 1,
-        }
-    }
-
-    /// The transpose of such a matrix.
-    pub(super) fn transposed(values: &'a [Lanes], stride: usize) -> Self {
-        Self {
-            values,
-            row: 1,
-            column: stride,
-        }
-    }
+pub(super) enum Grid<'a> {
+    /// Entry `(i, j)` is `values[i * stride + j]`.
+    Of(&'a [Lanes], usize),
+    /// Entry `(i, j)` is `values[j * stride + i]`.
+    Transposed(&'a [Lanes], usize),
 }
 
 for_each_set! {
-    /// `output[i * stride + j] += factor Σ_t left(i, t) right(t, j)`, one sample per lane.
+    /// `output[i * stride + j] = factor Σ_t left(i, t) right(t, j)`, one sample per lane.
     pub(super) fn multiply<'a>(
         sizes: [usize; 3],
         left: Grid<'a>,
@@ -323,79 +289,113 @@ for_each_set! {
         output: &'a mut [Lanes],
         stride: usize,
     ) {
-        let [rows, inner, columns] = sizes;
-        let mut i = 0;
-        while i < rows {
-            if i + 2 <= rows {
-                multiply_rows::<2>(i, inner, columns, left, right, factor, output, stride);
-                i += 2;
-            } else {
-                multiply_rows::<1>(i, inner, columns, left, right, factor, output, stride);
-                i += 1;
+        let into = (factor, output, stride);
+        match (left, right) {
+            (Grid::Of(left, l), Grid::Of(right, r)) => {
+                multiply_all(sizes, Apart(left, l), SideBySide(right, r), into);
+            }
+            (Grid::Of(left, l), Grid::Transposed(right, r)) => {
+                multiply_all(sizes, Apart(left, l), Apart(right, r), into);
+            }
+            (Grid::Transposed(left, l), Grid::Of(right, r)) => {
+                multiply_all(sizes, SideBySide(left, l), SideBySide(right, r), into);
+            }
+            (Grid::Transposed(left, l), Grid::Transposed(right, r)) => {
+                multiply_all(sizes, SideBySide(left, l), Apart(right, r), into);
             }
         }
     }
 }
 
+/// Reads some neighbours of a row or column, for one term of the sum after the other.
+trait Neighbours: Copy {
+    fn terms<const N: usize>(self, first: usize, count: usize) -> impl Iterator<Item = [Lanes; N]>;
+}
+
+/// Neighbours are a stride apart in memory, and terms side by side.
+#[derive(Clone, Copy)]
+struct Apart<'a>(&'a [Lanes], usize);
+
+impl Neighbours for Apart<'_> {
+    #[inline(always)]
+    fn terms<const N: usize>(self, first: usize, count: usize) -> impl Iterator<Item = [Lanes; N]> {
+        let Self(values, stride) = self;
+        let mut rows = [&[][..]; N];
+        for n in 0..N {
+            rows[n] = &values[(first + n) * stride..][..count];
+        }
+        (0..count).map(move |t| {
+            let mut term = [ZERO; N];
+            for n in 0..N {
+                term[n] = rows[n][t];
+            }
+            term
+        })
+    }
+}
+
+/// Neighbours are side by side in memory, and terms a stride apart.
+#[derive(Clone, Copy)]
+struct SideBySide<'a>(&'a [Lanes], usize);
+
+impl Neighbours for SideBySide<'_> {
+    #[inline(always)]
+    fn terms<const N: usize>(self, first: usize, count: usize) -> impl Iterator<Item = [Lanes; N]> {
+        let Self(values, stride) = self;
+        (0..count).map(move |t| {
+            let mut term = [ZERO; N];
+            term.copy_from_slice(&values[t * stride + first..][..N]);
+            term
+        })
+    }
+}
+
+type Into<'a> = (f32, &'a mut [Lanes], usize);
+
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
+fn multiply_all(sizes: [usize; 3], left: impl Neighbours, right: impl Neighbours, into: Into<'_>) {
+    match sizes[0] {
+        1 => multiply_rows::<1>(sizes, left, right, into),
+        _ => multiply_rows::<2>(sizes, left, right, into),
+    }
+}
+
+#[inline(always)]
 fn multiply_rows<const R: usize>(
-    i: usize,
-    inner: usize,
-    columns: usize,
-    left: Grid<'_>,
-    right: Grid<'_>,
-    factor: f32,
-    output: &mut [Lanes],
-    stride: usize,
+    sizes: [usize; 3],
+    left: impl Neighbours,
+    right: impl Neighbours,
+    into: Into<'_>,
 ) {
-    let mut j = 0;
-    while j < columns {
-        if j + 4 <= columns {
-            multiply_tile::<R, 4>(i, j, inner, left, right, factor, output, stride);
-            j += 4;
-        } else {
-            multiply_tile::<R, 1>(i, j, inner, left, right, factor, output, stride);
-            j += 1;
-        }
+    match sizes[2] {
+        0..4 => multiply_tiles::<R, 1>(sizes, left, right, into),
+        _ => multiply_tiles::<R, 4>(sizes, left, right, into),
     }
 }
 
+/// In tiles of `R` rows and `C` columns. The last ones overlap others where these do not divide the sizes: what is
+/// computed twice costs less than smaller tiles.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn multiply_tile<const R: usize, const C: usize>(
-    i: usize,
-    j: usize,
-    inner: usize,
-    left: Grid<'_>,
-    right: Grid<'_>,
-    factor: f32,
-    output: &mut [Lanes],
-    stride: usize,
+fn multiply_tiles<const R: usize, const C: usize>(
+    [rows, inner, columns]: [usize; 3],
+    left: impl Neighbours,
+    right: impl Neighbours,
+    (factor, output, stride): Into<'_>,
 ) {
-    let mut sums = Tile::<C>::ZERO;
-    for t in 0..inner {
-        let right: [Lanes; C] =
-            core::array::from_fn(|c| right.values[t * right.row + (j + c) * right.column]);
-        accumulate_lanes(
-            &mut sums.0,
-            left.values[i * left.row + t * left.column],
-            right,
-        );
-        if R > 1 {
-            accumulate_lanes(
-                &mut sums.1,
-                left.values[(i + 1) * left.row + t * left.column],
-                right,
-            );
-        }
-    }
-    for (r, sums) in [sums.0, sums.1].into_iter().take(R).enumerate() {
-        let output = &mut output[(i + r) * stride + j..][..C];
-        for c in 0..C {
-            for l in 0..LANES {
-                output[c][l] += factor * sums[c][l];
+    for i in (0..rows).step_by(R).map(|i| i.min(rows - R)) {
+        for j in (0..columns).step_by(C).map(|j| j.min(columns - C)) {
+            let mut sums = Tile::<C>::ZERO;
+            for (left, right) in left.terms::<R>(i, inner).zip(right.terms::<C>(j, inner)) {
+                accumulate_lanes(&mut sums.0, left[0], right);
+                if R > 1 {
+                    accumulate_lanes(&mut sums.1, left[R - 1], right);
+                }
             }
+            let sums = Tile(
+                sums.0.map(|sum| map(sum, |sum| factor * sum)),
+                sums.1.map(|sum| map(sum, |sum| factor * sum)),
+            );
+            sums.write::<R>(output, i * stride + j, stride);
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The softmax of rows of scores, one sample per lane.
 
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, larger};
+use crate::lanes::{
+    LANES, Lanes, ZERO, exp_of_negative, larger, map, one_at_a_time, zero_below, zip,
+};
 
 for_each_set! {
     /// Replaces rows of `keys` scores by their softmax over the keys where `may` is 1; all keys if `may` is empty. The
@@ -19,49 +21,49 @@ for_each_set! {
     }
 }
 
+/// Weights below 1e-18 are 0: subnormal numbers would follow from them.
+#[inline(always)]
+fn exp_of_difference(score: f32, most: f32) -> f32 {
+    zero_below(1e-18, exp_of_negative(score - most))
+}
+
 #[inline(always)]
 fn softmax(row: &mut [Lanes], may: Option<&[Lanes]>) {
     if let Some(may) = may {
         for (score, may) in row.iter_mut().zip(may) {
-            for l in 0..LANES {
-                // Finite, since the softmax of a row of minus infinity would be 0 / 0.
-                score[l] = if may[l] == 0.0 { f32::MIN } else { score[l] };
-            }
+            // Finite, since the softmax of a row of minus infinity would be 0 / 0.
+            *score = zip(
+                *score,
+                *may,
+                |score, may| {
+                    if may == 0.0 { f32::MIN } else { score }
+                },
+            );
         }
     }
     let mut most = [f32::MIN; LANES];
     for score in row.iter() {
-        for l in 0..LANES {
-            most[l] = larger(score[l], most[l]);
-        }
+        most = zip(*score, most, larger);
     }
     let mut sum = ZERO;
     match may {
         None => {
             for score in row.iter_mut() {
-                for l in 0..LANES {
-                    score[l] = exp_of_negative(score[l] - most[l]);
-                    sum[l] += score[l];
-                }
+                *score = zip(*score, most, exp_of_difference);
+                sum = zip(sum, *score, |sum, weight| sum + weight);
             }
         }
         Some(may) => {
             for (score, may) in row.iter_mut().zip(may) {
-                for l in 0..LANES {
-                    score[l] = may[l] * exp_of_negative(score[l] - most[l]);
-                    sum[l] += score[l];
-                }
+                *score = zip(*score, most, exp_of_difference);
+                *score = zip(*score, *may, |weight, may| weight * may);
+                sum = zip(sum, *score, |sum, weight| sum + weight);
             }
         }
     }
-    let mut share = ZERO;
-    for l in 0..LANES {
-        share[l] = if sum[l] == 0.0 { 0.0 } else { 1.0 / sum[l] };
-    }
+    let share = map(sum, |sum| if sum == 0.0 { 0.0 } else { 1.0 / sum });
     for weight in row {
-        for l in 0..LANES {
-            weight[l] *= share[l];
-        }
+        *weight = zip(*weight, share, |weight, share| weight * share);
     }
 }
 
@@ -84,8 +86,10 @@ fn through_softmax(weights: &[Lanes], gradient: &mut [Lanes]) {
         }
     }
     for (weight, gradient) in weights.iter().zip(gradient) {
-        for l in 0..LANES {
-            gradient[l] = weight[l] * (gradient[l] - mean[l]);
-        }
+        one_at_a_time();
+        let centred = zip(*gradient, mean, |gradient, mean| gradient - mean);
+        *gradient = zip(*weight, centred, |weight, centred| {
+            zero_below(1e-30, weight * centred)
+        });
     }
 }

@@ -58,8 +58,9 @@ use alloc::vec::Vec;
 use crate::adam::Sums;
 use crate::architecture::Architecture;
 use crate::instructions::{Body, Instructions};
-use crate::lanes::LANES;
+use crate::lanes::{LANES, ZERO};
 use crate::samples::{Predictions, Samples};
+use crate::transpose::Transpose;
 use kernel::{AnySize, Block, Constants, FixedSize, Kernel, Scratch, Size};
 use layout::{Layout, Parameter, Shape};
 
@@ -170,13 +171,15 @@ impl OneBlock {
     }
 
     #[inline(always)]
-    fn kernel<'a, S: Size, const TILE: usize>(
+    fn kernel<'a, S: Size, T: Transpose, const TILE: usize>(
         &'a mut self,
         parameters: &'a [f32],
         size: S,
-    ) -> Kernel<'a, S, TILE> {
+        transpose: T,
+    ) -> Kernel<'a, S, T, TILE> {
         Kernel::new(
             size,
+            transpose,
             self.layout,
             self.constants,
             parameters,
@@ -204,6 +207,7 @@ trait Task {
         one_block: &mut OneBlock,
         parameters: &[f32],
         size: S,
+        transpose: impl Transpose,
     ) -> Self::Output;
 }
 
@@ -214,8 +218,8 @@ impl<T: Task, S: Size, const TILE: usize> Body for SizedTask<'_, T, S, TILE> {
     type Output = T::Output;
 
     #[inline(always)]
-    fn run(self) -> T::Output {
-        self.2.run::<S, TILE>(self.0, self.1, self.3)
+    fn run(self, transpose: impl Transpose) -> T::Output {
+        self.2.run::<S, TILE>(self.0, self.1, self.3, transpose)
     }
 }
 
@@ -234,13 +238,14 @@ impl Task for Differentiate<'_> {
         one_block: &mut OneBlock,
         parameters: &[f32],
         size: S,
+        transpose: impl Transpose,
     ) -> f32 {
         let share = 1.0 / self.batch.len() as f32;
         let Sums {
             gradient,
             mut squares,
         } = self.sums;
-        let mut kernel = one_block.kernel::<S, TILE>(parameters, size);
+        let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, transpose);
         let mut loss = 0.0;
         for samples in self.batch.chunks(LANES) {
             let block = self.samples.block(samples);
@@ -270,8 +275,9 @@ impl Task for Predict<'_> {
         one_block: &mut OneBlock,
         parameters: &[f32],
         size: S,
+        transpose: impl Transpose,
     ) {
-        let mut kernel = one_block.kernel::<S, TILE>(parameters, size);
+        let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, transpose);
         for samples in self.chosen.chunks(LANES) {
             let block = self.samples.block(samples);
             kernel.forward(block);
@@ -291,10 +297,13 @@ impl Task for Predict<'_> {
             self.predictions
                 .attention
                 .resize(start + lanes * count, 0.0);
-            let rows = self.predictions.attention[start..].chunks_exact_mut(count);
-            for (lane, row) in rows.enumerate() {
-                for (value, weights) in row.iter_mut().zip(&scratch.weights) {
-                    *value = weights[lane];
+            let attention = &mut self.predictions.attention[start..];
+            for (tile, weights) in scratch.weights.chunks(LANES).enumerate() {
+                let mut columns = [ZERO; LANES];
+                columns[..weights.len()].copy_from_slice(weights);
+                for (lane, row) in transpose(columns)[..lanes].iter().enumerate() {
+                    let row = &row[..weights.len()];
+                    attention[lane * count + tile * LANES..][..row.len()].copy_from_slice(row);
                 }
             }
         }

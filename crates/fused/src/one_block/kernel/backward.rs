@@ -1,11 +1,12 @@
 //! From losses to the gradient.
 
-use super::products::{add_products, add_rows, average, project, project_back, transpose};
+use super::products::{add_products, add_rows, average, project, project_back, to_rows};
 use super::{Block, Kernel, Size, head_of};
 use crate::lanes::{LANES, Lanes, ZERO, map, square, zero_below, zip};
 use crate::one_block::layout::Parameter;
+use crate::transpose::Transpose;
 
-impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
+impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
     /// Adds the gradient of the block's losses, each times `share`, to `gradient`. Adds the squared
     /// gradient of each occurrence of a token to `squares`, if given.
     ///
@@ -47,10 +48,15 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         for d_logit in d_logit {
             scratch.d_logit += d_logit;
         }
-        transpose::<TILE>(&scratch.part, width, &mut scratch.part_rows);
+        to_rows::<TILE>(self.transpose, &scratch.part, width, &mut scratch.part_rows);
         add_rows(&scratch.part_rows, width, &mut scratch.d_normalized_sum);
 
-        transpose::<TILE>(&scratch.d_residual, width, &mut scratch.d_residual_rows);
+        to_rows::<TILE>(
+            self.transpose,
+            &scratch.d_residual,
+            width,
+            &mut scratch.d_residual_rows,
+        );
         let rows = &scratch.d_residual_rows;
         add_rows(
             rows,
@@ -86,7 +92,12 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let all_columns = if n_heads == 1 { 0..width } else { 0..d_head };
         let scratch = &mut *self.scratch;
 
-        transpose::<TILE>(&scratch.d_context, width, &mut scratch.d_context_rows);
+        to_rows::<TILE>(
+            self.transpose,
+            &scratch.d_context,
+            width,
+            &mut scratch.d_context_rows,
+        );
         let rows = &scratch.d_context_rows;
         add_rows(
             rows,
@@ -113,7 +124,8 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             let columns = all_columns.start + head * d_head..all_columns.end + head * d_head;
             let d_pooled = &mut scratch.d_pooled[head * width..(head + 1) * width];
             project_back::<TILE>(value_weight, width, columns, &scratch.d_context, d_pooled);
-            transpose::<TILE>(
+            to_rows::<TILE>(
+                self.transpose,
                 d_pooled,
                 width,
                 &mut scratch.d_pooled_rows[head * LANES * width..(head + 1) * LANES * width],
@@ -143,7 +155,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             }
             let d_u = &mut scratch.d_u[head * width..(head + 1) * width];
             average::<TILE>(d_scores, x, width, d_u);
-            transpose::<TILE>(d_u, width, &mut scratch.part_rows);
+            to_rows::<TILE>(self.transpose, d_u, width, &mut scratch.part_rows);
             let sum = &mut scratch.d_u_sum[head * width..(head + 1) * width];
             add_rows(&scratch.part_rows, width, sum);
         }
@@ -167,7 +179,7 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
             &scratch.d_query,
             &mut scratch.part,
         );
-        transpose::<TILE>(&scratch.part, width, &mut scratch.part_rows);
+        to_rows::<TILE>(self.transpose, &scratch.part, width, &mut scratch.part_rows);
     }
 
     /// To the embeddings of the tokens and positions that occur.

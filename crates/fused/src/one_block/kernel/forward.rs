@@ -6,8 +6,9 @@ use crate::lanes::{
     LANES, ZERO, exp_of_negative, larger, log_1p, map, select_negative, sqrt, zero_below, zip,
 };
 use crate::one_block::layout::Parameter;
+use crate::transpose::Transpose;
 
-impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
+impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
     /// The forward pass, from tokens to probabilities.
     #[inline(always)]
     pub(crate) fn forward(&mut self, block: Block<'_>) {
@@ -27,8 +28,6 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         let position_table = &self.parameters[self.layout.range(Parameter::Positions)];
         let position_table = &position_table.as_chunks::<TILE>().0[..positions * tiles];
         let x = &mut self.scratch.x.as_chunks_mut::<TILE>().0[..positions * tiles];
-        let rows = self.scratch.part_rows.as_chunks_mut::<TILE>().0;
-        let rows = &mut rows[..LANES];
         let mut samples: [&[u32]; LANES] = [&[]; LANES];
         for (lane, sample) in samples.iter_mut().enumerate() {
             *sample = block.tokens(lane, positions);
@@ -36,18 +35,14 @@ impl<S: Size, const TILE: usize> Kernel<'_, S, TILE> {
         for j in 1..positions {
             for t in 0..tiles {
                 let position = position_table[j * tiles + t];
+                let mut rows = [ZERO; LANES];
                 for lane in 0..LANES {
                     let row = table[samples[lane][j] as usize * tiles + t];
                     for i in 0..TILE {
                         rows[lane][i] = row[i] + position[i];
                     }
                 }
-                let x = &mut x[j * tiles + t];
-                for i in 0..TILE {
-                    for lane in 0..LANES {
-                        x[i][lane] = rows[lane][i];
-                    }
-                }
+                x[j * tiles + t].copy_from_slice(&(self.transpose)(rows)[..TILE]);
             }
         }
     }

@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 
 use crate::lanes::{LANES, Lanes, ZERO};
 use crate::one_block::layout::{Layout, Parameter};
+use crate::transpose::Transpose;
 
 /// The sizes of rows. The compiler knows the common ones.
 pub(crate) trait Size: Copy {
@@ -225,19 +226,20 @@ pub(crate) struct Constants {
 }
 
 /// The passes for one size of rows and one set of weights.
-#[derive(Debug)]
-pub(crate) struct Kernel<'a, S, const TILE: usize> {
+pub(crate) struct Kernel<'a, S, T, const TILE: usize> {
     size: S,
+    transpose: T,
     layout: Layout,
     constants: Constants,
     parameters: &'a [f32],
     pub(crate) scratch: &'a mut Scratch,
 }
 
-impl<'a, S: Size, const TILE: usize> Kernel<'a, S, TILE> {
+impl<'a, S: Size, T: Transpose, const TILE: usize> Kernel<'a, S, T, TILE> {
     #[inline(always)]
     pub(crate) fn new(
         size: S,
+        transpose: T,
         layout: Layout,
         constants: Constants,
         parameters: &'a [f32],
@@ -245,6 +247,7 @@ impl<'a, S: Size, const TILE: usize> Kernel<'a, S, TILE> {
     ) -> Self {
         let mut kernel = Self {
             size,
+            transpose,
             layout: Layout {
                 width: size.width(),
                 ..layout

@@ -1,6 +1,7 @@
 //! Products of small matrices, in both arrangements of the lanes.
 
 use crate::lanes::{LANES, Lanes, ZERO};
+use crate::transpose::Transpose;
 
 /// `output[i] = Σ_position weights[position] x[position, i]`, one sample per lane.
 #[inline(always)]
@@ -87,17 +88,20 @@ pub(super) fn project_back<const TILE: usize>(
 
 /// Copies the samples from the lanes to rows. `[width]` lanes to `[sample, width]`
 #[inline(always)]
-pub(super) fn transpose<const TILE: usize>(lanes: &[Lanes], width: usize, rows: &mut [f32]) {
+pub(super) fn to_rows<const TILE: usize>(
+    transpose: impl Transpose,
+    lanes: &[Lanes],
+    width: usize,
+    rows: &mut [f32],
+) {
     let tiles = width / TILE;
     let rows = &mut rows.as_chunks_mut::<TILE>().0[..LANES * tiles];
     let lanes = &lanes.as_chunks::<TILE>().0[..tiles];
     for t in 0..tiles {
-        let lanes = lanes[t];
-        for lane in 0..LANES {
-            let row = &mut rows[lane * tiles + t];
-            for i in 0..TILE {
-                row[i] = lanes[i][lane];
-            }
+        let mut columns = [ZERO; LANES];
+        columns[..TILE].copy_from_slice(&lanes[t]);
+        for (lane, row) in transpose(columns).iter().enumerate() {
+            rows[lane * tiles + t].copy_from_slice(&row[..TILE]);
         }
     }
 }
