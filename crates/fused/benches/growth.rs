@@ -1,8 +1,6 @@
 //! What a step costs at the notebook's size, and how that grows with each of its sizes.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use std::time::Duration;
-
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use headlight_fused::{Adam, Architecture, Instructions, Model, Predictions, Samples};
 
@@ -115,9 +113,6 @@ fn growth(criterion: &mut Criterion) {
     let mut sweep =
         |base: &str, of: Base, name: &str, values: &[usize], set: fn(&mut Architecture, usize)| {
             let mut group = criterion.benchmark_group(format!("{base} by {name}"));
-            group.sample_size(20);
-            group.warm_up_time(Duration::from_millis(300));
-            group.measurement_time(Duration::from_secs(1));
             for &value in values {
                 let mut shape = of();
                 set(&mut shape, value);
