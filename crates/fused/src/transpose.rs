@@ -86,32 +86,3 @@ mod shuffles {
         ]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::instructions::{Body, Instructions};
-
-    struct Turn([Lanes; LANES]);
-
-    impl Body for Turn {
-        type Output = [Lanes; LANES];
-
-        fn run(self, transpose: impl Transpose) -> Self::Output {
-            transpose(self.0)
-        }
-    }
-
-    #[test]
-    fn every_set_turns_rows_into_columns() {
-        let rows = core::array::from_fn(|i| core::array::from_fn(|j| (10 * i + j) as f32));
-        for set in Instructions::ALL.into_iter().filter(|set| set.available()) {
-            let columns = set.run(Turn(rows));
-            for (i, row) in rows.iter().enumerate() {
-                for (j, number) in row.iter().enumerate() {
-                    assert_eq!(columns[j][i].to_bits(), number.to_bits(), "{set:?}");
-                }
-            }
-        }
-    }
-}

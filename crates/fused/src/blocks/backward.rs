@@ -11,16 +11,15 @@
 //!                   dq_i = s W_k^T du,  dx_j = a_j dp + ds_j u,  dW_v = p ⊗ dc_i,  dW_k = s du ⊗ q_i,  db_k = 0
 //! ```
 
-use super::elements::{add, add_rows, through_rectifier};
-use super::pass::{Pass, sees, weights_of};
+use super::elements::{add, through_rectifier};
+use super::pass::{Pass, Sizes, sees, weights_of};
 use super::places::{Linear, Matrix, Norm, padded};
-use super::products::{Grid, add_products, multiply, project, project_back, to_rows};
+use super::products::{Grid, multiply, project, project_back};
 use super::values::BlockValues;
 use super::{Chunk, classifier, embedding, norm, softmax};
 use crate::adam::Sums;
 use crate::architecture::Projections;
-use crate::instructions::Instructions;
-use crate::lanes::{LANES, ZERO, zero_below};
+use crate::lanes::{LANES, Lanes, ZERO, zero_below};
 
 impl Pass<'_> {
     /// Starts from the chunk's losses, each times `share`: leaves their gradients by the logits in `d_logits`.
@@ -86,11 +85,7 @@ impl Pass<'_> {
     fn through_finish(&mut self, layer: usize, rows: usize, sums: &mut Sums<'_>) {
         let (width, d) = (self.width(), self.architecture.d_model);
         let ff_width = padded(self.architecture.d_ff);
-        let (place, parameters, set) = (
-            self.places.blocks[layer],
-            self.parameters,
-            self.instructions,
-        );
+        let (place, parameters, set) = self.of_block(layer);
         let values = &mut *self.values;
         let block = &values.blocks[layer];
         let gradient = &mut values.d_stream[..rows * width];
@@ -107,35 +102,11 @@ impl Pass<'_> {
             d_hidden.fill(ZERO);
             project_back(set, rows, weights, 0..d, gradient, ff_width, d_hidden);
             through_rectifier(set, hidden, d_hidden);
-            to_rows(set, hidden, &mut values.left, ff_width);
-            to_rows(set, gradient, &mut values.right, width);
-            add_linear(
-                set,
-                &values.left,
-                ff_width,
-                &values.right,
-                width,
-                rows,
-                place.output,
-                sums,
-            );
-            to_rows(
-                set,
-                &block.attended.output[..rows * width],
-                &mut values.left,
-                width,
-            );
-            to_rows(set, d_hidden, &mut values.right, ff_width);
-            add_linear(
-                set,
-                &values.left,
-                width,
-                &values.right,
-                ff_width,
-                rows,
-                place.hidden,
-                sums,
-            );
+            let turned = &mut values.turned;
+            turned.input(set, hidden, ff_width);
+            turned.add_linear(set, gradient, width, place.output, sums);
+            turned.input(set, &block.attended.output[..rows * width], width);
+            turned.add_linear(set, d_hidden, ff_width, place.hidden, sums);
             let weights = weights_of(parameters, place.hidden);
             project_back(
                 set,
@@ -164,28 +135,17 @@ impl Pass<'_> {
         let d_context = &mut values.d_context[..rows * width];
         d_context.fill(ZERO);
         project_back(set, rows, weights, 0..d, gradient, width, d_context);
-        to_rows(set, &block.context[..rows * width], &mut values.left, width);
-        to_rows(set, gradient, &mut values.right, width);
-        add_linear(
-            set,
-            &values.left,
-            width,
-            &values.right,
-            width,
-            rows,
-            place.output,
-            sums,
-        );
+        let turned = &mut values.turned;
+        turned.input(set, &block.context[..rows * width], width);
+        turned.add_linear(set, gradient, width, place.output, sums);
         values.d_residual[..rows * width].copy_from_slice(gradient);
     }
 
     /// From the gradient of the context to those of queries, keys and values.
     fn through_attention(&mut self, layer: usize) {
-        let (p, width, d_head) = (
-            self.architecture.positions,
-            self.width(),
-            self.architecture.d_head(),
-        );
+        let Sizes {
+            p, width, d_head, ..
+        } = self.sizes();
         let (scale, set) = (self.architecture.scale(), self.instructions);
         let values = &mut *self.values;
         let block = &values.blocks[layer];
@@ -238,16 +198,8 @@ impl Pass<'_> {
 
     /// From the gradients of queries, keys, values and residual to that of the block's input, in `d_stream`.
     fn through_projections(&mut self, layer: usize, sums: &mut Sums<'_>) {
-        let (p, width, d) = (
-            self.architecture.positions,
-            self.width(),
-            self.architecture.d_model,
-        );
-        let (place, parameters, set) = (
-            self.places.blocks[layer],
-            self.parameters,
-            self.instructions,
-        );
+        let Sizes { p, width, d, .. } = self.sizes();
+        let (place, parameters, set) = self.of_block(layer);
         let values = &mut *self.values;
         let (before, _) = values.blocks.split_at(layer);
         let input = before
@@ -256,30 +208,17 @@ impl Pass<'_> {
         let stream = &mut values.d_stream[..p * width];
         stream.copy_from_slice(&values.d_residual[..p * width]);
         let gradients = [&mut values.d_query, &mut values.d_key, &mut values.d_value];
+        let turned = &mut values.turned;
+        turned.input(set, input, width);
+        let mut through = |linear: Linear, gradient: &[Lanes]| {
+            turned.add_linear(set, gradient, width, linear, sums);
+            let weights = weights_of(parameters, linear);
+            project_back(set, p, weights, 0..d, gradient, width, stream);
+        };
         match place.projections {
             Some(projections) if self.architecture.projections == Projections::Separate => {
-                to_rows(set, input, &mut values.left, width);
                 for (linear, gradient) in projections.into_iter().zip(gradients) {
-                    to_rows(set, gradient, &mut values.right, width);
-                    add_linear(
-                        set,
-                        &values.left,
-                        width,
-                        &values.right,
-                        width,
-                        p,
-                        linear,
-                        sums,
-                    );
-                    project_back(
-                        set,
-                        p,
-                        weights_of(parameters, linear),
-                        0..d,
-                        gradient,
-                        width,
-                        stream,
-                    );
+                    through(linear, gradient);
                 }
             }
             shared => {
@@ -287,30 +226,9 @@ impl Pass<'_> {
                 for other in others {
                     add(set, sum, other);
                 }
-                if let Some([linear, ..]) = shared {
-                    to_rows(set, input, &mut values.left, width);
-                    to_rows(set, sum, &mut values.right, width);
-                    add_linear(
-                        set,
-                        &values.left,
-                        width,
-                        &values.right,
-                        width,
-                        p,
-                        linear,
-                        sums,
-                    );
-                    project_back(
-                        set,
-                        p,
-                        weights_of(parameters, linear),
-                        0..d,
-                        sum,
-                        width,
-                        stream,
-                    );
-                } else {
-                    add(set, stream, sum);
+                match shared {
+                    Some([linear, ..]) => through(linear, sum),
+                    None => add(set, stream, sum),
                 }
             }
         }
@@ -319,17 +237,14 @@ impl Pass<'_> {
     /// From the gradient of `[CLS]`'s context to that of its scores, and what they add to the gradient of the block's
     /// input, in `d_stream`.
     fn through_cls_attention(&mut self, layer: usize) {
-        let (p, width, d_head) = (
-            self.architecture.positions,
-            self.width(),
-            self.architecture.d_head(),
-        );
-        let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
-        let (place, parameters, set) = (
-            self.places.blocks[layer],
-            self.parameters,
-            self.instructions,
-        );
+        let Sizes {
+            p,
+            width,
+            d_head,
+            d,
+            heads,
+        } = self.sizes();
+        let (place, parameters, set) = self.of_block(layer);
         let values = &mut *self.values;
         let (before, rest) = values.blocks.split_at(layer);
         let input = before
@@ -401,14 +316,15 @@ impl Pass<'_> {
 
     /// The gradient of `[CLS]`'s query, and what it and the residual add to the gradient of its input.
     fn through_cls_query(&mut self, layer: usize) {
-        let (width, d_head) = (self.width(), self.architecture.d_head());
-        let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
+        let Sizes {
+            width,
+            d_head,
+            d,
+            heads,
+            ..
+        } = self.sizes();
         let (cls, scale) = (self.architecture.cls_position, self.architecture.scale());
-        let (place, parameters, set) = (
-            self.places.blocks[layer],
-            self.parameters,
-            self.instructions,
-        );
+        let (place, parameters, set) = self.of_block(layer);
         let values = &mut *self.values;
         // dq_h = scale W_k^T du_h, over the head's columns
         for head in 0..heads {
@@ -446,12 +362,13 @@ impl Pass<'_> {
         let Some([query, key, value]) = self.places.blocks[layer].projections else {
             return;
         };
-        let (p, width, d_head) = (
-            self.architecture.positions,
-            self.width(),
-            self.architecture.d_head(),
-        );
-        let (d, heads) = (self.architecture.d_model, self.architecture.n_heads);
+        let Sizes {
+            p,
+            width,
+            d_head,
+            d,
+            heads,
+        } = self.sizes();
         let (cls, scale) = (self.architecture.cls_position, self.architecture.scale());
         let set = self.instructions;
         let values = &mut *self.values;
@@ -461,18 +378,9 @@ impl Pass<'_> {
             .map_or(&values.embeddings[..], BlockValues::output);
         let block = &rest[0];
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
-        to_rows(set, &input[cls * width..][..width], &mut values.left, width);
-        to_rows(set, &values.d_query[..width], &mut values.right, width);
-        add_linear(
-            set,
-            &values.left,
-            width,
-            &values.right,
-            width,
-            1,
-            query,
-            sums,
-        );
+        let turned = &mut values.turned;
+        turned.input(set, &input[cls * width..][..width], width);
+        turned.add_linear(set, &values.d_query[..width], width, query, sums);
         let may = if values.may.is_empty() {
             &[][..]
         } else {
@@ -486,31 +394,14 @@ impl Pass<'_> {
         }
         for head in 0..heads {
             let columns = head * d_head..(head + 1) * d_head;
-            let aligned = columns.start / LANES * LANES..columns.end.next_multiple_of(LANES);
             for (left, right, factor, linear) in [
                 (&values.pooled, &values.d_context[..width], 1.0, value),
                 (&values.d_u, &block.query[..width], scale, key),
             ] {
-                to_rows(set, &left[head * width..][..width], &mut values.left, width);
-                let rows = &mut values.right[..LANES * width];
-                to_rows(set, right, rows, width);
-                if heads > 1 {
-                    for row in rows.chunks_exact_mut(width) {
-                        row[..columns.start].fill(0.0);
-                        row[columns.end..].fill(0.0);
-                    }
-                }
-                let left = &values.left[..LANES * width];
-                add_products(
-                    set,
-                    left,
-                    width,
-                    rows,
-                    width,
-                    aligned.clone(),
-                    factor,
-                    sums.of(linear.weight),
-                );
+                turned.input(set, &left[head * width..][..width], width);
+                turned.gradient(set, right, width);
+                turned.keep_columns(columns.clone());
+                turned.add_products(set, columns.clone(), factor, sums.of(linear.weight));
             }
         }
     }
@@ -537,7 +428,7 @@ impl Pass<'_> {
 }
 
 impl Sums<'_> {
-    fn of(&mut self, matrix: Matrix) -> &mut [f32] {
+    pub(super) fn of(&mut self, matrix: Matrix) -> &mut [f32] {
         &mut self.gradient[matrix.range()]
     }
 }
@@ -547,32 +438,4 @@ fn pair(gradient: &mut [f32], norm: Norm) -> (&mut [f32], &mut [f32]) {
     let gamma = norm.gamma.range();
     let size = gamma.len();
     gradient[gamma.start..norm.beta.range().end].split_at_mut(size)
-}
-
-/// Adds the gradient of a projection, from its inputs and the gradients of its outputs.
-#[allow(clippy::too_many_arguments)]
-fn add_linear(
-    set: Instructions,
-    left: &[f32],
-    left_width: usize,
-    right: &[f32],
-    right_width: usize,
-    rows: usize,
-    linear: Linear,
-    sums: &mut Sums<'_>,
-) {
-    let left = &left[..rows * LANES * left_width];
-    let right = &right[..rows * LANES * right_width];
-    let weight = sums.of(linear.weight);
-    add_products(
-        set,
-        left,
-        left_width,
-        right,
-        right_width,
-        0..right_width,
-        1.0,
-        weight,
-    );
-    add_rows(set, right, right_width, sums.of(linear.bias));
 }

@@ -20,7 +20,7 @@
 //! ```
 
 use super::elements::{rectify, shift};
-use super::pass::{Pass, sees, weights_of};
+use super::pass::{Pass, Sizes, sees, weights_of};
 use super::places::{Linear, padded};
 use super::probe::{Site, reach};
 use super::products::{Grid, multiply, project, project_back};
@@ -102,16 +102,10 @@ impl Pass<'_> {
 
     /// Attention of all positions: context.
     fn attend(&mut self, layer: usize) {
-        let (p, width, d_head) = (
-            self.architecture.positions,
-            self.width(),
-            self.architecture.d_head(),
-        );
-        let (place, parameters, set) = (
-            self.places.blocks[layer],
-            self.parameters,
-            self.instructions,
-        );
+        let Sizes {
+            p, width, d_head, ..
+        } = self.sizes();
+        let (place, parameters, set) = self.of_block(layer);
         let (before, rest) = self.values.blocks.split_at_mut(layer);
         let input = before
             .last()
@@ -170,18 +164,12 @@ impl Pass<'_> {
 
     /// Attention of `[CLS]` alone: its context. Keys and values are not computed.
     fn attend_from_cls(&mut self, layer: usize) {
-        let (p, width, d_head) = (
-            self.architecture.positions,
-            self.width(),
-            self.architecture.d_head(),
-        );
+        let Sizes {
+            p, width, d_head, ..
+        } = self.sizes();
         let d = self.architecture.d_model;
         let cls = self.architecture.cls_position;
-        let (place, parameters, set) = (
-            self.places.blocks[layer],
-            self.parameters,
-            self.instructions,
-        );
+        let (place, parameters, set) = self.of_block(layer);
         let (before, rest) = self.values.blocks.split_at_mut(layer);
         let input = before
             .last()
@@ -259,11 +247,7 @@ impl Pass<'_> {
     /// From the context to the block's output, for all positions or for `[CLS]` alone.
     fn finish_block(&mut self, layer: usize, rows: usize) {
         let (width, d) = (self.width(), self.architecture.d_model);
-        let (place, parameters, set) = (
-            self.places.blocks[layer],
-            self.parameters,
-            self.instructions,
-        );
+        let (place, parameters, set) = self.of_block(layer);
         let eps = self.architecture.layer_norm_eps;
         let first = if rows == 1 {
             self.architecture.cls_position

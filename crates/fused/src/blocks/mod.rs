@@ -19,6 +19,7 @@ mod places;
 mod probe;
 mod products;
 mod softmax;
+mod turned;
 mod values;
 
 use alloc::vec;

@@ -1,6 +1,6 @@
 //! What the forward and the backward pass for eight samples share.
 
-use super::places::{Linear, Places, padded};
+use super::places::{Block, Linear, Places, padded};
 use super::probe::Probe;
 use super::products::Weights;
 use super::values::Values;
@@ -19,9 +19,39 @@ pub(super) struct Pass<'a> {
     pub(super) probe: Option<&'a mut dyn Probe>,
 }
 
-impl Pass<'_> {
+/// Sizes that most parts of a pass use.
+pub(super) struct Sizes {
+    /// Positions of a sample.
+    pub(super) p: usize,
+    /// Padded `d_model`.
+    pub(super) width: usize,
+    pub(super) d: usize,
+    pub(super) d_head: usize,
+    pub(super) heads: usize,
+}
+
+impl<'a> Pass<'a> {
     pub(super) fn width(&self) -> usize {
         padded(self.architecture.d_model)
+    }
+
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes {
+            p: self.architecture.positions,
+            width: self.width(),
+            d: self.architecture.d_model,
+            d_head: self.architecture.d_head(),
+            heads: self.architecture.n_heads,
+        }
+    }
+
+    /// The place of a block's parameters, all parameters, and the instructions.
+    pub(super) fn of_block(&self, layer: usize) -> (Block, &'a [f32], Instructions) {
+        (
+            self.places.blocks[layer],
+            self.parameters,
+            self.instructions,
+        )
     }
 }
 

@@ -354,22 +354,11 @@ type Into<'a> = (f32, &'a mut [Lanes], usize);
 
 #[inline(always)]
 fn multiply_all(sizes: [usize; 3], left: impl Neighbours, right: impl Neighbours, into: Into<'_>) {
-    match sizes[0] {
-        1 => multiply_rows::<1>(sizes, left, right, into),
-        _ => multiply_rows::<2>(sizes, left, right, into),
-    }
-}
-
-#[inline(always)]
-fn multiply_rows<const R: usize>(
-    sizes: [usize; 3],
-    left: impl Neighbours,
-    right: impl Neighbours,
-    into: Into<'_>,
-) {
-    match sizes[2] {
-        0..4 => multiply_tiles::<R, 1>(sizes, left, right, into),
-        _ => multiply_tiles::<R, 4>(sizes, left, right, into),
+    match (sizes[0], sizes[2]) {
+        (1, 0..4) => multiply_tiles::<1, 1>(sizes, left, right, into),
+        (_, 0..4) => multiply_tiles::<2, 1>(sizes, left, right, into),
+        (1, _) => multiply_tiles::<1, 4>(sizes, left, right, into),
+        _ => multiply_tiles::<2, 4>(sizes, left, right, into),
     }
 }
 

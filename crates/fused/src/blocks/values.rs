@@ -4,8 +4,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::places::padded;
+use super::turned::Turned;
 use crate::architecture::Architecture;
-use crate::lanes::{LANES, Lanes, ZERO};
+use crate::lanes::{Lanes, ZERO};
 
 /// The values of one block. Rows have the padded width of `d_model`, or of `d_ff`.
 #[derive(Clone, Debug)]
@@ -82,9 +83,8 @@ pub(super) struct Values {
     pub(super) d_u: Vec<Lanes>,
     pub(super) d_pooled: Vec<Lanes>,
 
-    // One column per lane, for sums over samples. `[position, sample, d_model or d_ff]`
-    pub(super) left: Vec<f32>,
-    pub(super) right: Vec<f32>,
+    /// For the gradients of projections.
+    pub(super) turned: Turned,
 }
 
 impl Values {
@@ -103,7 +103,6 @@ impl Values {
             hidden: lanes(p * ff_width),
             fed: NormValues::new(if architecture.d_ff > 0 { p } else { 0 }, width),
         };
-        let widest = width.max(ff_width);
         Self {
             embeddings: lanes(p * width),
             may: lanes(if masked { p * p } else { 0 }),
@@ -124,8 +123,7 @@ impl Values {
             d_hidden: lanes(p * ff_width),
             d_u: lanes(heads * width),
             d_pooled: lanes(heads * width),
-            left: vec![0.0; p * LANES * widest],
-            right: vec![0.0; p * LANES * widest],
+            turned: Turned::new(p, width.max(ff_width)),
         }
     }
 }

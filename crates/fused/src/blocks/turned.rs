@@ -1,0 +1,97 @@
+//! Inputs and gradients of a projection, turned: one column per lane, for sums over samples.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::elements::add_rows;
+use super::places::Linear;
+use super::products::{add_products, to_rows};
+use crate::adam::Sums;
+use crate::instructions::Instructions;
+use crate::lanes::{LANES, Lanes};
+
+/// Rows of one projection. `[position, sample, width]`
+#[derive(Clone, Debug)]
+pub(super) struct Turned {
+    inputs: Vec<f32>,
+    input_width: usize,
+    gradients: Vec<f32>,
+    gradient_width: usize,
+    positions: usize,
+}
+
+impl Turned {
+    /// Space for rows of up to `widest` numbers.
+    pub(super) fn new(positions: usize, widest: usize) -> Self {
+        let space = || vec![0.0; positions * LANES * widest];
+        Self {
+            inputs: space(),
+            input_width: 0,
+            gradients: space(),
+            gradient_width: 0,
+            positions: 0,
+        }
+    }
+
+    /// Takes the inputs, one sample per lane. `[position, width]`
+    pub(super) fn input(&mut self, set: Instructions, lanes: &[Lanes], width: usize) {
+        (self.input_width, self.positions) = (width, lanes.len() / width);
+        to_rows(set, lanes, &mut self.inputs, width);
+    }
+
+    /// Takes the gradients of the outputs, of the same positions.
+    pub(super) fn gradient(&mut self, set: Instructions, lanes: &[Lanes], width: usize) {
+        self.gradient_width = width;
+        to_rows(set, lanes, &mut self.gradients, width);
+    }
+
+    /// Sets all other columns of the gradients to 0.
+    pub(super) fn keep_columns(&mut self, columns: Range<usize>) {
+        let (_, gradients) = self.rows();
+        let width = self.gradient_width;
+        let count = gradients.len();
+        for row in self.gradients[..count].chunks_exact_mut(width) {
+            row[..columns.start].fill(0.0);
+            row[columns.end..].fill(0.0);
+        }
+    }
+
+    fn rows(&self) -> (&[f32], &[f32]) {
+        let rows = self.positions * LANES;
+        (
+            &self.inputs[..rows * self.input_width],
+            &self.gradients[..rows * self.gradient_width],
+        )
+    }
+
+    /// Adds `factor Σ input ⊗ gradient`, for the vectors that hold some columns.
+    pub(super) fn add_products(
+        &self,
+        set: Instructions,
+        columns: Range<usize>,
+        factor: f32,
+        sums: &mut [f32],
+    ) {
+        let (inputs, gradients) = self.rows();
+        let columns = columns.start / LANES * LANES..columns.end.next_multiple_of(LANES);
+        let widths = (self.input_width, self.gradient_width);
+        add_products(
+            set, inputs, widths.0, gradients, widths.1, columns, factor, sums,
+        );
+    }
+
+    /// Takes the gradients of a projection's outputs, and adds those of its weights and biases.
+    pub(super) fn add_linear(
+        &mut self,
+        set: Instructions,
+        lanes: &[Lanes],
+        width: usize,
+        linear: Linear,
+        sums: &mut Sums<'_>,
+    ) {
+        self.gradient(set, lanes, width);
+        self.add_products(set, 0..width, 1.0, sums.of(linear.weight));
+        add_rows(set, self.rows().1, width, sums.of(linear.bias));
+    }
+}
