@@ -125,29 +125,47 @@ fn growth(criterion: &mut Criterion) {
         };
     let bases: [(_, Base); 2] = [("one block", notebook), ("two blocks", two_blocks)];
     for (base, of) in bases {
-        sweep(base, of, "d_model", &[4, 8, 16, 32, 64, 128], |of, n| {
-            of.d_model = n
-        });
-        sweep(base, of, "positions", &[7, 14, 28, 56, 112], |of, n| {
-            of.positions = n
-        });
+        sweep(
+            base,
+            of,
+            "d_model",
+            &[4, 8, 16, 32, 64, 128],
+            |shape, d_model| {
+                shape.d_model = d_model;
+            },
+        );
+        sweep(
+            base,
+            of,
+            "positions",
+            &[7, 14, 28, 56, 112],
+            |shape, positions| {
+                shape.positions = positions;
+            },
+        );
         sweep(base, of, "batch", &[8, 16, 32, 64, 128], |_, _| {});
         sweep(
             base,
             of,
             "vocabulary",
             &[51, 102, 204, 408, 816],
-            |of, n| of.vocab_size = n,
+            |shape, vocabulary| {
+                shape.vocab_size = vocabulary;
+            },
         );
-        sweep(base, of, "heads", &[1, 2, 4], |of, n| of.n_heads = n);
+        sweep(base, of, "heads", &[1, 2, 4], |shape, heads| {
+            shape.n_heads = heads;
+        });
     }
     let (base, of) = bases[1];
-    sweep(base, of, "blocks", &[1, 2, 4, 8], |of, n| of.n_layers = n);
-    sweep(base, of, "d_ff", &[16, 32, 64, 128, 256], |of, n| {
-        of.d_ff = n
+    sweep(base, of, "blocks", &[1, 2, 4, 8], |shape, blocks| {
+        shape.n_layers = blocks;
     });
-    sweep(base, of, "classes", &[2, 4, 8, 16], |of, n| {
-        of.n_classes = n
+    sweep(base, of, "d_ff", &[16, 32, 64, 128, 256], |shape, d_ff| {
+        shape.d_ff = d_ff;
+    });
+    sweep(base, of, "classes", &[2, 4, 8, 16], |shape, classes| {
+        shape.n_classes = classes;
     });
 }
 
