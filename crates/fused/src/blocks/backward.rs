@@ -13,13 +13,13 @@
 
 use super::elements::{add, through_rectifier};
 use super::pass::{Pass, Sizes, sees, weights_of};
-use super::places::{Linear, Matrix, Norm, padded};
+use super::places::{Matrix, Norm, padded};
 use super::products::{Grid, multiply, project, project_back};
-use super::values::BlockValues;
+use super::values::block_and_input;
 use super::{Chunk, classifier, embedding, norm, softmax};
 use crate::adam::Sums;
 use crate::architecture::Projections;
-use crate::lanes::{LANES, Lanes, ZERO, zero_below};
+use crate::lanes::{LANES, ZERO, zero_below};
 
 impl Pass<'_> {
     /// Starts from the chunk's losses, each times `share`: leaves their gradients by the logits in `d_logits`.
@@ -201,36 +201,26 @@ impl Pass<'_> {
         let Sizes { p, width, d, .. } = self.sizes();
         let (place, parameters, set) = self.of_block(layer);
         let values = &mut *self.values;
-        let (before, _) = values.blocks.split_at(layer);
-        let input = before
-            .last()
-            .map_or(&values.embeddings[..], BlockValues::output);
         let stream = &mut values.d_stream[..p * width];
         stream.copy_from_slice(&values.d_residual[..p * width]);
-        let gradients = [&mut values.d_query, &mut values.d_key, &mut values.d_value];
+        let [query, key, value] = [&mut values.d_query, &mut values.d_key, &mut values.d_value];
+        let own = self.architecture.projections == Projections::Separate;
+        if !own {
+            add(set, query, key);
+            add(set, query, value);
+        }
+        let Some(linears) = place.projections else {
+            add(set, stream, query);
+            return;
+        };
+        let (_, input) = block_and_input(&values.blocks, &values.embeddings, layer);
         let turned = &mut values.turned;
         turned.input(set, input, width);
-        let mut through = |linear: Linear, gradient: &[Lanes]| {
+        let gradients = linears.into_iter().zip([query, key, value]);
+        for (linear, gradient) in gradients.take(if own { 3 } else { 1 }) {
             turned.add_linear(set, gradient, width, linear, sums);
             let weights = weights_of(parameters, linear);
             project_back(set, p, weights, 0..d, gradient, width, stream);
-        };
-        match place.projections {
-            Some(projections) if self.architecture.projections == Projections::Separate => {
-                for (linear, gradient) in projections.into_iter().zip(gradients) {
-                    through(linear, gradient);
-                }
-            }
-            shared => {
-                let [sum, others @ ..] = gradients;
-                for other in others {
-                    add(set, sum, other);
-                }
-                match shared {
-                    Some([linear, ..]) => through(linear, sum),
-                    None => add(set, stream, sum),
-                }
-            }
         }
     }
 
@@ -246,11 +236,7 @@ impl Pass<'_> {
         } = self.sizes();
         let (place, parameters, set) = self.of_block(layer);
         let values = &mut *self.values;
-        let (before, rest) = values.blocks.split_at(layer);
-        let input = before
-            .last()
-            .map_or(&values.embeddings[..], BlockValues::output);
-        let block = &rest[0];
+        let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
 
         // dp_h = W_v dc_h
         for head in 0..heads {
@@ -372,11 +358,7 @@ impl Pass<'_> {
         let (cls, scale) = (self.architecture.cls_position, self.architecture.scale());
         let set = self.instructions;
         let values = &mut *self.values;
-        let (before, rest) = values.blocks.split_at(layer);
-        let input = before
-            .last()
-            .map_or(&values.embeddings[..], BlockValues::output);
-        let block = &rest[0];
+        let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
         let turned = &mut values.turned;
         turned.input(set, &input[cls * width..][..width], width);

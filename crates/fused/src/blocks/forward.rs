@@ -24,7 +24,7 @@ use super::pass::{Pass, Sizes, sees, weights_of};
 use super::places::{Linear, padded};
 use super::probe::{Site, reach};
 use super::products::{Grid, multiply, project, project_back};
-use super::values::BlockValues;
+use super::values::block_mut_and_input;
 use super::{Chunk, classifier, embedding, norm, softmax};
 use crate::architecture::Projections;
 use crate::instructions::Instructions;
@@ -106,11 +106,8 @@ impl Pass<'_> {
             p, width, d_head, ..
         } = self.sizes();
         let (place, parameters, set) = self.of_block(layer);
-        let (before, rest) = self.values.blocks.split_at_mut(layer);
-        let input = before
-            .last()
-            .map_or(&self.values.embeddings[..], BlockValues::output);
-        let block = &mut rest[0];
+        let values = (&mut self.values.blocks, &self.values.embeddings);
+        let (block, input) = block_mut_and_input(values.0, values.1, layer);
         match place.projections {
             Some(projections) => {
                 let shared = self.architecture.projections == Projections::Shared;
@@ -170,11 +167,8 @@ impl Pass<'_> {
         let d = self.architecture.d_model;
         let cls = self.architecture.cls_position;
         let (place, parameters, set) = self.of_block(layer);
-        let (before, rest) = self.values.blocks.split_at_mut(layer);
-        let input = before
-            .last()
-            .map_or(&self.values.embeddings[..], BlockValues::output);
-        let block = &mut rest[0];
+        let values = (&mut self.values.blocks, &self.values.embeddings);
+        let (block, input) = block_mut_and_input(values.0, values.1, layer);
         let own = &input[cls * width..][..width];
         let scale = self.architecture.scale();
         match place.projections {
@@ -254,12 +248,9 @@ impl Pass<'_> {
         } else {
             0
         };
-        let (before, rest) = self.values.blocks.split_at_mut(layer);
-        let input = before
-            .last()
-            .map_or(&self.values.embeddings[..], BlockValues::output);
+        let values = (&mut self.values.blocks, &self.values.embeddings);
+        let (block, input) = block_mut_and_input(values.0, values.1, layer);
         let input = &input[first * width..][..rows * width];
-        let block = &mut rest[0];
 
         let bias = &parameters[place.output.bias.range()];
         let weights = weights_of(parameters, place.output);

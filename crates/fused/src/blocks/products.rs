@@ -350,10 +350,16 @@ impl Neighbours for SideBySide<'_> {
     }
 }
 
-type Into<'a> = (f32, &'a mut [Lanes], usize);
+/// The factor of the sums, and where they go: the output and its stride.
+type Target<'a> = (f32, &'a mut [Lanes], usize);
 
 #[inline(always)]
-fn multiply_all(sizes: [usize; 3], left: impl Neighbours, right: impl Neighbours, into: Into<'_>) {
+fn multiply_all(
+    sizes: [usize; 3],
+    left: impl Neighbours,
+    right: impl Neighbours,
+    into: Target<'_>,
+) {
     match (sizes[0], sizes[2]) {
         (1, 0..4) => multiply_tiles::<1, 1>(sizes, left, right, into),
         (_, 0..4) => multiply_tiles::<2, 1>(sizes, left, right, into),
@@ -369,7 +375,7 @@ fn multiply_tiles<const R: usize, const C: usize>(
     [rows, inner, columns]: [usize; 3],
     left: impl Neighbours,
     right: impl Neighbours,
-    (factor, output, stride): Into<'_>,
+    (factor, output, stride): Target<'_>,
 ) {
     for i in (0..rows).step_by(R).map(|i| i.min(rows - R)) {
         for j in (0..columns).step_by(C).map(|j| j.min(columns - C)) {

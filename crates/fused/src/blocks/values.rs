@@ -128,6 +128,32 @@ impl Values {
     }
 }
 
+/// The input of a block, which is the output of the one before it, and the block's own values.
+pub(super) fn block_and_input<'a>(
+    blocks: &'a [BlockValues],
+    embeddings: &'a [Lanes],
+    layer: usize,
+) -> (&'a BlockValues, &'a [Lanes]) {
+    let before = blocks[..layer].last();
+    (
+        &blocks[layer],
+        before.map_or(embeddings, BlockValues::output),
+    )
+}
+
+/// As [`block_and_input`], with values to be written.
+pub(super) fn block_mut_and_input<'a>(
+    blocks: &'a mut [BlockValues],
+    embeddings: &'a [Lanes],
+    layer: usize,
+) -> (&'a mut BlockValues, &'a [Lanes]) {
+    let (before, rest) = blocks.split_at_mut(layer);
+    (
+        &mut rest[0],
+        before.last().map_or(embeddings, BlockValues::output),
+    )
+}
+
 impl BlockValues {
     /// What the next block reads.
     #[inline(always)]
