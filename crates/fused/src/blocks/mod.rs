@@ -6,7 +6,7 @@
 //!
 //! - Tiles of three rows in the products of matrices: they need more registers than AVX2 has.
 //! - Products for a `d_model` of 16 or heads of 8 that the compiler knows: no gain.
-//! - AVX-512's 32 registers: a step took 4% less, which is not worth a third copy of the code.
+//! - AVX-512's 32 registers: a small gain, which is not worth a third copy of the code.
 
 mod backward;
 mod classifier;

@@ -45,9 +45,9 @@
 //! - Sixteen lanes: with AVX-512 the compiler splits their loops into scalar code (670 ns instead of 91
 //!   for two projections, a transposition and a product of a batch), and AVX2 gains nothing from two
 //!   vectors per value.
-//! - Eight lanes with AVX-512's 32 registers: a step took 4% longer.
-//! - Vectors were turned by plain loops. The compiler made hundreds of scalar moves of them, and a step
-//!   took 12% longer than with shuffles (`transpose.rs`).
+//! - Eight lanes with AVX-512's 32 registers: no gain.
+//! - Vectors were turned by plain loops. The compiler made hundreds of scalar moves of them, which take
+//!   longer than shuffles (`transpose.rs`).
 //! - A score is a number of the token plus a number of the position. But each sample looks both up by
 //!   itself. By count that costs as much as eight products on eight samples side by side, and it was not
 //!   built.
