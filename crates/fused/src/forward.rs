@@ -169,27 +169,21 @@ pub fn forward(
 
 impl Intervention {
     fn fits(&self, architecture: &Architecture) -> bool {
-        let Architecture {
-            positions,
-            d_model,
-            n_heads,
-            n_layers,
-            ..
-        } = *architecture;
+        let a = architecture;
         match self {
-            Self::RemoveHead { layer, head } => *layer < n_layers && *head < n_heads,
-            Self::RemoveKey { layer, position } => *layer < n_layers && *position < positions,
-            Self::RemoveBlock { layer } => *layer < n_layers,
+            Self::RemoveHead { layer, head } => *layer < a.n_layers && *head < a.n_heads,
+            Self::RemoveKey { layer, position } => *layer < a.n_layers && *position < a.positions,
+            Self::RemoveBlock { layer } => *layer < a.n_layers,
             Self::SetWeights {
                 layer,
                 head,
                 query,
                 weights,
             } => {
-                *layer < n_layers
-                    && *head < n_heads
-                    && *query < positions
-                    && weights.len() == positions
+                *layer < a.n_layers
+                    && *head < a.n_heads
+                    && *query < a.positions
+                    && weights.len() == a.positions
             }
             Self::Replace {
                 place,
@@ -200,7 +194,7 @@ impl Intervention {
                     Place::Embeddings => 0,
                     Place::Context(layer) | Place::Residual(layer) | Place::Output(layer) => *layer,
                 };
-                layer < n_layers && *position < positions && vector.len() == d_model
+                layer < a.n_layers && *position < a.positions && vector.len() == a.d_model
             }
         }
     }
@@ -339,16 +333,10 @@ impl Recorder<'_> {
         match site {
             Site::Embeddings => rows(&mut forward.embeddings, 0, a.d_model),
             Site::Mask(_) => {
-                let own = &self.mask;
-                for (sample, mask) in forward
-                    .mask
-                    .chunks_exact_mut(p * p)
-                    .skip(part.first)
-                    .take(part.lanes)
-                    .enumerate()
-                {
-                    for (may, own) in mask.iter_mut().zip(own) {
-                        *may = own[sample] != 0.0;
+                let masks = forward.mask.chunks_exact_mut(p * p).skip(part.first);
+                for (lane, mask) in masks.take(part.lanes).enumerate() {
+                    for (may, own) in mask.iter_mut().zip(&self.mask) {
+                        *may = own[lane] != 0.0;
                     }
                 }
             }
