@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_sweep::{Grid, Seeds, Shard};
-use headlight_trainer::{Failure, config, devices};
+use headlight_trainer::{Failure, built_in, config, devices};
 
 /// Trains tiny transformer classifiers and shows where their attention looks.
 #[derive(Debug, Parser)]
@@ -21,9 +22,12 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write a built-in config to a file of the current folder, to be edited
+    #[command(after_help = "Example: headlight init token_anywhere")]
+    Init(InitArguments),
     /// Train a model and write a run directory
     #[command(
-        after_help = "Example: headlight train configs/notebook.toml --set training.epochs=5 --run runs/longer"
+        after_help = "Example: headlight train notebook --set training.epochs=5 --run runs/longer"
     )]
     Train(TrainArguments),
     /// Write a config's dataset as .npz, .csv or .jsonl
@@ -78,7 +82,8 @@ fn engines() -> impl TypedValueParser<Value = EngineName> {
 /// The experiment.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigArguments {
-    /// The experiment, as TOML [default: configs/notebook.toml]
+    /// The experiment: a TOML file, or the name of a built-in config [default: notebook]
+    #[arg(value_name = "NAME|FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Change a value of the config; can be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -98,8 +103,39 @@ impl ConfigArguments {
     pub(crate) fn path(&self) -> &Path {
         self.config
             .as_deref()
-            .unwrap_or(Path::new("configs/notebook.toml"))
+            .unwrap_or(Path::new(built_in::DEFAULT))
     }
+
+    /// The files that a config is read from.
+    pub(crate) fn inputs<'a>(&'a self, config: &'a ExperimentConfig) -> Vec<&'a Path> {
+        let mut inputs = vec![self.path()];
+        if let Source::File(path) = &config.data.source {
+            inputs.push(path);
+        }
+        inputs.extend(config.reference.as_deref());
+        inputs
+    }
+}
+
+/// Whether outputs may replace files.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Force {
+    /// Replace an output file that exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// The arguments of `init`.
+#[derive(Args, Debug)]
+pub(crate) struct InitArguments {
+    /// The built-in config
+    #[arg(default_value = built_in::DEFAULT)]
+    pub(crate) name: PathBuf,
+    /// List the built-in configs, each with its first line
+    #[arg(long, conflicts_with = "name")]
+    pub(crate) list: bool,
+    #[command(flatten)]
+    pub(crate) output: Force,
 }
 
 /// The arguments of `train`.
@@ -135,6 +171,8 @@ pub(crate) struct DataArguments {
     /// The file to write; its extension selects the format: .npz, .csv or .jsonl
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: Force,
 }
 
 /// The arguments of `predict`.
@@ -165,6 +203,8 @@ pub(crate) struct DumpArguments {
     /// The file to write: .npz, .json or .csv
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: Force,
     /// Compute on this device, instead of the config's compute.device
     #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
     pub(crate) device: Option<String>,
@@ -212,6 +252,8 @@ pub(crate) struct InspectArguments {
     /// Open the page in a browser
     #[arg(long, requires = "html")]
     pub(crate) open: bool,
+    #[command(flatten)]
+    pub(crate) output: Force,
 }
 
 /// The arguments of `sweep`.
@@ -256,6 +298,8 @@ pub(crate) struct MergeArguments {
     /// The file to write: .jsonl, or .csv with a column for each epoch and position
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: Force,
 }
 
 /// The arguments of `report`.
@@ -276,6 +320,8 @@ pub(crate) struct ReportArguments {
     /// Also write tables and plots, as an HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Force,
 }
 
 /// The arguments of `walkthrough`.
@@ -293,6 +339,8 @@ pub(crate) struct WalkthroughArguments {
     /// Write its numbers as JSON instead of printing them
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
     pub(crate) json: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Force,
 }
 
 /// The arguments of `compare`.

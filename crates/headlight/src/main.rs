@@ -14,6 +14,7 @@ use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Init(arguments) => commands::init::run(&arguments),
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),

@@ -4,12 +4,10 @@ use std::path::{Path, PathBuf};
 
 use headlight_data::Source;
 use headlight_experiment::config::{ExperimentConfig, toml};
-use headlight_input::TEXT_LIMIT;
 
-use crate::files::read_text;
-use crate::{Failure, devices};
+use crate::{Failure, built_in, devices};
 
-/// Reads a config file, applies `KEY=VALUE` changes, and checks the result.
+/// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, and checks the result.
 ///
 /// # Errors
 /// When the file cannot be read, or the config is invalid; the message names the file, the line and the column,
@@ -26,7 +24,7 @@ pub fn load_changed<'a>(
     path: &Path,
     changes: impl Iterator<Item = toml::Change<'a>>,
 ) -> Result<ExperimentConfig, Failure> {
-    parse(path, read_text(path, TEXT_LIMIT)?, changes)
+    parse(path, built_in::config_text(path)?, changes)
 }
 
 /// As [`load_changed`], from the text of the file `path`.
@@ -72,7 +70,9 @@ fn with_paths(
     if let Source::File(path) = &mut config.data.source {
         *path = change(path)?;
     }
-    if let Some(path) = &mut config.reference {
+    if let Some(path) = &mut config.reference
+        && built_in::recording(path).is_none()
+    {
         *path = change(path)?;
     }
     Ok(config)

@@ -69,26 +69,6 @@ pub fn create_subfolder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Refuses outputs that would overwrite the input or each other.
-///
-/// # Errors
-/// When an output is the input, or is named twice; the message names the file.
-pub fn check_outputs(input: &Path, outputs: &[&Path]) -> Result<(), Failure> {
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    for (index, path) in outputs.iter().enumerate() {
-        let name = path.display();
-        if outputs[..index].contains(path) {
-            let message = format!("{name} is named twice; choose another output file");
-            return Err(Failure::Input(message));
-        }
-        if real(path).is_some_and(|path| Some(path) == real(input)) {
-            let message = format!("{name} is the input; choose another output file");
-            return Err(Failure::Input(message));
-        }
-    }
-    Ok(())
-}
-
 /// A file to which only whole lines are added.
 #[derive(Debug)]
 pub struct LineFile {

@@ -4,6 +4,7 @@
 //! [`RunDir`](run_dir::RunDir) holds all of a run; a [`Training`](training::Training) fills it. Readers of a
 //! run use the run directory alone.
 
+pub mod built_in;
 #[cfg(feature = "burn")]
 pub mod burn;
 pub mod checkpoint;
@@ -16,6 +17,7 @@ mod failure;
 pub mod files;
 pub mod hash;
 pub mod opening;
+pub mod outputs;
 pub mod page;
 pub mod reference;
 pub mod resume;

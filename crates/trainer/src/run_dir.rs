@@ -1,7 +1,7 @@
 //! The run directory, which holds all files of a run.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
@@ -337,7 +337,7 @@ impl RunDir {
                 dump.meta.step.unwrap_or(0),
                 format.extension()
             );
-            write_dump(dump, format, &folder.join(name))?;
+            write_atomically(&folder.join(name), |file| write_dump(dump, format, file))?;
         }
         Ok(())
     }
@@ -414,14 +414,18 @@ pub fn step_of(path: &Path) -> Option<usize> {
         .ok()
 }
 
-/// Writes a dump to a file.
+/// Writes a dump in a format.
 ///
 /// # Errors
-/// When it cannot be written.
-pub fn write_dump(dump: &AttentionDump, format: DumpFormat, path: &Path) -> Result<(), Failure> {
-    write_atomically(path, |file| match format {
+/// When writing fails.
+pub fn write_dump(
+    dump: &AttentionDump,
+    format: DumpFormat,
+    file: &mut BufWriter<File>,
+) -> io::Result<()> {
+    match format {
         DumpFormat::Npz => dump.write_npz(file),
         DumpFormat::Json => dump.write_json(file),
         DumpFormat::Csv => dump.write_csv(file),
-    })
+    }
 }

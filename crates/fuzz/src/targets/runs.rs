@@ -139,6 +139,7 @@ pub(crate) mod results {
 /// Two results files to merge, separated by a zero byte.
 pub(crate) mod merge {
     use headlight_sweep::merge;
+    use headlight_trainer::outputs::Output;
 
     use super::{file, fs, rows};
 
@@ -152,7 +153,8 @@ pub(crate) mod merge {
         fs::write(&paths[1], second).unwrap();
         for out in [file("merged.jsonl"), file("merged.csv")] {
             let _ = fs::remove_file(&out);
-            assert_eq!(merge(&paths, &out).is_ok(), out.exists());
+            let merged = Output::new(&out, &[], false).and_then(|out| merge(&paths, out));
+            assert_eq!(merged.is_ok(), out.exists());
         }
     }
 

@@ -3,7 +3,8 @@
 use headlight_data::Dataset;
 use headlight_data::files::{self, Format};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{print, write_atomically};
+use headlight_trainer::files::print;
+use headlight_trainer::outputs::Output;
 use headlight_trainer::session::dataset;
 
 use crate::cli::DataArguments;
@@ -14,9 +15,11 @@ use crate::cli::DataArguments;
 /// When the config is invalid or the file cannot be written.
 pub(crate) fn run(arguments: &DataArguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
+    let inputs = arguments.config.inputs(&config);
+    let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
     let format = Format::of(&arguments.out).map_err(|error| Failure::Input(error.to_string()))?;
     let splits = dataset(&config)?;
-    write_atomically(&arguments.out, |file| files::write(&splits, format, file))?;
+    out.write(|file| files::write(&splits, format, file))?;
     print(&format!(
         "{}: {} training samples ({}), {} held out ({})\n",
         arguments.out.display(),

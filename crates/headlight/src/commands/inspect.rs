@@ -1,12 +1,12 @@
 //! `headlight inspect`: attention in the terminal, as a picture, or as a page.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
 use headlight_inspector::{Heatmap, Quantity, png};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{check_outputs, print, write_atomically};
+use headlight_trainer::files::print;
+use headlight_trainer::outputs::Output;
 use headlight_trainer::page::{self, Source, no_dumps, read_dump};
 use headlight_trainer::run_dir::{RunDir, step_of};
 
@@ -32,13 +32,11 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     }
     let path = dump_path(arguments)?;
     let heatmap = heatmap(arguments, &path)?;
-    let paths = [&arguments.svg, &arguments.png];
-    let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
-    if paths.is_empty() {
+    let paths = [&arguments.svg, &arguments.png].map(Option::as_deref);
+    let outputs = Output::all(paths, &[&path], arguments.output.force)?;
+    if outputs.iter().all(Option::is_none) {
         return print(&heatmap.text(terminal::options()));
     }
-    check_outputs(&path, &paths)?;
-    paths.iter().try_for_each(|path| refuse_run_file(path))?;
     let positions = heatmap.tokens.len();
     if positions > PICTURE_LIMIT {
         return Err(Failure::Input(format!(
@@ -47,18 +45,18 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
             positions * positions
         )));
     }
-    if let Some(path) = &arguments.svg {
-        write_atomically(path, |file| file.write_all(heatmap.svg().as_bytes()))?;
+    let [svg, picture] = outputs;
+    if let Some(out) = svg {
+        out.write_all(heatmap.svg().as_bytes())?;
     }
-    if let Some(path) = &arguments.png {
+    if let Some(out) = picture {
         let picture = png(&heatmap.svg()).map_err(|error| {
-            Failure::System(format!("cannot write {}: {error}", path.display()))
+            Failure::System(format!("cannot write {}: {error}", out.path().display()))
         })?;
-        write_atomically(path, |file| file.write_all(&picture))?;
+        out.write_all(&picture)?;
     }
-    let written = paths
-        .iter()
-        .map(|path| format!("{}: {}\n", path.display(), heatmap.title));
+    let outputs = outputs.into_iter().flatten();
+    let written = outputs.map(|out| format!("{}: {}\n", out.path().display(), heatmap.title));
     print(&written.collect::<String>())
 }
 
@@ -84,16 +82,17 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
         .map(|path| Source::open(path))
         .collect::<Result<_, _>>()?;
     let dumps = sources.iter().flat_map(|source| &source.dumps);
-    for input in dumps.chain(&arguments.sweep) {
-        check_outputs(input, &[html])?;
-    }
-    refuse_run_file(html)?;
+    let inputs: Vec<&Path> = dumps
+        .chain(&arguments.sweep)
+        .map(PathBuf::as_path)
+        .collect();
+    let out = Output::new(html, &inputs, arguments.output.force)?;
     let page = match &arguments.sweep {
         Some(results) => seeds::page(&sources, results)?,
         None => page::page(&sources, |_, _, _| Ok(()))?,
     };
     let text = page::html(&page)?;
-    write_atomically(html, |file| file.write_all(text.as_bytes()))?;
+    out.write_all(text.as_bytes())?;
     print(&format!(
         "{}: {}, {:.0} KB\n",
         html.display(),
@@ -102,20 +101,6 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
     ))?;
     if arguments.open {
         browser::open(html);
-    }
-    Ok(())
-}
-
-/// Refuses to replace a run's own file, such as its config or its weights, with a page or a picture.
-fn refuse_run_file(out: &Path) -> Result<(), Failure> {
-    let folder = out.parent().unwrap_or(Path::new(""));
-    let extension = out.extension().and_then(|extension| extension.to_str());
-    let is_drawing = matches!(extension, Some("html" | "svg" | "png"));
-    if !is_drawing && out.exists() && folder.join("config.toml").is_file() {
-        return Err(Failure::Input(format!(
-            "{} is a file of a run; choose another output file",
-            out.display()
-        )));
     }
     Ok(())
 }

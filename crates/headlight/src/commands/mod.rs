@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod devices;
 pub(crate) mod dump;
+pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod merge;
 pub(crate) mod predict;

@@ -9,7 +9,8 @@ use headlight_sweep::{
     Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
 };
 use headlight_trainer::Failure;
-use headlight_trainer::files::{note, print, write_atomically};
+use headlight_trainer::files::{note, print};
+use headlight_trainer::outputs::Output;
 use headlight_trainer::signals::Signals;
 
 use crate::cli::SweepArguments;
@@ -120,9 +121,7 @@ fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
         headlight_data::LabelRule::describe,
     );
     let title = format!("{}: {task}", counted(summary.runs(), "run"));
-    write_atomically(&picture, |file| {
-        std::io::Write::write_all(file, summary.picture(&title).as_bytes())
-    })?;
+    Output::new(&picture, &[], true)?.write_all(summary.picture(&title).as_bytes())?;
     print(&format!(
         "{}\nresults in {}, pictures in {}\n",
         summary.text(terminal::options().width),
