@@ -249,8 +249,8 @@ pub(crate) struct InspectArguments {
     /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
     #[arg(long, value_name = "RESULTS", requires = "html")]
     pub(crate) sweep: Option<PathBuf>,
-    /// Open the page in a browser
-    #[arg(long, requires = "html")]
+    /// Open the page in a browser: that of --html, or else the page that the run has
+    #[arg(long, conflicts_with_all = ["svg", "png", "watch"])]
     pub(crate) open: bool,
     #[command(flatten)]
     pub(crate) output: Force,

@@ -56,8 +56,12 @@ const HEADER: &str =
     "ep.   step    loss accur.  prec. recall     F1 out F1  attn+/even  attn-/even";
 
 impl TrainingDisplay {
-    pub(crate) fn new(steps: usize) -> Self {
+    /// The display of a training that starts at step `start`.
+    pub(crate) fn new(steps: usize, start: usize) -> Self {
         let bar = progress_bar(steps, "steps");
+        // Steps of an earlier session say nothing about the speed of this one.
+        bar.set_position(start as u64);
+        bar.reset_eta();
         bar.suspend(|| note(HEADER));
         Self { bar }
     }

@@ -11,8 +11,17 @@ use headlight_experiment::train::Progress;
 
 use crate::reference::Comparison;
 
-/// The number of positives in the short form; the long form shows all.
-const SHORT_FORM: usize = 5;
+/// The most positives that are listed.
+const LISTED: usize = 5;
+
+/// The most positions of a matrix that is shown whole.
+pub const WHOLE_MATRIX: usize = 24;
+
+/// The keys that are shown of a longer row.
+const MAIN_KEYS: usize = 12;
+
+/// The most tokens of a sample that are shown.
+const SHOWN_TOKENS: usize = 64;
 
 /// All that a report shows.
 #[derive(Debug)]
@@ -43,15 +52,15 @@ pub fn reported_samples(train: &Dataset) -> Vec<usize> {
 }
 
 impl RunReport<'_> {
-    /// The report, with every positive sample or only the first few.
-    pub fn markdown(&self, every_positive: bool) -> String {
+    /// The report.
+    pub fn markdown(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
-        let _ = self.write(&mut text, every_positive);
+        let _ = self.write(&mut text);
         text
     }
 
-    fn write(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {
+    fn write(&self, text: &mut String) -> std::fmt::Result {
         let rule = self.config.data.rule.as_ref();
         match rule {
             Some(rule) => writeln!(text, "# {}\n", rule.question())?,
@@ -62,7 +71,7 @@ impl RunReport<'_> {
         }
         self.write_early_end(text)?;
         if self.has_two_classes() {
-            self.write_positives(text, every_positive)?;
+            self.write_positives(text)?;
         } else {
             self.write_classes(text)?;
         }
@@ -103,7 +112,7 @@ impl RunReport<'_> {
         )
     }
 
-    fn write_positives(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {
+    fn write_positives(&self, text: &mut String) -> std::fmt::Result {
         let count = self.train.positives().count();
         writeln!(
             text,
@@ -115,15 +124,14 @@ impl RunReport<'_> {
         if count == 0 {
             return Ok(());
         }
-        let limit = if every_positive { count } else { SHORT_FORM };
-        let shown = count.min(limit);
+        let shown = count.min(LISTED);
         let width = self.train.len().to_string().len();
         writeln!(text, "Samples with label 1:\n\n```text")?;
         for sample in self.train.positives().take(shown) {
             writeln!(text, "{sample:>width$}: {}", tokens(self.train, sample))?;
         }
         if shown < count {
-            writeln!(text, "... and {} more", count - shown)?;
+            writeln!(text, "... and {} more (`headlight data` writes them)", count - shown)?;
         }
         writeln!(text, "```\n")
     }
@@ -247,15 +255,30 @@ impl RunReport<'_> {
                     let several = dump.dims.layers > 1;
                     let layer_name = several.then(|| format!(" · layer {layer}"));
                     let layer_name = layer_name.unwrap_or_default();
-                    writeln!(
-                        text,
-                        "Attention weights (sample {sample}{layer_name} · head {head}), query by key:\n\n```text"
-                    )?;
+                    let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
                     let weights = dump.weights(shown, layer, head);
-                    matrix(text, weights, dump.dims.positions)?;
-                    writeln!(text, "```\n")?;
+                    let positions = dump.dims.positions;
+                    if positions <= WHOLE_MATRIX {
+                        writeln!(text, "{title}, query by key:\n\n```text")?;
+                        matrix(text, weights, positions)?;
+                        writeln!(text, "```\n")?;
+                    } else {
+                        let cls = self.config.inputs().cls_position;
+                        let row = &weights[cls * positions..][..positions];
+                        writeln!(
+                            text,
+                            "{title} of [CLS], the largest of {positions}: {}.\n",
+                            main_keys(row)
+                        )?;
+                    }
                 }
             }
+        }
+        if dump.dims.positions > WHOLE_MATRIX {
+            writeln!(
+                text,
+                "The whole matrices are in `attention`; `headlight inspect` draws them.\n"
+            )?;
         }
         Ok(())
     }
@@ -325,8 +348,25 @@ fn matrix(text: &mut String, cells: &[f32], size: usize) -> std::fmt::Result {
     Ok(())
 }
 
+/// The largest weights of a row, each with its key.
+fn main_keys(row: &[f32]) -> String {
+    let mut keys: Vec<usize> = (0..row.len()).collect();
+    keys.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+    let keys = keys.iter().take(MAIN_KEYS);
+    let keys: Vec<String> = keys
+        .map(|&key| format!("{:.4} on {key}", row[key]))
+        .collect();
+    keys.join(", ")
+}
+
+/// A sample's tokens; of a long one, the first.
 fn tokens(dataset: &Dataset, sample: usize) -> String {
-    let tokens: Vec<String> = dataset.tokens(sample).iter().map(u32::to_string).collect();
+    let all = dataset.tokens(sample);
+    let shown = &all[..all.len().min(SHOWN_TOKENS)];
+    let mut tokens: Vec<String> = shown.iter().map(u32::to_string).collect();
+    if shown.len() < all.len() {
+        tokens.push(format!("... ({} tokens)", all.len()));
+    }
     tokens.join(" ")
 }
 

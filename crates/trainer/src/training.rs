@@ -29,7 +29,7 @@ pub struct Training<'a> {
 /// The result of training, after all files of the run are written.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The report as Markdown, with only the first positive samples.
+    /// The report as Markdown.
     pub report: String,
     /// The trained model's dump of the samples in the report.
     pub dump: AttentionDump,
@@ -169,12 +169,14 @@ fn conclude(
         note(&format!("no inspector.html: {failure}"));
         None
     });
-    run.write_report(&report.markdown(true))?;
+    let interrupted = report.interrupted;
+    let report = report.markdown();
+    run.write_report(&report)?;
     Ok(Outcome {
-        report: report.markdown(false),
-        interrupted: report.interrupted,
-        page,
+        report,
         dump,
+        page,
+        interrupted,
     })
 }
 

@@ -30,6 +30,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     if let Some(html) = &arguments.html {
         return write_page(arguments, html);
     }
+    if arguments.open {
+        return open_page(&arguments.source);
+    }
     let path = dump_path(arguments)?;
     let heatmap = heatmap(arguments, &path)?;
     let paths = [&arguments.svg, &arguments.png].map(Option::as_deref);
@@ -103,6 +106,23 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
         browser::open(html);
     }
     Ok(())
+}
+
+/// Opens the page that a run has.
+fn open_page(source: &Path) -> Result<(), Failure> {
+    if !source.is_dir() {
+        let message = format!("{} has no page; write one with --html FILE", source.display());
+        return Err(Failure::Input(message));
+    }
+    let page = RunDir::open(source)?.page_path();
+    if !page.exists() {
+        return Err(Failure::Input(format!(
+            "there is no {}; write a page with --html FILE",
+            page.display()
+        )));
+    }
+    browser::open(&page);
+    print(&format!("{}\n", page.display()))
 }
 
 /// The dump itself, or a run's dump of the requested step.

@@ -8,6 +8,7 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
 use headlight_trainer::files::{note, print};
 use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::run_report::WHOLE_MATRIX;
 use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::signals::Signals;
 use headlight_trainer::training::{Training, how_to_resume};
@@ -43,15 +44,15 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let session = Session::open(resolved_config(arguments, begun)?)?;
     let steps = session.experiment.steps();
     let training = Training::prepare(&session, begun)?;
+    let start = training.step();
     if let Some(run) = begun {
-        let step = training.step();
         if training.is_over(run) {
-            note(&format!("the run has already ended, at step {step}"));
+            note(&format!("the run has already ended, at step {start}"));
             let page = Some(run.page_path());
             open_page(arguments, page.filter(|page| page.exists()));
             return print(&format!("saved in {}\n", run.path().display()));
         }
-        note(&format!("resuming from step {step} of {steps}"));
+        note(&format!("resuming from step {start} of {steps}"));
     }
 
     let signals = Signals::listen()
@@ -60,7 +61,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         Some(run) => run,
         None => create_run_dir(arguments)?,
     };
-    let display = TrainingDisplay::new(steps);
+    let display = TrainingDisplay::new(steps, start);
     let outcome = training.train(&run, &display, || signals.received().is_some())?;
     let pictures = pictures(&outcome.dump);
     print(&format!("{}{pictures}", outcome.report))?;
@@ -75,7 +76,9 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
             ),
         });
     }
-    print(&format!("\n{saved}\n"))?;
+    let page = outcome.page.as_ref();
+    let page = page.map(|page| format!("its page: {}\n", page.display()));
+    print(&format!("\n{saved}\n{}", page.unwrap_or_default()))?;
     open_page(arguments, outcome.page);
     Ok(())
 }
@@ -125,10 +128,10 @@ fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
 }
 
 /// Heatmaps of the last block's first head, one per sample of a dump; empty without colour, since the
-/// report has the numbers.
+/// report has the numbers, and for long samples.
 fn pictures(dump: &AttentionDump) -> String {
     let options = terminal::options();
-    if options.colour == ColourMode::Plain {
+    if options.colour == ColourMode::Plain || dump.dims.positions > WHOLE_MATRIX {
         return String::new();
     }
     let layer = dump.dims.layers - 1;
