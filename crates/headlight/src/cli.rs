@@ -33,9 +33,9 @@ pub(crate) enum Command {
     /// Write a config's dataset as .npz, .csv or .jsonl
     #[command(after_help = "Example: headlight data --out notebook.npz")]
     Data(DataArguments),
-    /// Classify one sample with a run's model and show where `[CLS]` looks
+    /// Classify one sample with a run's model and show where `[CLS]` looks, or classify the samples of a file
     #[command(
-        after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\""
+        after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file: headlight predict runs/notebook-1 --tokens samples.csv --out predictions.csv"
     )]
     Predict(PredictArguments),
     /// Run given weights on given samples, and write every intermediate value
@@ -180,9 +180,18 @@ pub(crate) struct DataArguments {
 pub(crate) struct PredictArguments {
     /// A run directory
     pub(crate) run: PathBuf,
-    /// Token ids separated by spaces, including `[CLS]`, which is 0
-    #[arg(long)]
+    /// The token ids of one sample, separated by blanks or commas, including `[CLS]`, which is 0; or a file of
+    /// samples: a dataset, or .txt with a sample per line
+    #[arg(long, value_name = "IDS|FILE")]
     pub(crate) tokens: String,
+    /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Force,
+    /// Use these weights, a safetensors file, instead of those at the end of the run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
     /// Compute on this device, instead of the device in the run's config
     #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
     pub(crate) device: Option<String>,

@@ -131,7 +131,11 @@ impl RunReport<'_> {
             writeln!(text, "{sample:>width$}: {}", tokens(self.train, sample))?;
         }
         if shown < count {
-            writeln!(text, "... and {} more (`headlight data` writes them)", count - shown)?;
+            writeln!(
+                text,
+                "... and {} more (`headlight data` writes them)",
+                count - shown
+            )?;
         }
         writeln!(text, "```\n")
     }
@@ -255,7 +259,8 @@ impl RunReport<'_> {
                     let several = dump.dims.layers > 1;
                     let layer_name = several.then(|| format!(" · layer {layer}"));
                     let layer_name = layer_name.unwrap_or_default();
-                    let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
+                    let title =
+                        format!("Attention weights (sample {sample}{layer_name} · head {head})");
                     let weights = dump.weights(shown, layer, head);
                     let positions = dump.dims.positions;
                     if positions <= WHOLE_MATRIX {

@@ -95,8 +95,9 @@ pub fn parse_tokens(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, S
 
 fn token_ids(text: &str) -> Result<Vec<u32>, String> {
     let invalid = |word| format!("`{word}` is not a token id; write whole numbers");
-    let words = text.split_whitespace();
+    let words = text.split(|c: char| c.is_whitespace() || c == ',');
     words
+        .filter(|word| !word.is_empty())
         .map(|word| word.parse().map_err(|_| invalid(word)))
         .collect()
 }

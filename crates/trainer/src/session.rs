@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use headlight_architecture::Parameter;
 use headlight_data::files::{self, FitError, Format};
-use headlight_data::{Source, Splits};
+use headlight_data::{Dataset, Source, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Engine, Experiment, FusedEngine, check_model_size};
+use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
 use headlight_input::FILE_LIMIT;
 
 use crate::devices::{self, OpenDevice};
@@ -57,6 +58,31 @@ impl Session {
             experiment: Experiment::new(config, splits, replay)?,
             device,
             reference,
+        })
+    }
+
+    /// Given weights instead of an experiment's own, for the samples of a dataset.
+    ///
+    /// # Errors
+    /// When the model would be too large.
+    pub fn with_weights(
+        config: ExperimentConfig,
+        weights: Vec<Parameter>,
+        dataset: Dataset,
+        device: OpenDevice,
+    ) -> Result<Self, Failure> {
+        let splits = Splits {
+            held_out: Dataset::empty(config.data.seq_len),
+            train: dataset,
+        };
+        let replay = Replay {
+            start: weights,
+            order: Vec::new(),
+        };
+        Ok(Self {
+            experiment: Experiment::new(config, Arc::new(splits), Some(replay))?,
+            device,
+            reference: None,
         })
     }
 

@@ -111,7 +111,10 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
 /// Opens the page that a run has.
 fn open_page(source: &Path) -> Result<(), Failure> {
     if !source.is_dir() {
-        let message = format!("{} has no page; write one with --html FILE", source.display());
+        let message = format!(
+            "{} has no page; write one with --html FILE",
+            source.display()
+        );
         return Err(Failure::Input(message));
     }
     let page = RunDir::open(source)?.page_path();

@@ -8,6 +8,7 @@ pub(crate) mod init;
 pub(crate) mod inspect;
 pub(crate) mod merge;
 pub(crate) mod predict;
+mod predictions;
 pub(crate) mod report;
 mod seeds;
 pub(crate) mod sweep;

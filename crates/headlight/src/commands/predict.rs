@@ -1,6 +1,7 @@
 //! `headlight predict`: classifies one sample with a run's model.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
@@ -10,9 +11,13 @@ use headlight_trainer::Failure;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::files::{note, print};
 use headlight_trainer::opening::open_device;
+use headlight_trainer::outputs::Output;
 use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::samples::parse_tokens;
+use headlight_trainer::session::Session;
+use headlight_trainer::weights;
 
+use super::predictions;
 use crate::cli::PredictArguments;
 
 /// The length of the bar of 1, in characters.
@@ -28,11 +33,28 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         note("the run has not ended; its saved weights are from an earlier step");
     }
     let config = run.config()?;
-    let tokens = parse_tokens(&arguments.tokens, &config)
-        .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
+    let weights = match &arguments.weights {
+        Some(path) => weights::load(&config, path)?,
+        None => run.load_weights(&config)?,
+    };
     let device = arguments.device.as_ref();
     let device = open_device(device.unwrap_or(&config.compute.device))?;
-    let parameters = run.load_weights(&config)?;
+    if !is_sample(&arguments.tokens) {
+        let path = Path::new(&arguments.tokens);
+        let inputs = [Some(path), arguments.weights.as_deref()];
+        let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+        let out = arguments.out.as_deref();
+        let [out] = Output::all([out], &inputs, arguments.output.force)?;
+        return predictions::write(config, path, out, |config, dataset| {
+            Session::with_weights(config, weights, dataset, device)
+        });
+    }
+    if arguments.out.is_some() {
+        let message = "--out needs a file of samples in --tokens";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let tokens = parse_tokens(&arguments.tokens, &config)
+        .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
     let mut dataset = Dataset::empty(config.data.seq_len);
     let rule = config.data.rule.as_ref();
     let label = rule.map(|rule| rule.label_for(&tokens, config.data.n_classes));
@@ -45,10 +67,16 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     };
     let model = Model {
         config: &config,
-        parameters: &parameters,
+        parameters: &weights,
     };
     let dump = dump(model, &samples, Origin::default(), &device)?;
     print(&describe(&dump, &config, label))
+}
+
+/// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file.
+fn is_sample(tokens: &str) -> bool {
+    let mut characters = tokens.chars();
+    characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',')
 }
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {
