@@ -1,5 +1,5 @@
 //! `headlight predict` for one sample and for files of samples.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 mod common;
 

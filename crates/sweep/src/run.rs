@@ -14,7 +14,7 @@ use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::row::Row;
 
-/// A run has learned its task once held-out F1 reaches this value.
+/// A run has learned its task once F1 on held-out samples, or else on training samples, reaches this value.
 const LEARNED: f64 = 0.99;
 
 /// Trains run `index` of a plan; returns `None` if a signal interrupts it.
@@ -45,7 +45,14 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     let mut engine = session.engine()?;
     let engine = engine.as_mut();
     let n_classes = experiment.config.data.n_classes;
-    let mut learning = Learning::new(&experiment.splits.held_out, n_classes);
+    let splits = &experiment.splits;
+    // Without held-out samples, training samples have to do.
+    let watched = if splits.held_out.is_empty() {
+        &splits.train
+    } else {
+        &splits.held_out
+    };
+    let mut learning = Learning::new(watched, n_classes);
     let interrupted = || signals.received().is_some();
     let start = Progress::default();
     let ending = train(experiment, engine, start, interrupted, &mut learning)?;
@@ -77,10 +84,10 @@ const FIRST_PART: usize = 8;
 
 /// Collects the loss of each epoch, and the step after which the task is learned.
 struct Learning<'a> {
-    held_out: &'a Dataset,
+    watched: &'a Dataset,
     /// What F1 is computed from if all samples are classified correctly. `[class]`
     all_found: Vec<Counts>,
-    /// All held-out samples, starting with those that decided the last check.
+    /// All watched samples, starting with those that decided the last check.
     samples: Vec<u32>,
     predictions: Predictions,
     epoch_loss: Vec<f64>,
@@ -88,11 +95,11 @@ struct Learning<'a> {
 }
 
 impl<'a> Learning<'a> {
-    fn new(held_out: &'a Dataset, n_classes: usize) -> Self {
-        let all = held_out.positives().chain(held_out.of_class(0));
+    fn new(watched: &'a Dataset, n_classes: usize) -> Self {
+        let all = watched.positives().chain(watched.of_class(0));
         Self {
-            held_out,
-            all_found: held_out
+            watched,
+            all_found: watched
                 .class_counts(n_classes)
                 .into_iter()
                 .map(|found| Counts {
@@ -107,7 +114,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// Whether held-out F1 is [`LEARNED`] or more.
+    /// Whether F1 on the watched samples is [`LEARNED`] or more.
     ///
     /// The check ends as soon as F1 can no longer reach that value. The next check starts with the samples
     /// that decided this one, so that a few predictions are enough after most steps.
@@ -117,11 +124,11 @@ impl<'a> Learning<'a> {
         while start < self.samples.len() {
             let end = (start + part).min(self.samples.len());
             let checked = &self.samples[start..end];
-            engine.predict(self.held_out, checked, &mut self.predictions);
+            engine.predict(self.watched, checked, &mut self.predictions);
             let n_logits = self.predictions.logits.len() / checked.len();
             let logits = self.predictions.logits.chunks(n_logits);
             for (&sample, logits) in checked.iter().zip(logits) {
-                let label = self.held_out.label(sample as usize);
+                let label = self.watched.label(sample as usize);
                 let predicted = predicted_class(logits);
                 if predicted != label {
                     let of_label = &mut counts[usize::from(label)];

@@ -104,15 +104,19 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         0 => String::new(),
         _ => format!(", {failed} failed"),
     };
-    let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
-    let mut paragraphs = vec![
-        format!(
-            "{}{failed}; {learned} learned ({}): held-out F1 reached 0.99",
-            counted(runs, "run"),
-            share(learned, runs)
-        ),
-        format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
-    ];
+    let runs_text = counted(runs, "run");
+    let mut paragraphs = if let Some(watched) = summary.watched() {
+        let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
+        let share = share(learned, runs);
+        vec![
+            format!("{runs_text}{failed}; {learned} learned ({share}): {watched} reached 0.99"),
+            format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
+        ]
+    } else {
+        vec![format!(
+            "{runs_text}{failed}; whether they learned was not measured, since no samples were held out"
+        )]
+    };
     if summary.target_is_chosen && !summary.columns.list(POSITIVE).is_empty() {
         paragraphs.push(format!(
             "attention is measured on {}, which gets the most attention from positives over all runs",

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use headlight_experiment::metrics::Metric;
 use headlight_trainer::Failure;
 use serde_json::Value;
 
 use super::columns::{Columns, NEGATIVE, POSITIVE};
 use super::target::AttentionTarget;
+use crate::fields::Quantity;
 use crate::plan::Plan;
 use crate::results::Rows;
 use crate::stored::StoredRow;
@@ -229,7 +231,20 @@ impl Summary {
         self.points.iter().map(|point| point.failed).sum()
     }
 
-    /// The number of runs whose held-out F1 reached 0.99.
+    /// What says whether a run learned. `None` if nothing does: without held-out samples, Headlight once did not
+    /// measure it.
+    pub(super) fn watched(&self) -> Option<&'static str> {
+        let metric = |metric, held_out| Quantity::Metric { metric, held_out };
+        let accuracy = self.columns.number(metric(Metric::Accuracy, true));
+        if accuracy.iter().any(|accuracy| !accuracy.is_nan()) {
+            return Some("held-out F1");
+        }
+        let f1 = self.columns.number(metric(Metric::F1, false));
+        let unseen = self.learned() == 0 && f1.iter().any(|&f1| f1 >= 0.99);
+        (!unseen).then_some("F1 on the training samples, since none were held out,")
+    }
+
+    /// The number of runs that learned.
     pub(super) fn learned(&self) -> usize {
         self.points.iter().map(|point| point.learned).sum()
     }
