@@ -4,11 +4,33 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use headlight_data::Source;
-use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::config::{EngineName, ExperimentConfig, toml};
 use headlight_sweep::{Grid, Seeds, Shard};
+use headlight_trainer::files::note;
 use headlight_trainer::{Failure, built_in, config, devices};
+
+/// Reads the command line. Ends the program after `--help`, or with a message about a mistake.
+pub(crate) fn parse() -> Cli {
+    Cli::try_parse().unwrap_or_else(|error| {
+        let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
+            (error.kind(), error.get(ContextKind::InvalidArg))
+        else {
+            error.exit()
+        };
+        let name = unknown.trim_start_matches('-').replace('-', "_");
+        if let Some(key) = toml::key_of(&name) {
+            let _ = error.print();
+            note(&format!(
+                "\n{unknown} is a key of the config; write --set {key}=VALUE"
+            ));
+            std::process::exit(error.exit_code());
+        }
+        error.exit()
+    })
+}
 
 /// Trains tiny transformer classifiers and shows where their attention looks.
 #[derive(Debug, Parser)]
@@ -72,6 +94,11 @@ pub(crate) enum Command {
     /// List the devices of this build and the GPU adapters of this machine
     #[command(after_help = "Example: headlight devices")]
     Devices,
+}
+
+/// A device's name. The message for another name says what to use instead.
+fn device(name: &str) -> Result<String, String> {
+    devices::find(name).map(|device| device.name.to_owned())
 }
 
 fn engines() -> impl TypedValueParser<Value = EngineName> {
@@ -144,8 +171,8 @@ pub(crate) struct TrainArguments {
     /// The experiment
     #[command(flatten)]
     pub(crate) config: ConfigArguments,
-    /// Compute on this device, instead of the config's compute.device
-    #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
+    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
+    #[arg(long, value_parser = device)]
     pub(crate) device: Option<String>,
     /// Compute training steps with this engine, instead of the config's compute.engine
     #[arg(long, value_parser = engines())]
@@ -192,8 +219,8 @@ pub(crate) struct PredictArguments {
     /// Use these weights, a safetensors file, instead of those at the end of the run
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
-    /// Compute on this device, instead of the device in the run's config
-    #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
+    /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
+    #[arg(long, value_parser = device)]
     pub(crate) device: Option<String>,
 }
 
@@ -214,8 +241,8 @@ pub(crate) struct DumpArguments {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) output: Force,
-    /// Compute on this device, instead of the config's compute.device
-    #[arg(long, value_parser = PossibleValuesParser::new(devices::names()))]
+    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
+    #[arg(long, value_parser = device)]
     pub(crate) device: Option<String>,
 }
 
@@ -290,6 +317,9 @@ pub(crate) struct SweepArguments {
     /// The number of runs at a time [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<NonZeroUsize>,
+    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
+    #[arg(long, value_parser = device)]
+    pub(crate) device: Option<String>,
     /// Compute training steps with this engine, instead of the config's compute.engine
     #[arg(long, value_parser = engines())]
     pub(crate) engine: Option<EngineName>,

@@ -7,13 +7,12 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use headlight_trainer::files::note;
 
-use cli::{Cli, Command};
+use cli::Command;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let result = match cli::parse().command {
         Command::Init(arguments) => commands::init::run(&arguments),
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),

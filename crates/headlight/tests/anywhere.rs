@@ -161,3 +161,24 @@ fn outputs_replace_nothing() {
     let twice = ["report", "seeds.jsonl", "--svg", "x", "--html", "x"];
     refuses_in(&folder, &twice, &["x"]);
 }
+
+/// Likely mistakes are answered with what to write instead.
+#[test]
+fn mistakes_are_answered_with_the_remedy() {
+    let folder = folder("anywhere_mistakes");
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["train", "--set", "d_model=4"], &["model.d_model"]),
+        (&["train", "--set", "model.epochs=4"], &["training.epochs"]),
+        (&["train", "--epochs", "5"], &["--set", "training.epochs"]),
+        (&["train", "--set", "dump.samples=[1,2"], &["dump.samples"]),
+        (&["train", "--device", "cuda"], &["cuda", "vulkan", "wgpu"]),
+        (&["train", "--set", "compute.device=mps"], &["mps", "metal"]),
+        (&["inspect", "step.json"], &["step.json", ".npz"]),
+    ];
+    fs::write(folder.join("step.json"), "{}").unwrap();
+    for (arguments, parts) in cases {
+        let finished = run_in(&folder, arguments);
+        common::ended(&finished, 2, parts);
+        assert!(!folder.join("runs").exists());
+    }
+}

@@ -87,11 +87,14 @@ impl Source {
             ));
         };
         let (key, value) = (key.trim(), value.trim());
-        let parsed = format!("value = {value}")
-            .parse::<Table>()
-            .ok()
-            .and_then(|mut table| table.remove("value"))
-            .unwrap_or_else(|| Value::String(value.to_owned()));
+        let parsed = match format!("value = {value}").parse::<Table>() {
+            Ok(mut table) => table.remove("value"),
+            Err(error) if value.starts_with(['[', '{', '"', '\'']) => {
+                return Err(format!("{flag} {change}: {}", plain(error.message())));
+            }
+            Err(_) => None,
+        };
+        let parsed = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
         let mut sections: Vec<&str> = key.split('.').collect();
         if sections.len() > KEY_LIMIT {
             return Err(format!(
@@ -135,7 +138,10 @@ impl Source {
                     format!("in [{section}]"),
                 ),
             };
-            let suggestion = unknown.suggestion("the keys there are");
+            let suggestion = match key_of(unknown.name) {
+                Some(known) => format!("; did you mean `{known}`?"),
+                None => unknown.suggestion("the keys there are"),
+            };
             let message = format!("unknown key `{}` {place}{suggestion}", unknown.name);
             return self.locate(&key, &message);
         }
@@ -198,6 +204,23 @@ impl Source {
         let excerpt = excerpt(&self.text, &span, SHOWN_LIMIT);
         format!("{}:{line}:{column}: {message}{excerpt}", self.name)
     }
+}
+
+/// The key of a config whose last name is this one.
+pub fn key_of(name: &str) -> Option<String> {
+    let least = r#"data.rule = { kind = "token-at-position", token = 1, position = 1 }"#;
+    let config: ExperimentConfig = toml::from_str(least).ok()?;
+    find_key(&Table::try_from(config).ok()?, name)
+}
+
+fn find_key(table: &Table, name: &str) -> Option<String> {
+    if table.get(name).is_some_and(|value| !value.is_table()) {
+        return Some(name.to_owned());
+    }
+    table.iter().find_map(|(section, value)| {
+        let inner = find_key(value.as_table()?, name)?;
+        Some(format!("{section}.{inner}"))
+    })
 }
 
 /// The place of a value; for a section, which has many lines, only that of its name.

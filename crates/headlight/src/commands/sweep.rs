@@ -24,6 +24,8 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let mut overrides = arguments.config.overrides.clone();
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
+    let device = arguments.device.as_ref();
+    overrides.extend(device.map(|device| format!("compute.device={device}")));
     let (seeds, grid) = (&arguments.seeds, &arguments.grid);
     let plan = Plan::new(arguments.config.path(), &overrides, seeds, grid)?;
     if let Some(count) = arguments.shards {
