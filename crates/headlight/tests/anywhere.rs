@@ -162,6 +162,27 @@ fn outputs_replace_nothing() {
     refuses_in(&folder, &twice, &["x"]);
 }
 
+/// The block of all keys in `docs/config.md` runs as it is, and is the notebook's experiment.
+#[test]
+fn the_documented_config_is_the_notebooks() {
+    let folder = folder("anywhere_documented");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+    let page = fs::read_to_string(page).unwrap();
+    let block = page
+        .split("```toml\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    fs::write(folder.join("documented.toml"), block).unwrap();
+    for name in ["documented", "notebook"] {
+        run_in(&folder, &["train", name, "--run", &format!("run-{name}")]).done();
+    }
+    let weights = |name| fs::read(folder.join(format!("run-{name}/model.safetensors"))).unwrap();
+    assert!(weights("documented") == weights("notebook"));
+}
+
 /// Likely mistakes are answered with what to write instead.
 #[test]
 fn mistakes_are_answered_with_the_remedy() {

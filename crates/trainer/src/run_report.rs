@@ -6,13 +6,19 @@ use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::metrics::{METRICS, Metric, StepMetrics};
+use headlight_experiment::metrics::{EvalMetrics, METRICS, Metric, StepMetrics};
 use headlight_experiment::train::Progress;
 
 use crate::reference::Comparison;
 
 /// The most positives that are listed.
 const LISTED: usize = 5;
+
+/// A model with this F1 has learned its task.
+const LEARNED: f64 = 0.99;
+
+/// Attention to the deciding positions that is this close to even attention's says that nothing is looked for.
+const CLOSE_TO_UNIFORM: f64 = 0.02;
 
 /// The most positions of a matrix that is shown whole.
 pub const WHOLE_MATRIX: usize = 24;
@@ -70,6 +76,9 @@ impl RunReport<'_> {
             },
         }
         self.write_early_end(text)?;
+        if let Some(outcome) = self.outcome() {
+            writeln!(text, "{outcome}\n")?;
+        }
         if self.has_two_classes() {
             self.write_positives(text)?;
         } else {
@@ -110,6 +119,46 @@ impl RunReport<'_> {
             "Best {name}: {:.6} at step {}; that model is in best.safetensors.\n",
             best.value, best.step
         )
+    }
+
+    /// Whether the model learned the task, and what it does if it did not.
+    fn outcome(&self) -> Option<String> {
+        let measured = |metrics: &'_ StepMetrics| {
+            let metrics = metrics.held_out.as_ref().unwrap_or(&metrics.train);
+            (metrics[Metric::F1], metrics[Metric::Accuracy])
+        };
+        let has_learned = |metrics: &StepMetrics| measured(metrics).0 >= Some(LEARNED);
+        let last = self.metrics.last()?;
+        let samples = match last.held_out {
+            Some(_) => "held-out samples",
+            None => "training samples",
+        };
+        let (f1, accuracy) = measured(last);
+        let mut text = if has_learned(last) {
+            let first = self.metrics.iter().find(|&metrics| has_learned(metrics))?;
+            let step = first.step;
+            format!(
+                "Learned: F1 on the {samples} is {LEARNED} or more, first measured at step {step}."
+            )
+        } else if let Some(class) = only_class(&last.train) {
+            let right = number(accuracy.map(|accuracy| 100.0 * accuracy), 1);
+            format!(
+                "Not learned: the model predicts class {class} for every sample, which is right for {right}% of the {samples}."
+            )
+        } else {
+            let f1 = number(f1, 3);
+            format!("Not learned: F1 on the {samples} is {f1}; a model has learned with {LEARNED}.")
+        };
+        let stayed = |measured, uniform| {
+            let (measured, uniform) = (last.train[measured]?, last.train[uniform]?);
+            Some((measured - uniform).abs() < CLOSE_TO_UNIFORM)
+        };
+        let positive = stayed(Metric::AttentionPositive, Metric::UniformPositive);
+        let negative = stayed(Metric::AttentionNegative, Metric::UniformNegative);
+        if positive == Some(true) && negative != Some(false) {
+            text.push_str(" Attention from [CLS] is still close to uniform.");
+        }
+        Some(text)
     }
 
     fn write_positives(&self, text: &mut String) -> std::fmt::Result {
@@ -338,6 +387,21 @@ impl RunReport<'_> {
         }
         Ok(())
     }
+}
+
+/// The class that a model predicts for every sample, if there is only one.
+fn only_class(metrics: &EvalMetrics) -> Option<usize> {
+    if metrics.classes.is_empty() {
+        let nothing_found = metrics[Metric::Recall] == Some(0.0);
+        return (nothing_found && metrics[Metric::Precision].is_none()).then_some(0);
+    }
+    let recall = |class: usize| metrics.classes[class].recall;
+    let predicted = (0..metrics.classes.len()).find(|&class| recall(class) == Some(1.0))?;
+    let others = (0..metrics.classes.len()).filter(|&class| class != predicted);
+    let nothing_else = others
+        .map(recall)
+        .all(|recall| recall.unwrap_or(0.0) == 0.0);
+    nothing_else.then_some(predicted)
 }
 
 /// A square matrix with four decimals, in brackets, as NumPy prints it.
