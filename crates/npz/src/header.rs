@@ -1,4 +1,4 @@
-//! Checks of a `.npy` header, made before `npyz` parses it.
+//! Headers of `.npy` files: checks, made before `npyz` parses one, and strings, which it does not know.
 
 /// The longest header that is parsed, in bytes. NumPy has the same limit.
 const HEADER_LIMIT: usize = 10_000;
@@ -42,3 +42,41 @@ pub(crate) fn check(bytes: &[u8]) -> Result<usize, String> {
     }
     Ok(bytes.len() - text.len() + length)
 }
+
+/// A string without dimensions as a `.npy` file, in UTF-32.
+pub(crate) fn string(text: &str) -> Vec<u8> {
+    let count = text.chars().count();
+    let header = format!("{STRING}{count}', 'fortran_order': False, 'shape': (), }}");
+    // Magic number, version and length take ten bytes; the data starts at a multiple of 64.
+    let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((length as u16).to_le_bytes());
+    bytes.extend(format!("{header:width$}\n", width = length - 1).bytes());
+    bytes.extend(
+        text.chars()
+            .flat_map(|character| u32::from(character).to_le_bytes()),
+    );
+    bytes
+}
+
+/// The text of such a file.
+pub(crate) fn text(bytes: &[u8]) -> Result<String, String> {
+    let start = check(bytes)?;
+    let header = String::from_utf8_lossy(&bytes[..start]);
+    if !header.contains(STRING) || !header.contains("'shape': ()") {
+        return Err("it is not a string without dimensions".to_owned());
+    }
+    let (characters, rest) = bytes[start..].as_chunks::<4>();
+    let decoded = characters
+        .iter()
+        .map(|&character| char::from_u32(u32::from_le_bytes(character)));
+    let decoded: Option<String> = decoded.collect();
+    match decoded {
+        // NumPy fills a string up with zeros.
+        Some(text) if rest.is_empty() => Ok(text.trim_end_matches('\0').to_owned()),
+        _ => Err("it is not UTF-32 text".to_owned()),
+    }
+}
+
+/// The header of a string, up to its length.
+const STRING: &str = "{'descr': '<U";

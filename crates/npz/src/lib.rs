@@ -89,12 +89,13 @@ impl NpzWriter {
         self.0.write_all(&bytes)
     }
 
-    /// Adds a text file.
+    /// Adds a text as the array `name`, a string without dimensions.
     ///
     /// # Errors
     /// When the archive is too large for its format.
-    pub fn text(&mut self, file_name: &str, text: &str) -> io::Result<()> {
-        self.bytes(file_name, text.as_bytes())
+    pub fn string(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let file_name = npyz::npz::file_name_from_array_name(name);
+        self.bytes(&file_name, &header::string(text))
     }
 
     /// Adds a file.

@@ -102,6 +102,16 @@ impl<R: Read + Seek> NpzReader<R> {
         })
     }
 
+    /// The text of the array `name`, a string without dimensions.
+    ///
+    /// # Errors
+    /// When it is missing, damaged, of another type, or has more characters than [`TEXT_LIMIT`].
+    pub fn string(&mut self, name: &str) -> Result<String, NpzError> {
+        let file_name = npyz::npz::file_name_from_array_name(name);
+        let bytes = self.member(&file_name, 4 * TEXT_LIMIT)?;
+        header::text(&bytes).map_err(|reason| unreadable(&file_name, reason))
+    }
+
     /// The text file `file_name`.
     ///
     /// # Errors

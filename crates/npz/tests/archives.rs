@@ -11,7 +11,8 @@ fn archive() -> Vec<u8> {
     npz.array("tokens", &[2, 3], &[1_i64, 2, 3, 4, 5, 6])
         .unwrap();
     npz.array("labels", &[2], &[0.0_f32, 1.0]).unwrap();
-    npz.text("meta.json", "{}").unwrap();
+    npz.string("meta", "{ü𝄞}").unwrap();
+    npz.bytes("notes.txt", b"{}").unwrap();
     npz.finish().unwrap()
 }
 
@@ -22,7 +23,8 @@ fn arrays_and_text_come_back() {
     assert_eq!(tokens.shape, [2, 3]);
     assert_eq!(tokens.values, [1, 2, 3, 4, 5, 6]);
     assert_eq!(npz.floats("labels").unwrap().values, [0.0, 1.0]);
-    assert_eq!(npz.text("meta.json").unwrap(), "{}");
+    assert_eq!(npz.string("meta").unwrap(), "{ü𝄞}");
+    assert_eq!(npz.text("notes.txt").unwrap(), "{}");
 }
 
 #[test]
@@ -51,7 +53,8 @@ proptest! {
         if let Ok(mut npz) = NpzReader::new(Cursor::new(bytes)) {
             let _ = npz.integers("tokens");
             let _ = npz.floats("labels");
-            let _ = npz.text("meta.json");
+            let _ = npz.string("meta");
+            let _ = npz.text("notes.txt");
         }
     }
 }

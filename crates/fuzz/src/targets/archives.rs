@@ -108,6 +108,7 @@ pub(crate) mod whole {
                 let _ = npz.integers(name);
                 let _ = npz.floats(name);
             }
+            let _ = npz.string("meta");
             let _ = npz.text("meta.json");
         }
     }
@@ -116,7 +117,8 @@ pub(crate) mod whole {
         let mut npz = NpzWriter::new();
         npz.array("i", &[2], &[1_i64, 2]).unwrap();
         npz.array("f", &[1, 2], &[1_f32, 2.0]).unwrap();
-        npz.text("meta.json", "{}").unwrap();
+        npz.string("meta", "{}").unwrap();
+        npz.bytes("meta.json", b"{}").unwrap();
         let plain = [("i.npy", &b"\x93NUMPY\x01\x00"[..]), ("../f.npy", b"")];
         vec![npz.finish().unwrap(), super::archive(plain)]
     }
