@@ -367,15 +367,12 @@ HOSTILE = "</script><script>document.title='run'</script><img src=x onerror=aler
 def check_hostile(page, program, dump, folder):
     """Tokens are text, whatever they say."""
     path = folder / "hostile.npz"
-    with zipfile.ZipFile(dump) as old, zipfile.ZipFile(path, "w") as new:
-        for name in old.namelist():
-            content = old.read(name)
-            if name == "meta":
-                meta = json.loads(content)
-                meta["token_strings"]["42"] = HOSTILE
-                meta["token_strings"]["16"] = "\u05e9\u05dc\u05d5\u05dd \U0001f469"
-                content = json.dumps(meta)
-            new.writestr(name, content)
+    with np.load(dump) as archive:
+        arrays = dict(archive)
+    meta = json.loads(str(arrays["meta"]))
+    meta["token_strings"]["42"] = HOSTILE
+    meta["token_strings"]["16"] = "\u05e9\u05dc\u05d5\u05dd \U0001f469"
+    np.savez(path, **arrays | {"meta": json.dumps(meta)})
     html = folder / "hostile.html"
     subprocess.run([program, "inspect", path, "--html", html], check=True)
     page.url = html.resolve().as_uri()
