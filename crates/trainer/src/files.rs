@@ -69,26 +69,26 @@ pub fn create_subfolder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A file to which only whole lines are added.
+/// A file to which whole records are added.
 #[derive(Debug)]
-pub struct LineFile {
+pub struct Log {
     file: File,
     path: PathBuf,
-    /// Bytes of whole lines.
+    /// Bytes of whole records.
     length: u64,
     hash: Sha256,
 }
 
-/// The length and the hash of a file of lines at some time.
+/// The length and the hash of a log at some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinesMark {
+pub struct Mark {
     /// The length.
     pub bytes: u64,
     /// The SHA-256 of these bytes.
     pub sha256: String,
 }
 
-impl LineFile {
+impl Log {
     /// Appends after the first `length` bytes of a file that is open for reading and writing; drops the bytes
     /// after them.
     ///
@@ -109,8 +109,8 @@ impl LineFile {
     }
 
     /// The file's length and hash now.
-    pub fn mark(&self) -> LinesMark {
-        LinesMark {
+    pub fn mark(&self) -> Mark {
+        Mark {
             bytes: self.length,
             sha256: format!("{:x}", self.hash.clone().finalize()),
         }
@@ -120,7 +120,7 @@ impl LineFile {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn append(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    pub fn append_line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let mut line = serde_json::to_string(value).map_err(|error| {
             Failure::System(format!(
                 "{} cannot be written: {error}",
@@ -128,17 +128,25 @@ impl LineFile {
             ))
         })?;
         line.push('\n');
-        self.file.write_all(line.as_bytes()).map_err(|error| {
-            // If the disk filled within the line, only the lines before it are kept.
+        self.append(line.as_bytes())
+    }
+
+    /// Appends records, all or none.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn append(&mut self, records: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(records).map_err(|error| {
+            // If the disk filled on the way, only the records before are kept.
             let _ = self.file.set_len(self.length);
             Failure::writing(&self.path, &error)
         })?;
-        self.length += line.len() as u64;
-        self.hash.update(&line);
+        self.length += records.len() as u64;
+        self.hash.update(records);
         Ok(())
     }
 
-    /// Syncs the file, so that its lines are on the disk.
+    /// Syncs the file, so that its records are on the disk.
     ///
     /// # Errors
     /// When it cannot be synced.

@@ -104,7 +104,12 @@ impl<'a> Training<'a> {
                 Ending::Stopped
             } else {
                 let start = start.unwrap_or_default();
-                train(experiment, engine, start, interrupted, &mut writer)?
+                let ending = train(experiment, engine, start, interrupted, &mut writer);
+                if ending.is_err() {
+                    // The curve up to a failure shows how it came about.
+                    let _ = writer.write_losses().and_then(|()| run.write_losses());
+                }
+                ending?
             };
             let writer = writer.finish(engine)?;
             conclude(session, engine, run, ending, writer, comparisons)
@@ -125,14 +130,14 @@ fn conclude(
     let RunWriter {
         mut metrics,
         progress,
-        losses,
         tracker,
         ..
     } = writer;
     let experiment = &session.experiment;
     let (config, train) = (&experiment.config, &experiment.splits.train);
+    run.write_losses()?;
     if let Some(reference) = &session.reference {
-        comparisons.extend(compare_at_end(reference, train, engine, &losses));
+        comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
         run.write_json("reference.json", &comparisons)?;
     }
     if metrics.last().is_none_or(|last| last.step != progress.step) {
