@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use headlight_experiment::metrics::{Metric, StepMetrics};
 use headlight_inspector::{ColourMode, counted};
-use headlight_trainer::files::note;
+use headlight_trainer::files::{Verbosity, note, verbosity};
 use headlight_trainer::run_report::number;
 use headlight_trainer::run_writer::Display;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
@@ -121,6 +121,9 @@ impl SweepDisplay {
 
 /// A bar with the rate and the time left.
 fn progress_bar(count: usize, unit: &'static str) -> ProgressBar {
+    if verbosity() == Verbosity::Quiet {
+        return ProgressBar::hidden();
+    }
     let bar = ProgressBar::new(count as u64);
     let template = format!("{{bar:30}} {{pos}}/{{len}} {unit} · {{rate}} · {{eta}} left");
     if let Ok(style) = ProgressStyle::with_template(&template) {

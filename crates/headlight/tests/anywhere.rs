@@ -6,15 +6,8 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Finished, contents, folder, headlight, mentions, refused, text};
+use common::{contents, folder, mentions, refused, run_in, text};
 use headlight_trainer::built_in::CONFIGS;
-
-/// Runs the binary in a folder.
-fn run_in(folder: &Path, arguments: &[&str]) -> Finished {
-    let mut command = headlight();
-    command.current_dir(folder);
-    command.args(arguments).output().unwrap().into()
-}
 
 /// Runs a command that must refuse and change nothing.
 fn refuses_in(folder: &Path, arguments: &[&str], parts: &[&str]) {

@@ -356,6 +356,19 @@ impl RunDir {
         read_json_lines(&self.metrics_path(), take)
     }
 
+    /// The last row of `metrics.jsonl`; `None` before the first evaluation.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn last_metrics(&self) -> Result<Option<serde_json::Value>, Failure> {
+        let mut last = None;
+        self.metrics(|row| {
+            last = Some(row);
+            None::<()>
+        })?;
+        Ok(last)
+    }
+
     /// Writes a dump in the given formats, named after its step.
     ///
     /// # Errors

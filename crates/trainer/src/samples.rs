@@ -10,15 +10,15 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_input::{FILE_LIMIT, LINE_LIMIT, Lines};
 
 use crate::Failure;
-use crate::files::open;
+use crate::files::{STANDARD, open};
 
-/// Reads samples from a dataset file (both splits, training first) or a text file. Also returns whether
+/// Reads samples from a dataset file (both splits, training first), or from a text file or standard input (`-`). Also returns whether
 /// their labels are known.
 ///
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
-    if path.extension().is_some_and(|extension| extension == "txt") {
+    if path == Path::new(STANDARD) || path.extension().is_some_and(|extension| extension == "txt") {
         return text_samples(path, config);
     }
     let invalid = |error: FileError| Failure::Input(error.to_string());

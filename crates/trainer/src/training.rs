@@ -35,8 +35,10 @@ pub struct Outcome {
     pub dump: AttentionDump,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
-    /// The progress at which training was interrupted, if it was.
-    pub interrupted: Option<Progress>,
+    /// The progress of training at its end.
+    pub progress: Progress,
+    /// Whether training was interrupted.
+    pub was_interrupted: bool,
 }
 
 impl<'a> Training<'a> {
@@ -174,14 +176,15 @@ fn conclude(
         note(&format!("no inspector.html: {failure}"));
         None
     });
-    let interrupted = report.interrupted;
+    let was_interrupted = report.interrupted.is_some();
     let report = report.markdown();
     run.write_report(&report)?;
     Ok(Outcome {
         report,
         dump,
         page,
-        interrupted,
+        progress,
+        was_interrupted,
     })
 }
 

@@ -208,8 +208,17 @@ impl Source {
 
 /// The key of a config whose last name is this one.
 pub fn key_of(name: &str) -> Option<String> {
-    let least = r#"data.rule = { kind = "token-at-position", token = 1, position = 1 }"#;
-    let config: ExperimentConfig = toml::from_str(least).ok()?;
+    // Serializing a config names all keys but those that are unset.
+    let config = r#"
+        data.samples = 1
+        data.held_out = 1
+        data.vocab_size = 2
+        data.seq_len = 1
+        data.rule = { kind = "token-anywhere", token = 1 }
+        model.d_model = 1
+        training = { epochs = 1, keep_best = "held_out_loss" }
+    "#;
+    let config: ExperimentConfig = toml::from_str(config).ok()?;
     find_key(&Table::try_from(config).ok()?, name)
 }
 

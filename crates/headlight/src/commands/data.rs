@@ -3,7 +3,6 @@
 use headlight_data::Dataset;
 use headlight_data::files::{self, Format};
 use headlight_trainer::Failure;
-use headlight_trainer::files::print;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::session::dataset;
 
@@ -17,12 +16,12 @@ pub(crate) fn run(arguments: &DataArguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let inputs = arguments.config.inputs(&config);
     let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
-    let format = Format::of(&arguments.out).map_err(|error| Failure::Input(error.to_string()))?;
+    let format =
+        Format::of(out.named("-.csv")).map_err(|error| Failure::Input(error.to_string()))?;
     let splits = dataset(&config)?;
     out.write(|file| files::write(&splits, format, file))?;
-    print(&format!(
-        "{}: {} training samples ({}), {} held out ({})\n",
-        arguments.out.display(),
+    out.tell(&format!(
+        "{} training samples ({}), {} held out ({})",
         splits.train.len(),
         by_class(&splits.train, config.data.n_classes),
         splits.held_out.len(),

@@ -1,11 +1,13 @@
 //! The commands, one per file.
 
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod devices;
 pub(crate) mod dump;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod predict;
 mod predictions;

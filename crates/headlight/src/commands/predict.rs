@@ -9,13 +9,14 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_trainer::Failure;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::files::{note, print};
+use headlight_trainer::files::{STANDARD, note, print, print_json};
 use headlight_trainer::opening::open_device;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::samples::parse_tokens;
 use headlight_trainer::session::Session;
 use headlight_trainer::weights;
+use serde_json::{Value, json};
 
 use super::predictions;
 use crate::cli::PredictArguments;
@@ -43,11 +44,20 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         let path = Path::new(&arguments.tokens);
         let inputs = [Some(path), arguments.weights.as_deref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
-        let out = arguments.out.as_deref();
-        let [out] = Output::all([out], &inputs, arguments.output.force)?;
-        return predictions::write(config, path, out, |config, dataset| {
+        let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
+        let out = Output::new(out, &inputs, arguments.output.force)?;
+        if arguments.form.json && arguments.out.is_none() {
+            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        let count = predictions::write(config, path, out, |config, dataset| {
             Session::with_weights(config, weights, dataset, device)
-        });
+        })?;
+        return if arguments.form.json {
+            print_json(&json!({"samples": count.samples, "correct": count.correct}))
+        } else {
+            out.tell(&count.to_string())
+        };
     }
     if arguments.out.is_some() {
         let message = "--out needs a file of samples in --tokens";
@@ -70,13 +80,40 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         parameters: &weights,
     };
     let dump = dump(model, &samples, Origin::default(), &device)?;
+    if arguments.form.json {
+        return print_json(&as_json(&dump, &config, label));
+    }
     print(&describe(&dump, &config, label))
 }
 
-/// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file.
+/// What the model says of the sample, and the weights of `[CLS]` by layer, head and key.
+fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> Value {
+    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+    let cls = config.data.cls.position(config.data.seq_len);
+    let of_cls = |layer, head| {
+        let rows = dump.weights(0, layer, head);
+        rows[cls * dump.dims.positions..][..dump.dims.positions].to_vec()
+    };
+    let attention = (0..dump.dims.layers)
+        .map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)))
+        .map(|heads| heads.map(|(layer, head)| of_cls(layer, head)).collect())
+        .collect::<Vec<Vec<Vec<f32>>>>();
+    json!({
+        "tokens": dump.tokens(0),
+        "predicted": predicted_class(&logits),
+        "label": label,
+        "logits": dump.logits,
+        "probabilities": dump.probabilities,
+        "attention_of_cls": attention,
+    })
+}
+
+/// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is
+/// no such file: then the message should be about the word that is no number.
 fn is_sample(tokens: &str) -> bool {
     let mut characters = tokens.chars();
-    characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',')
+    let is_list = characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',');
+    is_list || tokens.contains(' ') && !Path::new(tokens).exists()
 }
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {

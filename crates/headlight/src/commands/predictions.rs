@@ -1,6 +1,7 @@
 //! `headlight predict --tokens FILE`: classifies the samples of a file, one row each.
 
-use std::io::{self, BufWriter, Write};
+use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 
 use headlight_data::Dataset;
@@ -9,7 +10,6 @@ use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Engine, Predictions};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::files::print;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::samples;
 use headlight_trainer::session::Session;
@@ -21,27 +21,28 @@ enum Format {
     Jsonl,
 }
 
-/// The samples that were classified, and how many of them correctly.
+/// The samples that were classified, and how many of them correctly; `None` if they have no labels.
 #[derive(Default)]
-struct Count {
-    samples: usize,
-    correct: usize,
+pub(super) struct Count {
+    pub(super) samples: usize,
+    pub(super) correct: Option<usize>,
 }
 
-/// Writes predictions for all samples of the file `tokens`: to `out`, or as CSV to standard output.
+/// Writes predictions for all samples of the file `tokens`: to `out`, as CSV to standard output.
 ///
 /// # Errors
 /// When the samples do not match the config, or the predictions cannot be written.
 pub(super) fn write(
     config: ExperimentConfig,
     tokens: &Path,
-    out: Option<Output<'_>>,
+    out: Output<'_>,
     open: impl FnOnce(ExperimentConfig, Dataset) -> Result<Session, Failure>,
-) -> Result<(), Failure> {
-    let format = match out.map(|out| out.path().extension().and_then(|name| name.to_str())) {
-        None | Some(Some("csv")) => Format::Csv,
-        Some(Some("jsonl")) => Format::Jsonl,
-        Some(_) => {
+) -> Result<Count, Failure> {
+    let extension = out.named("-.csv").extension();
+    let format = match extension.and_then(|extension| extension.to_str()) {
+        Some("csv") => Format::Csv,
+        Some("jsonl") => Format::Jsonl,
+        _ => {
             let message = "--out: unknown file extension; use .csv or .jsonl";
             return Err(Failure::Input(message.to_owned()));
         }
@@ -55,29 +56,23 @@ pub(super) fn write(
         labelled,
         format,
     };
-    let Some(out) = out else {
-        let mut stdout = BufWriter::new(io::stdout().lock());
-        let written = rows.write(engine.as_mut(), &mut stdout);
-        return match written.and_then(|_| stdout.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::writing(Path::new("standard output"), &error))
-            }
-            _ => Ok(()),
-        };
-    };
     let mut count = Count::default();
     out.write(|file| {
         count = rows.write(engine.as_mut(), file)?;
         Ok(())
     })?;
-    let share = count.correct as f64 / count.samples as f64;
-    let accuracy = labelled.then(|| format!(", {:.2}% of them correctly", 100.0 * share));
-    print(&format!(
-        "{}: {} classified{}\n",
-        out.path().display(),
-        counted(count.samples, "sample"),
-        accuracy.unwrap_or_default()
-    ))
+    Ok(count)
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} classified", counted(self.samples, "sample"))?;
+        let Some(correct) = self.correct else {
+            return Ok(());
+        };
+        let share = 100.0 * correct as f64 / self.samples as f64;
+        write!(f, ", {share:.2}% of them correctly")
+    }
 }
 
 /// The rows of a dataset.
@@ -94,7 +89,10 @@ impl Rows<'_> {
             self.write_header(file)?;
         }
         let mut predictions = Predictions::default();
-        let mut count = Count::default();
+        let mut count = Count {
+            samples: self.dataset.len(),
+            correct: self.labelled.then_some(0),
+        };
         let all: Vec<u32> = (0..self.dataset.len() as u32).collect();
         for samples in all.chunks(engine.samples_per_pass()) {
             engine.predict(self.dataset, samples, &mut predictions);
@@ -104,8 +102,9 @@ impl Rows<'_> {
             for ((&sample, logits), probabilities) in samples.iter().zip(logits).zip(probabilities)
             {
                 let (sample, predicted) = (sample as usize, predicted_class(logits));
-                count.samples += 1;
-                count.correct += usize::from(predicted == self.dataset.label(sample));
+                if let Some(correct) = &mut count.correct {
+                    *correct += usize::from(predicted == self.dataset.label(sample));
+                }
                 match self.format {
                     Format::Csv => self.write_csv(file, sample, predicted, probabilities)?,
                     Format::Jsonl => self.write_json(file, sample, predicted, probabilities)?,
