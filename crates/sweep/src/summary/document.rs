@@ -5,6 +5,7 @@ use headlight_trainer::run_report::number;
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
 use super::groups::Group;
+use super::standouts;
 use super::statistics::{Sample, wilson};
 use super::summary::Summary;
 use crate::fields::Quantity;
@@ -56,6 +57,7 @@ fn document(summary: &Summary, title: &str) -> Document {
     let epochs = curve(summary);
     let mut tables = vec![all_runs(summary)];
     tables.extend(failures(summary));
+    tables.extend(standouts::table(summary));
     tables.extend(epoch_table(&epochs));
     tables.extend(positions_table(summary));
     let mut panels = distributions(summary);

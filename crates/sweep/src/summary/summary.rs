@@ -134,7 +134,7 @@ impl Summary {
         }
         let learned = line.fields.get("learned_at_step");
         point.learned += usize::from(learned.is_some_and(Value::is_number));
-        self.columns.push(number, &line.fields)
+        self.columns.push(number, line.seed, &line.fields)
     }
 
     fn fail(&mut self, seed: u64, message: &str) {
