@@ -234,7 +234,9 @@ fn open_hands_the_page_to_the_desktop() {
         .done()
         .stderr;
     assert!(mentions(&told, "inspector.html"), "{told}");
-    refused(&run(&["inspect", text(&path), "--open"]), &["--html"]);
+    with_path(&bin, &["inspect", text(&path), "--open"]).done();
+    assert_eq!(opened(), text(&page));
+    refused(&run(&["inspect", text(&nowhere), "--open"]), &["--html"]);
 }
 
 /// `inspect` does not write over the files of a run, nor show one run twice.
