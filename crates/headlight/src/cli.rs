@@ -385,6 +385,9 @@ pub(crate) struct SweepArguments {
     /// The results file (.jsonl), one row per run; runs that are already in it are skipped
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    /// Replace a picture beside --out that is not this sweep's
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// The arguments of `merge`.

@@ -74,7 +74,7 @@ fn results_are_one_line_of_json() {
     run_in(&folder, &[&sweep[..], &SHORT].concat()).done();
     let report = object(run_in(&folder, &["report", "seeds.jsonl", "--json"]));
     let rows = report["tables"][0]["rows"].as_array().unwrap();
-    let loss = rows.iter().find(|row| row["name"] == "loss").unwrap();
+    let loss = rows.iter().find(|row| row["name"] == "final loss").unwrap();
     assert!(loss["median"].as_f64() > Some(0.0), "{report}");
 
     let devices = object(run_in(&folder, &["devices", "--json"]));

@@ -63,7 +63,7 @@ fn a_run_directory_has_all_files() {
     // The losses of an epoch's steps have the mean that its evaluation tells.
     let losses = fs::read(path.join("loss.npy")).unwrap();
     let (header, losses) = losses.split_at(losses.len() - 4 * 300);
-    assert!(String::from_utf8_lossy(header).contains("'shape': (300,)"));
+    assert!(String::from_utf8_lossy(header).contains("'shape': (300,"));
     let losses: Vec<f64> = losses
         .as_chunks()
         .0

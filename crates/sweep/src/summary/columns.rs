@@ -213,7 +213,7 @@ mod tests {
     /// the order of points in the file does not matter.
     #[test]
     fn each_point_keeps_its_share_of_too_many_runs() {
-        let mut columns = Columns::limited(10 * (1 + numbers().count() + 1));
+        let mut columns = Columns::limited(10 * (3 + numbers().count() + 1));
         for run in 0..17 {
             for point in 0..2 {
                 columns
