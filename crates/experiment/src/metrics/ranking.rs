@@ -123,11 +123,6 @@ impl Ranking {
         counts.filter_map(step).flatten().collect()
     }
 
-    /// The share of positives: the precision of scores that are drawn by lot.
-    pub fn positive_share(&self) -> Option<f64> {
-        share(self.positives, self.positives + self.negatives)
-    }
-
     /// The counts if the samples up to this place are classified as positive.
     fn counts(&self, last: Option<&Place>) -> Counts {
         let found = last.map_or(0, |place| place.positives);

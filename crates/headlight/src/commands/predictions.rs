@@ -4,7 +4,6 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use headlight_data::Dataset;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Engine, Predictions};
 use headlight_inspector::counted;
@@ -12,7 +11,8 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::print;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::samples;
-use headlight_trainer::session::Session;
+
+use super::model::RunModel;
 
 /// The format of predictions.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,10 +33,9 @@ struct Count {
 /// # Errors
 /// When the samples do not match the config, or the predictions cannot be written.
 pub(super) fn write(
-    config: ExperimentConfig,
+    model: RunModel,
     tokens: &Path,
     out: Option<Output<'_>>,
-    open: impl FnOnce(ExperimentConfig, Dataset) -> Result<Session, Failure>,
 ) -> Result<(), Failure> {
     let format = match out.map(|out| out.path().extension().and_then(|name| name.to_str())) {
         None | Some(Some("csv")) => Format::Csv,
@@ -46,8 +45,8 @@ pub(super) fn write(
             return Err(Failure::Input(message.to_owned()));
         }
     };
-    let (dataset, labelled) = samples::read(tokens, &config)?;
-    let session = open(config, dataset)?;
+    let (dataset, labelled) = samples::read(tokens, &model.config)?;
+    let session = model.session(dataset)?;
     let mut engine = session.engine()?;
     let rows = Rows {
         dataset: &session.experiment.splits.train,
