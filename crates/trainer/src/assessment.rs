@@ -13,14 +13,20 @@ const TEXT: usize = 100;
 /// The decimals of ratios.
 const DECIMALS: usize = 4;
 
-const RATIOS: &str = "Precision: of the samples that are classified as the class, the share that belongs to it. Recall: of the \
-                      samples that belong to the class, the share that is classified as it. F1: their harmonic mean.";
-const RANKS: &str = "ROC-AUC: of the pairs of a sample of the class and one of another class, the share in which the first has \
-                     the higher probability of the class; 0.5 is chance. AP: average precision, the area under the \
-                     precision-recall curve; the class's share of the samples is chance. For all of these, 1 is perfect.";
-const MEANS: &str = "The row mean has the means over the classes. In it, a precision, recall or F1 that is not defined \
-                     counts as 0, and an ROC-AUC or AP that is not defined does not count.";
-const NOT_DEFINED: &str = "–: not defined, because no sample decides it.";
+/// The columns of the table of classes.
+const RATIOS: [&str; 5] = [
+    "Precision: the share of the samples classified as the class that belong to it.",
+    "Recall: the share of the class's samples that are classified as it.",
+    "F1: the harmonic mean of precision and recall.",
+    "ROC-AUC: how often a sample of the class has a higher probability of it than one of another class; 0.5 is chance.",
+    "AP: average precision, the area under the precision-recall curve; the class's share of all samples is chance.",
+];
+
+const NOT_DEFINED: [&str; 2] = [
+    "–: not defined, because no sample decides it.",
+    "mean: a precision, recall or F1 that is not defined counts as 0, an ROC-AUC or AP does not count.",
+];
+
 const CONFUSION: &str = "Rows: labels. Columns: predicted classes. The diagonal is correct.";
 
 /// All of an assessment, after paragraphs that say which samples it is about.
@@ -88,9 +94,9 @@ pub fn summary(samples: &str, assessment: &Assessment) -> String {
 fn class_notes(assessment: &Assessment) -> Vec<String> {
     let mut rows = assessment.classes.iter().map(|class| class.ratios);
     let undefined = rows.any(|ratios| cells(ratios).contains(&number(None, DECIMALS)));
-    let notes = [RATIOS, RANKS, MEANS].into_iter();
-    let notes = notes.chain(undefined.then_some(NOT_DEFINED));
-    notes.map(str::to_owned).collect()
+    let not_defined = NOT_DEFINED.iter().filter(|_| undefined);
+    let notes = RATIOS.iter().chain(not_defined);
+    notes.map(|&note| note.to_owned()).collect()
 }
 
 fn classes(assessment: &Assessment) -> Table {
@@ -103,13 +109,13 @@ fn classes(assessment: &Assessment) -> Table {
         "ROC-AUC",
         "AP",
     ];
-    let row = |name: String, samples: usize, ratios: Ratios| {
-        let start = [name, samples.to_string()];
+    let row = |name: String, samples: String, ratios: Ratios| {
+        let start = [name, samples];
         start.into_iter().chain(cells(ratios)).collect()
     };
     let classes = assessment.classes.iter().enumerate();
-    let rows = classes.map(|(class, of)| row(class.to_string(), of.samples, of.ratios));
-    let mean = row("mean".to_owned(), assessment.samples, assessment.means);
+    let rows = classes.map(|(class, of)| row(class.to_string(), of.samples.to_string(), of.ratios));
+    let mean = row("mean".to_owned(), String::new(), assessment.means);
     let header = header.map(str::to_owned).to_vec();
     Table::of_text(
         "",
@@ -155,9 +161,8 @@ fn thresholds(assessment: &Assessment) -> Option<Section> {
     Some(Section {
         title: "Thresholds".to_owned(),
         paragraphs: vec![
-            "If samples whose probability of class 1 is the threshold or more were classified as 1: the number of these \
-             samples (positives), and the ratios of class 1."
-                .to_owned(),
+            "What follows if a sample is classified as 1 when its probability of class 1 is the threshold or more.".to_owned(),
+            "positives: the samples classified as 1. The ratios are those of class 1.".to_owned(),
         ],
         tables: vec![Table::of_text(
             "",
@@ -171,15 +176,15 @@ fn thresholds(assessment: &Assessment) -> Option<Section> {
 fn calibration(assessment: &Assessment) -> Section {
     let [bins, brier] = if assessment.thresholds.is_some() {
         [
-            "Samples by their probability of class 1. A calibrated model's mean probability is the share of label 1.",
-            "the mean of (probability of class 1 - label)²; 0 is perfect, always one half gives 0.25",
+            "Samples by their probability of class 1: its mean, and the share of them with label 1. If a model is \
+             calibrated, both are close.",
+            "(probability of class 1 - label)², mean over samples; 0 is perfect",
         ]
     } else {
         [
-            "Samples by the probability of their predicted class. A calibrated model's mean probability is the share of \
-             correct predictions.",
-            "the squared differences of the classes' probabilities from 1 for the label and 0 for the others, added; \
-             mean over samples; 0 is perfect",
+            "Samples by the probability of their predicted class: its mean, and the share of correct predictions. If a \
+             model is calibrated, both are close.",
+            "(probability - 1 for the label, - 0 for another class)², summed over classes, mean over samples; 0 is perfect",
         ]
     };
     let header = ["probability", "samples", "mean", "share"];
@@ -202,7 +207,7 @@ fn calibration(assessment: &Assessment) -> Section {
         paragraphs: vec![
             bins.to_owned(),
             format!(
-                "Expected calibration error {}: the distance of the two, mean over samples; 0 is perfect.",
+                "Expected calibration error {}: the distance between mean and share, mean over samples; 0 is perfect.",
                 number(assessment.calibration.expected_error, DECIMALS)
             ),
             format!("Brier score {:.5}: {brier}.", assessment.brier),

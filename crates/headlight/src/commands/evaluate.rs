@@ -1,5 +1,6 @@
 //! `headlight evaluate`: judges a run's model on labelled samples.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use headlight_data::Dataset;
@@ -20,10 +21,10 @@ use crate::terminal;
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Line<'a> {
-    run: &'a Path,
-    weights: Option<&'a Path>,
+    run: Cow<'a, str>,
+    weights: Option<Cow<'a, str>>,
     /// The dataset file, or else the split of the run's own samples.
-    data: Option<&'a Path>,
+    data: Option<Cow<'a, str>>,
     split: Option<Split>,
     #[serde(flatten)]
     assessment: &'a Assessment,
@@ -64,9 +65,9 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
         return print(&document.text(terminal::options()));
     }
     let line = Line {
-        run: &arguments.run,
-        weights,
-        data,
+        run: arguments.run.to_string_lossy(),
+        weights: weights.map(Path::to_string_lossy),
+        data: data.map(Path::to_string_lossy),
         split,
         assessment: &assessment,
     };
