@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig, toml};
 use headlight_sweep::{Grid, Seeds, Shard};
 use headlight_trainer::files::{Verbosity, complain};
 use headlight_trainer::{Failure, built_in, config, devices};
+use serde::Serialize;
 
 /// Reads the command line. Ends the program after `--help`, or with a message about a mistake.
 pub(crate) fn parse() -> Cli {
@@ -78,6 +79,11 @@ pub(crate) enum Command {
         after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file: headlight predict runs/notebook-1 --tokens samples.csv --out predictions.csv"
     )]
     Predict(PredictArguments),
+    /// Judge a run's model on labelled samples: confusion matrix, F1, ROC-AUC, thresholds, calibration
+    #[command(
+        after_help = "Example: headlight evaluate runs/notebook-1\nOn other samples, with curves: headlight evaluate runs/notebook-1 samples.csv --html evaluation.html\nFor a script: headlight evaluate runs/notebook-1 --json"
+    )]
+    Evaluate(EvaluateArguments),
     /// Run given weights on given samples, and write every intermediate value
     #[command(
         after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
@@ -281,6 +287,45 @@ pub(crate) struct CompletionsArguments {
 pub(crate) struct ManArguments {
     /// The command [default: headlight itself]
     pub(crate) command: Option<String>,
+}
+
+/// The arguments of `evaluate`.
+#[derive(Args, Debug)]
+pub(crate) struct EvaluateArguments {
+    /// A run directory
+    pub(crate) run: PathBuf,
+    /// A dataset file with labels [default: the run's own held-out samples, or its training samples if it holds
+    /// out none]
+    pub(crate) data: Option<PathBuf>,
+    /// Use these weights, a safetensors file, instead of those at the end of the run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
+    /// Use these of the run's own samples
+    #[arg(long, conflicts_with = "data")]
+    pub(crate) split: Option<Split>,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    /// Also write the curves and the confusion matrix, as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Also write tables and curves, as an HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Force,
+    /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
+    #[arg(long, value_parser = device)]
+    pub(crate) device: Option<String>,
+}
+
+/// A split of a run's samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Split {
+    /// The samples that the model was trained on
+    Train,
+    /// The samples that were held out
+    HeldOut,
 }
 
 /// The arguments of `dump`.

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
+        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),

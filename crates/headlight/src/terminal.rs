@@ -6,9 +6,8 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use headlight_experiment::metrics::{Metric, StepMetrics};
-use headlight_inspector::{ColourMode, counted};
+use headlight_inspector::{ColourMode, counted, number};
 use headlight_trainer::files::{Verbosity, note, verbosity};
-use headlight_trainer::run_report::number;
 use headlight_trainer::run_writer::Display;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 

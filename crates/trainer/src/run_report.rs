@@ -6,9 +6,11 @@ use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::metrics::{EvalMetrics, METRICS, Metric, StepMetrics};
+use headlight_experiment::metrics::{Assessment, EvalMetrics, METRICS, Metric, StepMetrics};
 use headlight_experiment::train::Progress;
+use headlight_inspector::number;
 
+use crate::assessment;
 use crate::reference::Comparison;
 
 /// The most positives that are listed.
@@ -40,6 +42,9 @@ pub struct RunReport<'a> {
     pub held_out: usize,
     /// The evaluations; the last one measures the trained model.
     pub metrics: &'a [StepMetrics],
+    /// The trained model on the held-out samples, or on the training samples if none are held out; `None` if its output
+    /// is not a number.
+    pub assessment: Option<&'a Assessment>,
     /// The trained model's dump of [`reported_samples`].
     pub dump: &'a AttentionDump,
     /// The comparisons with the reference run, if the run repeats one.
@@ -87,6 +92,7 @@ impl RunReport<'_> {
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
         self.write_training(text)?;
+        self.write_assessment(text)?;
         self.write_attention(self.dump, text)?;
         self.write_predictions(self.dump, text)?;
         self.write_comparisons(text)
@@ -232,16 +238,11 @@ impl RunReport<'_> {
         let Some(last) = self.metrics.last() else {
             return Ok(());
         };
-        if let Some(held_out) = &last.held_out {
-            let values = table.map(|info| {
-                let value = number(held_out[info.metric], info.decimals);
-                format!("{} {value}", info.label)
-            });
-            let values = values.collect::<Vec<_>>().join(", ");
-            writeln!(text, "Held out: {values}.\n")?;
-        }
         if !self.has_two_classes() {
-            return self.write_class_metrics(last, text);
+            return writeln!(
+                text,
+                "Precision, recall and F1 are means over the classes.\n"
+            );
         }
         writeln!(
             text,
@@ -251,55 +252,30 @@ impl RunReport<'_> {
         )
     }
 
-    /// The metrics of each class, on the training samples.
-    fn write_class_metrics(&self, last: &StepMetrics, text: &mut String) -> std::fmt::Result {
+    fn write_assessment(&self, text: &mut String) -> std::fmt::Result {
+        let Some(assessed) = self.assessment else {
+            return Ok(());
+        };
+        let samples = match self.held_out {
+            0 => "training samples, since none are held out",
+            _ => "held-out samples",
+        };
         writeln!(
             text,
-            "Precision, recall and F1 above are means over the classes. By class, on the training samples"
-        )?;
-        let rule = self.config.data.rule.as_ref();
-        match rule {
-            Some(rule) => writeln!(
-                text,
-                "(attention: from [CLS] to {}, on average; uniform: if attention were uniform):\n",
-                rule.deciding_place()
-            )?,
-            None => writeln!(text, "(without a rule, attention is not measured):\n")?,
-        }
-        writeln!(
-            text,
-            "| class | samples | precision | recall | F1 | attention | uniform |\n|---:|---:|---:|---:|---:|---:|---:|"
-        )?;
-        for (class, metrics) in last.train.classes.iter().enumerate() {
-            writeln!(
-                text,
-                "| {class} | {} | {} | {} | {} | {} | {} |",
-                metrics.samples,
-                number(metrics.precision, 4),
-                number(metrics.recall, 4),
-                number(metrics.f1, 4),
-                number(metrics.attention, 3),
-                number(metrics.uniform, 3)
-            )?;
-        }
-        writeln!(text)
+            "{}",
+            assessment::summary(samples, assessed).trim_start()
+        )
     }
 
     fn write_attention(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
         writeln!(text, "## Attention\n")?;
-        let rule = self.config.data.rule.as_ref();
-        let rule = rule.filter(|_| self.has_two_classes());
-        if let (Some(rule), Some(last)) = (rule, self.metrics.last()) {
-            let metrics = &last.train;
-            writeln!(
-                text,
-                "From [CLS] to {}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
-                rule.deciding_place(),
-                number(metrics[Metric::AttentionPositive], 3),
-                number(metrics[Metric::UniformPositive], 3),
-                number(metrics[Metric::AttentionNegative], 3),
-                number(metrics[Metric::UniformNegative], 3)
-            )?;
+        if let (Some(rule), Some(last)) = (&self.config.data.rule, self.metrics.last()) {
+            let place = rule.deciding_place();
+            if self.has_two_classes() {
+                write_mean_attention(&place, &last.train, text)?;
+            } else {
+                write_class_attention(&place, &last.train, text)?;
+            }
         }
         for shown in 0..dump.dims.samples {
             for layer in 0..dump.dims.layers {
@@ -389,6 +365,40 @@ impl RunReport<'_> {
     }
 }
 
+/// The attention of `[CLS]` to the place that decides the label, over positives and over negatives.
+fn write_mean_attention(place: &str, metrics: &EvalMetrics, text: &mut String) -> std::fmt::Result {
+    writeln!(
+        text,
+        "From [CLS] to {place}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
+        number(metrics[Metric::AttentionPositive], 3),
+        number(metrics[Metric::UniformPositive], 3),
+        number(metrics[Metric::AttentionNegative], 3),
+        number(metrics[Metric::UniformNegative], 3)
+    )
+}
+
+/// The same over the samples of each class.
+fn write_class_attention(
+    place: &str,
+    metrics: &EvalMetrics,
+    text: &mut String,
+) -> std::fmt::Result {
+    writeln!(
+        text,
+        "From [CLS] to {place}, on average over the training samples of each class (uniform: if attention were \
+         uniform):\n\n| class | attention | uniform |\n|---:|---:|---:|"
+    )?;
+    for (class, metrics) in metrics.classes.iter().enumerate() {
+        writeln!(
+            text,
+            "| {class} | {} | {} |",
+            number(metrics.attention, 3),
+            number(metrics.uniform, 3)
+        )?;
+    }
+    writeln!(text)
+}
+
 /// The class that a model predicts for every sample, if there is only one.
 fn only_class(metrics: &EvalMetrics) -> Option<usize> {
     if metrics.classes.is_empty() {
@@ -437,9 +447,4 @@ fn tokens(dataset: &Dataset, sample: usize) -> String {
         tokens.push(format!("... ({} tokens)", all.len()));
     }
     tokens.join(" ")
-}
-
-/// A number with `decimals` decimals, or a dash if it was not measured.
-pub fn number(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
 }

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use headlight_data::Splits;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Engine;
+use headlight_experiment::evaluate::assess;
 use headlight_experiment::train::{Ending, Mean, Progress, measure, train};
 use headlight_input::FILE_LIMIT;
 
@@ -136,7 +138,8 @@ fn conclude(
         ..
     } = writer;
     let experiment = &session.experiment;
-    let (config, train) = (&experiment.config, &experiment.splits.train);
+    let config = &experiment.config;
+    let Splits { train, held_out } = experiment.splits.as_ref();
     run.write_losses()?;
     if let Some(reference) = &session.reference {
         comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
@@ -161,11 +164,14 @@ fn conclude(
     let model = Model { config, parameters };
     let samples = session.training_samples(reported_samples(train));
     let dump = dump(model, &samples, origin(progress, config), &session.device)?;
+    let assessed = if held_out.is_empty() { train } else { held_out };
+    let assessment = assess(engine, assessed, config.data.n_classes).ok();
     let report = RunReport {
         config,
         train,
-        held_out: experiment.splits.held_out.len(),
+        held_out: held_out.len(),
         metrics: &metrics,
+        assessment: assessment.as_ref(),
         dump: &dump,
         comparisons: &comparisons,
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 use headlight_experiment::metrics::METRICS;
+use headlight_inspector::number;
 use headlight_trainer::Failure;
 use headlight_trainer::files::{print, print_json};
 use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::run_report::number;
 use serde_json::{Value, json};
 use toml::Table;
 

@@ -9,15 +9,12 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_trainer::Failure;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::files::{STANDARD, note, print, print_json};
-use headlight_trainer::opening::open_device;
+use headlight_trainer::files::{STANDARD, print, print_json};
 use headlight_trainer::outputs::Output;
-use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::samples::parse_tokens;
-use headlight_trainer::session::Session;
-use headlight_trainer::weights;
 use serde_json::{Value, json};
 
+use super::model::RunModel;
 use super::predictions;
 use crate::cli::PredictArguments;
 
@@ -29,36 +26,29 @@ const BAR: f32 = 40.0;
 /// # Errors
 /// When the run or the tokens are invalid.
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
-    let run = RunDir::open(&arguments.run)?;
-    if !run.has_ended() {
-        note("the run has not ended; its saved weights are from an earlier step");
-    }
-    let config = run.config()?;
-    let weights = match &arguments.weights {
-        Some(path) => weights::load(&config, path)?,
-        None => run.load_weights(&config)?,
-    };
-    let device = arguments.device.as_ref();
-    let device = open_device(device.unwrap_or(&config.compute.device))?;
+    let weights = arguments.weights.as_deref();
+    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
     if !is_sample(&arguments.tokens) {
         let path = Path::new(&arguments.tokens);
-        let inputs = [Some(path), arguments.weights.as_deref()];
-        let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+        let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
         let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
         let out = Output::new(out, &inputs, arguments.output.force)?;
         if arguments.form.json && arguments.out.is_none() {
             let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
             return Err(Failure::Input(message.to_owned()));
         }
-        let count = predictions::write(config, path, out, |config, dataset| {
-            Session::with_weights(config, weights, dataset, device)
-        })?;
+        let count = predictions::write(model, path, out)?;
         return if arguments.form.json {
             print_json(&json!({"samples": count.samples, "correct": count.correct}))
         } else {
             out.tell(&count.to_string())
         };
     }
+    let RunModel {
+        config,
+        weights,
+        device,
+    } = model;
     if arguments.out.is_some() {
         let message = "--out needs a file of samples in --tokens";
         return Err(Failure::Input(message.to_owned()));

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use headlight_data::Dataset;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Engine, Predictions};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::samples;
-use headlight_trainer::session::Session;
+
+use super::model::RunModel;
 
 /// The format of predictions.
 #[derive(Clone, Copy, PartialEq)]
@@ -32,12 +32,7 @@ pub(super) struct Count {
 ///
 /// # Errors
 /// When the samples do not match the config, or the predictions cannot be written.
-pub(super) fn write(
-    config: ExperimentConfig,
-    tokens: &Path,
-    out: Output<'_>,
-    open: impl FnOnce(ExperimentConfig, Dataset) -> Result<Session, Failure>,
-) -> Result<Count, Failure> {
+pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<Count, Failure> {
     let extension = out.named("-.csv").extension();
     let format = match extension.and_then(|extension| extension.to_str()) {
         Some("csv") => Format::Csv,
@@ -47,8 +42,8 @@ pub(super) fn write(
             return Err(Failure::Input(message.to_owned()));
         }
     };
-    let (dataset, labelled) = samples::read(tokens, &config)?;
-    let session = open(config, dataset)?;
+    let (dataset, labelled) = samples::read(tokens, &model.config)?;
+    let session = model.session(dataset)?;
     let mut engine = session.engine()?;
     let rows = Rows {
         dataset: &session.experiment.splits.train,

@@ -58,7 +58,10 @@ impl Table {
         let names = self.names();
         let names_and_corner = names.iter().chain([&self.corner]);
         let side = names_and_corner.map(|name| width(name)).max().unwrap_or(0);
-        let _ = writeln!(text, "{}", self.caption());
+        let caption = self.caption();
+        if !caption.is_empty() {
+            let _ = writeln!(text, "{caption}");
+        }
         let mut remaining = columns.as_slice();
         while !remaining.is_empty() {
             let mut used = side;

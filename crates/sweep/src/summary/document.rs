@@ -1,7 +1,6 @@
 //! The tables and plots of a summary.
 
-use headlight_inspector::{Document, Plot, Section, Table, counted};
-use headlight_trainer::run_report::number;
+use headlight_inspector::{Document, Plot, Section, Table, counted, number};
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
 use super::groups::Group;
