@@ -20,6 +20,7 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
         vocab_size: 5,
         seq_len: 3,
         n_classes: 2,
+        classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
         rule: Some(LabelRule::TokenAnywhere { token: 1 }),
