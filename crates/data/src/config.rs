@@ -178,8 +178,9 @@ impl DatasetConfig {
         }
         if classes.len() != n_classes {
             let message = format!(
-                "there are {} names of classes, but n_classes is {n_classes}; remove one of the two keys",
-                classes.len()
+                "n_classes is {n_classes}, but there are {} names of classes: {}",
+                classes.len(),
+                classes.join(", ")
             );
             return Err(InvalidValue::new("n_classes", message));
         }

@@ -32,12 +32,7 @@ impl SampleShape {
     ///
     /// # Errors
     /// When the sample does not have this shape; the message gives the reason.
-    pub fn arrange(
-        self,
-        tokens: &[u32],
-        has_cls: bool,
-        into: &mut Vec<u32>,
-    ) -> Result<(), String> {
+    pub fn arrange(self, tokens: &[u32], has_cls: bool, into: &mut Vec<u32>) -> Result<(), String> {
         let Self {
             seq_len,
             vocab_size,
@@ -79,8 +74,9 @@ impl SampleShape {
                 } else {
                     ""
                 };
+                let tokens = if length == 1 { "token" } else { "tokens" };
                 return Err(format!(
-                    "the sample has {length} tokens besides [CLS], but data.seq_len is {seq_len}{remedy}"
+                    "the sample has {length} {tokens} besides [CLS], but data.seq_len is {seq_len}{remedy}"
                 ));
             }
         };

@@ -55,7 +55,10 @@ pub fn complete(config: &mut Table) -> Result<(), Failure> {
         }
     };
     let size = |size: usize| Value::Integer(size as i64);
-    add("vocab_size", keys.vocab_size.map(|count| Value::Integer(count.into())));
+    add(
+        "vocab_size",
+        keys.vocab_size.map(|count| Value::Integer(count.into())),
+    );
     add("seq_len", keys.seq_len.map(size));
     add("n_classes", keys.n_classes.map(size));
     add("classes", keys.classes.map(Value::from));

@@ -30,11 +30,7 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
 ///
 /// # Errors
 /// When a line is invalid.
-pub fn parse(
-    text: impl Read,
-    name: &str,
-    config: &ExperimentConfig,
-) -> Result<Dataset, Failure> {
+pub fn parse(text: impl Read, name: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
     let rows = read_text(text, name).map_err(invalid)?;
     dataset(&rows, config).map_err(invalid)
 }

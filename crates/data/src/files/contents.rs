@@ -56,7 +56,10 @@ impl<'a> Contents<'a> {
         self,
     ) -> impl Iterator<Item = Sample<'a, impl Iterator<Item = u32> + 'a>> {
         let shape = SampleShape::new(self.config, self.padding_token);
-        let named = [("train", &self.splits.train), ("held_out", &self.splits.held_out)];
+        let named = [
+            ("train", &self.splits.train),
+            ("held_out", &self.splits.held_out),
+        ];
         named.into_iter().flat_map(move |(split, dataset)| {
             (0..dataset.len()).map(move |sample| {
                 let class = dataset.label(sample);

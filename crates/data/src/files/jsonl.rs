@@ -6,9 +6,9 @@ use headlight_input::{LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::contents::{Class, Contents};
 use super::labels::Label;
 use super::rows::{Place, Rows, is_held_out};
-use super::contents::{Class, Contents};
 
 #[derive(Deserialize)]
 struct Row {

@@ -5,9 +5,9 @@ use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
+use super::contents::Contents;
 use super::labels::{Label, whole_number};
 use super::rows::{Place, Rows};
-use super::contents::Contents;
 
 /// The prefix of the held-out set's arrays.
 const HELD_OUT: &str = "held_out_";

@@ -84,10 +84,14 @@ impl Rows {
         let labelled = self.is_labelled() || self.is_empty();
         match label {
             Some(_) if !labelled => {
-                return Err(at("the sample has a label, but the samples before it have none"));
+                return Err(at(
+                    "the sample has a label, but the samples before it have none",
+                ));
             }
             None if !self.is_empty() && labelled => {
-                return Err(at("the sample has no label, but the samples before it have one"));
+                return Err(at(
+                    "the sample has no label, but the samples before it have one",
+                ));
             }
             None => {}
             Some(label) => {

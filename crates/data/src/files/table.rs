@@ -6,9 +6,9 @@ use std::io::{self, Read, Write};
 use csv::{ByteRecord, Terminator};
 use headlight_input::{LINE_LIMIT, Metered};
 
+use super::contents::Contents;
 use super::labels::{Label, whole_number};
 use super::rows::{Place, Rows, is_held_out};
-use super::contents::Contents;
 
 pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
@@ -73,7 +73,9 @@ pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
         let held_out = split.map_or(Ok(false), is_held_out).map_err(at)?;
         rows.push(place, held_out, label, &tokens)?;
     }
-    columns.map(|_| ()).ok_or_else(|| "the file is empty".to_owned())
+    columns
+        .map(|_| ())
+        .ok_or_else(|| "the file is empty".to_owned())
 }
 
 /// The text of a cell; empty if the row ends before it.

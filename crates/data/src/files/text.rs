@@ -19,9 +19,9 @@ pub(super) fn read(reader: impl BufRead, rows: &mut Rows) -> Result<(), String> 
         let words = line.text.trim_start_matches('\u{feff}');
         let words = words.split(|c: char| c.is_whitespace() || c == ',');
         for word in words.filter(|word| !word.is_empty()) {
-            let token = word.parse::<i64>().map_err(|_| {
-                format!("{place}: `{word}` is not a token id; write whole numbers")
-            })?;
+            let token = word
+                .parse::<i64>()
+                .map_err(|_| format!("{place}: `{word}` is not a token id; write whole numbers"))?;
             tokens.push(token);
         }
         if !tokens.is_empty() {

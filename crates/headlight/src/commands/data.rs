@@ -1,7 +1,7 @@
 //! `headlight data`: writes a config's dataset to a file.
 
-use headlight_data::{Dataset, DatasetConfig};
 use headlight_data::files::{self, Contents, Format};
+use headlight_data::{Dataset, DatasetConfig};
 use headlight_trainer::Failure;
 use headlight_trainer::files::print;
 use headlight_trainer::outputs::Output;

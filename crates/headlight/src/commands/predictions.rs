@@ -105,9 +105,9 @@ impl Rows<'_> {
         match self.format {
             Format::Csv => {
                 let mut csv = csv::Writer::from_writer(file);
-                csv.write_record(self.header())?;
+                csv.write_record(self.header()).map_err(io_error)?;
                 self.each(engine, &mut count, |row| {
-                    Ok(csv.write_record(self.record(&row))?)
+                    csv.write_record(self.record(&row)).map_err(io_error)
                 })?;
                 csv.flush()?;
             }
@@ -161,7 +161,9 @@ impl Rows<'_> {
             names.push("probability".to_owned());
         } else {
             let classes = (0..=u8::MAX).take(self.config.n_classes);
-            names.extend(classes.map(|class| format!("probability_{}", self.config.class_name(class))));
+            names.extend(
+                classes.map(|class| format!("probability_{}", self.config.class_name(class))),
+            );
         }
         names.extend(self.labelled.then(|| "label".to_owned()));
         names.extend((0..self.dataset.positions()).map(|position| format!("token_{position}")));
@@ -199,5 +201,13 @@ impl Rows<'_> {
             write!(file, r#","label":{}"#, class(label))?;
         }
         writeln!(file, r#","tokens":{:?}}}"#, row.tokens)
+    }
+}
+
+/// The error of the writer inside, by whose kind a closed pipe is known.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }
