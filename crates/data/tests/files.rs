@@ -7,7 +7,7 @@ use std::path::Path;
 use headlight_data::files::{
     Contents, FileError, FileKeys, FitError, Format, Rows, read, read_text, write,
 };
-use headlight_data::{ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source, Splits};
+use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source, Splits};
 use headlight_npz::{NpzReader, NpzWriter};
 
 fn rule() -> LabelRule {
@@ -202,6 +202,14 @@ fn held_out_samples_are_split_off_a_file_that_names_none() {
     );
 }
 
+/// Asserts that a file is refused with a message that names it and holds `part`.
+fn refused(name: &str, bytes: impl AsRef<[u8]>, part: &str) {
+    let error = own(name, bytes).unwrap_err();
+    assert!(error.contains(part), "{name}: {error}");
+    let names_file = error.starts_with(&format!("{name}: "));
+    assert!(names_file || error.starts_with("seq_len"), "{error}");
+}
+
 /// Each line number is that of a text editor.
 #[test]
 fn bad_rows_are_named_with_their_place() {
@@ -249,7 +257,6 @@ fn bad_rows_are_named_with_their_place() {
             after("train,,1,1\n"),
             "line 3: the label is empty",
         ),
-        ("latin.csv", after("train,\u{0},1,1\n"), "line 3: "),
         (
             "cls.csv",
             after("train,1,0,3\n"),
@@ -288,6 +295,26 @@ fn bad_rows_are_named_with_their_place() {
             format!("{header}test,0,1,3\nval,1,1,3\n"),
             "no training samples",
         ),
+    ];
+    for (name, text, part) in cases {
+        refused(name, text, part);
+    }
+    let latin = b"label,token_0\na,1\nna\xefve,2\n";
+    refused("latin.csv", latin, "line 3: a cell is not UTF-8");
+    let many: Vec<String> = (0..300).map(|label| format!("{label}.5,1")).collect();
+    let many = format!("label,token_0\n{}", many.join("\n"));
+    refused("values.csv", many, "line 258: ");
+}
+
+#[test]
+fn bad_lines_and_files_are_named() {
+    let pair = |tokens: &str| {
+        format!(
+            r#"{{"label":0,"tokens":{tokens}}}{}{{"label":1,"tokens":{tokens}}}"#,
+            '\n'
+        )
+    };
+    let cases = [
         (
             "key.jsonl",
             "\n{\"label\":0,\"token\":[0,1]}\n".to_owned(),
@@ -315,15 +342,18 @@ fn bad_rows_are_named_with_their_place() {
         ),
         ("text.npz", "not a zip".to_owned(), "not an npz archive"),
         ("text.parquet", String::new(), "use .npz, .csv or .jsonl"),
+        (
+            "middle.jsonl",
+            pair("[0,1,0,2]"),
+            "line 1: token 0 is [CLS]",
+        ),
+        ("alone.jsonl", pair("[0]"), "seq_len is 0"),
+        ("none.jsonl", pair("[]"), "line 1: the sample has no tokens"),
+        ("huge.jsonl", pair("[0,4294967296]"), "line 1: 4294967296 "),
     ];
     for (name, text, part) in cases {
-        let error = own(name, text).unwrap_err();
-        assert!(error.starts_with(&format!("{name}: ")), "{error}");
-        assert!(error.contains(part), "{name}: {error}");
+        refused(name, text, part);
     }
-    let many: String = (0..300).map(|label| format!("{label}.5,1\n")).collect();
-    let error = own("values.csv", format!("label,token_0\n{many}")).unwrap_err();
-    assert!(error.contains("line 258: "), "{error}");
 }
 
 /// An archive with these arrays, by name: `tokens` as `[rows, positions]`, and its labels.
@@ -493,10 +523,10 @@ fn a_config_sets_padding_length_and_vocabulary() {
 
 #[test]
 fn padding_has_a_limit() {
-    let mut lines = "{\"label\":0,\"tokens\":[1]}\n{\"label\":1,\"tokens\":[1]}\n".repeat(1000);
-    lines += &format!("{{\"label\":1,\"tokens\":[{}1]}}\n", "1,".repeat(99_999));
-    let error = own("long.jsonl", lines).unwrap_err();
-    assert!(error.contains("line 2001: "), "{error}");
+    let short = "{\"label\":0,\"tokens\":[1]}\n{\"label\":1,\"tokens\":[1]}\n".repeat(1000);
+    let long = "1,".repeat(99_999);
+    let lines = format!("{short}{{\"label\":1,\"tokens\":[{long}1]}}\n");
+    refused("long.jsonl", lines, "line 2001: ");
 }
 
 /// The classes that labels stand for, and their names.

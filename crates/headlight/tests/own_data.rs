@@ -27,7 +27,8 @@ fn config(folder: &Path) -> toml::Table {
 fn documented(language: &str) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/datasets.md");
     let page = fs::read_to_string(page).unwrap();
-    let mut blocks = page.split(&format!("```{language}\n"));
+    let opening = format!("```{language}\n");
+    let mut blocks = page.split(&opening);
     let block = blocks.nth(1).unwrap().split("```").next().unwrap();
     assert!(blocks.next().is_none(), "{language}");
     block.to_owned()

@@ -17,9 +17,12 @@ const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
 /// # Errors
 /// When it cannot be read, or holds something else than samples.
 pub fn read(path: &Path) -> Result<Rows, Failure> {
-    let invalid = |error: files::FileError| Failure::Input(error.to_string());
-    let format = Format::of(path).map_err(invalid)?;
-    files::read(open(path, FILE_LIMIT)?, format, path.display()).map_err(invalid)
+    let format = Format::of(path)?;
+    Ok(files::read(
+        open(path, FILE_LIMIT)?,
+        format,
+        path.display(),
+    )?)
 }
 
 /// Adds to a config the keys that it leaves to its dataset file, so that the config alone says what the samples are.
@@ -49,18 +52,19 @@ pub fn complete(config: &mut Table) -> Result<(), Failure> {
         Some(Err(_)) => return Ok(()),
     };
     let keys = read(Path::new(path))?.complete(keys);
+    // A file of at most 1 GiB has no larger number.
+    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX).into();
     let mut add = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
             data.entry(key).or_insert(value);
         }
     };
-    let size = |size: usize| Value::Integer(size as i64);
     add(
         "vocab_size",
-        keys.vocab_size.map(|count| Value::Integer(count.into())),
+        keys.vocab_size.map(|count| i64::from(count).into()),
     );
-    add("seq_len", keys.seq_len.map(size));
-    add("n_classes", keys.n_classes.map(size));
+    add("seq_len", keys.seq_len.map(number));
+    add("n_classes", keys.n_classes.map(number));
     add("classes", keys.classes.map(Value::from));
     let model = config.get_mut("model").and_then(Value::as_table_mut);
     if let (Some(model), Some(token)) = (model, keys.padding_token) {

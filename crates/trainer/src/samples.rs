@@ -18,12 +18,12 @@ use crate::{Failure, dataset_file};
 /// When the file cannot be read, or a sample does not match the config.
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
     let rows = if path.extension().is_some_and(|extension| extension == "txt") {
-        read_text(open(path, FILE_LIMIT)?, path.display()).map_err(invalid)?
+        read_text(open(path, FILE_LIMIT)?, path.display())?
     } else {
         dataset_file::read(path)?
     };
     let labelled = rows.is_labelled() || config.data.rule.is_some();
-    Ok((dataset(&rows, config).map_err(invalid)?, labelled))
+    Ok((dataset(&rows, config)?, labelled))
 }
 
 /// Reads samples from text, one per line. Messages call it `name`.
@@ -31,14 +31,10 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
 /// # Errors
 /// When a line is invalid.
 pub fn parse(text: impl Read, name: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    let rows = read_text(text, name).map_err(invalid)?;
-    dataset(&rows, config).map_err(invalid)
+    let rows = read_text(text, name)?;
+    Ok(dataset(&rows, config)?)
 }
 
 fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError> {
     rows.dataset(&config.data, config.model.attention.padding_token)
-}
-
-fn invalid(error: FileError) -> Failure {
-    Failure::Input(error.to_string())
 }

@@ -129,7 +129,7 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     let splits = rows.fit(data, config.model.attention.padding_token);
     splits.map_err(|error| match error {
         FitError::Config(error) => invalid(error),
-        FitError::File(error) => Failure::Input(error.to_string()),
+        FitError::File(error) => error.into(),
     })
 }
 

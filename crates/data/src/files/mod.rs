@@ -130,11 +130,8 @@ pub fn read_text(reader: impl Read, name: impl fmt::Display) -> Result<Rows, Fil
 }
 
 fn finished(rows: Rows, done: Result<(), String>) -> Result<Rows, FileError> {
-    let done = done.and_then(|()| match rows.is_empty() {
-        true => Err("it holds no samples".to_owned()),
-        false => Ok(()),
-    });
     match done {
+        Ok(()) if rows.is_empty() => Err(FileError::new(&rows.name, "it holds no samples")),
         Ok(()) => Ok(rows),
         Err(message) => Err(FileError::new(&rows.name, message)),
     }

@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &DataArguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let inputs = arguments.config.inputs(&config);
     let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
-    let format = Format::of(&arguments.out).map_err(|error| Failure::Input(error.to_string()))?;
+    let format = Format::of(&arguments.out)?;
     let splits = dataset(&config)?;
     let contents = Contents {
         splits: &splits,

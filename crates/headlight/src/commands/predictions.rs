@@ -180,9 +180,9 @@ impl Rows<'_> {
     }
 
     fn write_json(&self, file: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
-        let class = |class: u8| match self.has_names() {
-            true => Value::from(self.config.class_name(class)),
-            false => Value::from(class),
+        let class = |class: u8| {
+            let name = self.config.classes.get(usize::from(class));
+            name.map_or_else(|| Value::from(class), |name| Value::from(name.as_str()))
         };
         let (sample, predicted) = (row.sample, class(row.predicted));
         write!(file, r#"{{"sample":{sample},"predicted":{predicted}"#)?;
