@@ -1,6 +1,7 @@
 //! An assessment of a model as a document: `headlight evaluate` shows all of it, a run's report the main tables.
 //! Each number is explained where it stands.
 
+use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Ranking, Ratios, Threshold};
 use headlight_inspector::{Curve, Document, Plot, Section, Table, number};
 
@@ -29,18 +30,23 @@ const NOT_DEFINED: [&str; 2] = [
 
 const CONFUSION: &str = "Rows: labels. Columns: predicted classes. The diagonal is correct.";
 
-/// All of an assessment, after paragraphs that say which samples it is about.
-pub fn document(title: &str, about: Vec<String>, assessment: &Assessment) -> Document {
+/// All of an assessment, after paragraphs that say which samples it is about. `data` names the classes.
+pub fn document(
+    title: &str,
+    about: Vec<String>,
+    data: &DatasetConfig,
+    assessment: &Assessment,
+) -> Document {
     let classes = Section {
         title: "Classes".to_owned(),
         paragraphs: class_notes(assessment),
-        tables: vec![classes(assessment)],
+        tables: vec![classes(data, assessment)],
         ..Section::default()
     };
     let confusion = Section {
         title: "Confusion matrix".to_owned(),
         paragraphs: vec![CONFUSION.to_owned()],
-        tables: vec![confusion("", assessment)],
+        tables: vec![confusion("", data, assessment)],
         ..Section::default()
     };
     let overall = Section {
@@ -55,7 +61,7 @@ pub fn document(title: &str, about: Vec<String>, assessment: &Assessment) -> Doc
                 assessment.accuracy
             ),
         ],
-        plots: plots(assessment),
+        plots: plots(data, assessment),
         ..Section::default()
     };
     let sections = [overall, classes, confusion].into_iter();
@@ -63,14 +69,14 @@ pub fn document(title: &str, about: Vec<String>, assessment: &Assessment) -> Doc
         title: title.to_owned(),
         paragraphs: about,
         sections: sections
-            .chain(thresholds(assessment))
-            .chain([calibration(assessment)])
+            .chain(thresholds(data, assessment))
+            .chain([calibration(data, assessment)])
             .collect(),
     }
 }
 
-/// The main tables as a section of a run's report, in Markdown.
-pub fn summary(samples: &str, assessment: &Assessment) -> String {
+/// The main tables as a section of a run's report, in Markdown. `data` names the classes.
+pub fn summary(samples: &str, data: &DatasetConfig, assessment: &Assessment) -> String {
     let overall = format!(
         "On the {samples}: loss {:.5}, accuracy {:.5}, expected calibration error {}. `headlight evaluate` explains these \
          numbers, and shows thresholds, calibration and curves.",
@@ -81,7 +87,10 @@ pub fn summary(samples: &str, assessment: &Assessment) -> String {
     let section = Section {
         title: "Evaluation".to_owned(),
         paragraphs: vec![overall],
-        tables: vec![classes(assessment), confusion(CONFUSION, assessment)],
+        tables: vec![
+            classes(data, assessment),
+            confusion(CONFUSION, data, assessment),
+        ],
         ..Section::default()
     };
     let document = Document {
@@ -89,6 +98,13 @@ pub fn summary(samples: &str, assessment: &Assessment) -> String {
         ..Document::default()
     };
     document.markdown(TEXT)
+}
+
+/// The names of all classes.
+fn names(data: &DatasetConfig) -> impl Iterator<Item = String> {
+    (0..=u8::MAX)
+        .take(data.n_classes)
+        .map(|class| data.class_name(class))
 }
 
 fn class_notes(assessment: &Assessment) -> Vec<String> {
@@ -99,7 +115,7 @@ fn class_notes(assessment: &Assessment) -> Vec<String> {
     notes.map(|&note| note.to_owned()).collect()
 }
 
-fn classes(assessment: &Assessment) -> Table {
+fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
     let header = [
         "class",
         "samples",
@@ -113,8 +129,8 @@ fn classes(assessment: &Assessment) -> Table {
         let start = [name, samples];
         start.into_iter().chain(cells(ratios)).collect()
     };
-    let classes = assessment.classes.iter().enumerate();
-    let rows = classes.map(|(class, of)| row(class.to_string(), of.samples.to_string(), of.ratios));
+    let classes = names(data).zip(&assessment.classes);
+    let rows = classes.map(|(name, of)| row(name, of.samples.to_string(), of.ratios));
     let mean = row("mean".to_owned(), String::new(), assessment.means);
     let header = header.map(str::to_owned).to_vec();
     Table::of_text(
@@ -135,18 +151,19 @@ fn cells(ratios: Ratios) -> [String; 5] {
     [precision, recall, f1, roc_auc, average_precision].map(|ratio| number(ratio, DECIMALS))
 }
 
-fn confusion(title: &str, assessment: &Assessment) -> Table {
-    let predicted = (0..assessment.classes.len()).map(|class| class.to_string());
-    let header = ["label".to_owned()].into_iter().chain(predicted).collect();
-    let rows = assessment.confusion.rows().enumerate();
+fn confusion(title: &str, data: &DatasetConfig, assessment: &Assessment) -> Table {
+    let header = ["label".to_owned()].into_iter().chain(names(data));
+    let header = header.collect();
+    let rows = names(data).zip(assessment.confusion.rows());
     let rows = rows.map(|(label, row)| {
         let counts = row.iter().map(usize::to_string);
-        [label.to_string()].into_iter().chain(counts).collect()
+        [label].into_iter().chain(counts).collect()
     });
     Table::of_text(title, "", [header].into_iter().chain(rows).collect())
 }
 
-fn thresholds(assessment: &Assessment) -> Option<Section> {
+fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Option<Section> {
+    let second = data.class_name(1);
     let row = |name: String, at: &Threshold| {
         let ratios = [at.precision, at.recall, at.f1].map(|ratio| number(ratio, DECIMALS));
         let start = [name, at.predicted_positives.to_string()];
@@ -161,8 +178,13 @@ fn thresholds(assessment: &Assessment) -> Option<Section> {
     Some(Section {
         title: "Thresholds".to_owned(),
         paragraphs: vec![
-            "What follows if a sample is classified as 1 when its probability of class 1 is the threshold or more.".to_owned(),
-            "positives: the samples classified as 1. The ratios are those of class 1.".to_owned(),
+            format!(
+                "What follows if a sample is classified as {second} when its probability of class {second} is the \
+                 threshold or more."
+            ),
+            format!(
+                "positives: the samples classified as {second}. The ratios are those of class {second}."
+            ),
         ],
         tables: vec![Table::of_text(
             "",
@@ -173,18 +195,25 @@ fn thresholds(assessment: &Assessment) -> Option<Section> {
     })
 }
 
-fn calibration(assessment: &Assessment) -> Section {
+fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Section {
+    let second = data.class_name(1);
     let [bins, brier] = if assessment.thresholds.is_some() {
         [
-            "Samples by their probability of class 1: its mean, and the share of them with label 1. If a model is \
-             calibrated, both are close.",
-            "(probability of class 1 - label)², mean over samples; 0 is perfect",
+            format!(
+                "Samples by their probability of class {second}: its mean, and the share of them with that label. If a \
+                 model is calibrated, both are close."
+            ),
+            format!(
+                "(probability of class {second} - 1 for that label, - 0 for the other)², mean over samples; 0 is perfect"
+            ),
         ]
     } else {
         [
             "Samples by the probability of their predicted class: its mean, and the share of correct predictions. If a \
-             model is calibrated, both are close.",
-            "(probability - 1 for the label, - 0 for another class)², summed over classes, mean over samples; 0 is perfect",
+             model is calibrated, both are close."
+                .to_owned(),
+            "(probability - 1 for the label, - 0 for another class)², summed over classes, mean over samples; 0 is perfect"
+                .to_owned(),
         ]
     };
     let header = ["probability", "samples", "mean", "share"];
@@ -205,7 +234,7 @@ fn calibration(assessment: &Assessment) -> Section {
     Section {
         title: "Calibration".to_owned(),
         paragraphs: vec![
-            bins.to_owned(),
+            bins,
             format!(
                 "Expected calibration error {}: the distance between mean and share, mean over samples; 0 is perfect.",
                 number(assessment.calibration.expected_error, DECIMALS)
@@ -221,11 +250,18 @@ fn calibration(assessment: &Assessment) -> Section {
     }
 }
 
-fn plots(assessment: &Assessment) -> Vec<Plot> {
+fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> {
+    let second = data.class_name(1);
     let rows = assessment.confusion.rows().map(<[usize]>::to_vec);
     let (quantity, event) = match assessment.thresholds {
-        Some(_) => ("probability of class 1", "share of label 1"),
-        None => ("probability of the predicted class", "share correct"),
+        Some(_) => (
+            format!("probability of class {second}"),
+            format!("share of label {second}"),
+        ),
+        None => (
+            "probability of the predicted class".to_owned(),
+            "share correct".to_owned(),
+        ),
     };
     let bins = assessment.calibration.bins.iter();
     let calibration = Curve {
@@ -244,18 +280,24 @@ fn plots(assessment: &Assessment) -> Vec<Plot> {
         },
         Plot::Curves {
             labels: ["false positive rate", "true positive rate"].map(str::to_owned),
-            curves: curves(assessment, "ROC-AUC", Ranking::roc, |ratios| ratios.roc_auc),
+            curves: curves(data, assessment, "ROC-AUC", Ranking::roc, |ratios| {
+                ratios.roc_auc
+            }),
             mark: Some(([0.0, 1.0], "chance".to_owned())),
         },
         Plot::Curves {
             labels: ["recall", "precision"].map(str::to_owned),
-            curves: curves(assessment, "AP", Ranking::precision_recall, |ratios| {
-                ratios.average_precision
-            }),
+            curves: curves(
+                data,
+                assessment,
+                "AP",
+                Ranking::precision_recall,
+                |ratios| ratios.average_precision,
+            ),
             mark: chance_precision(assessment),
         },
         Plot::Curves {
-            labels: [quantity, event].map(str::to_owned),
+            labels: [quantity, event],
             curves: vec![calibration],
             mark: Some(([0.0, 1.0], "calibrated".to_owned())),
         },
@@ -264,6 +306,7 @@ fn plots(assessment: &Assessment) -> Vec<Plot> {
 
 /// The curve of class 1 of two, or of each class; of many classes, the first.
 fn curves(
+    data: &DatasetConfig,
     assessment: &Assessment,
     area: &str,
     points: fn(&Ranking) -> Vec<[f64; 2]>,
@@ -271,8 +314,8 @@ fn curves(
 ) -> Vec<Curve> {
     let two = assessment.thresholds.is_some();
     let classes = assessment.classes.iter().zip(&assessment.rankings);
-    let classes = classes.enumerate().skip(usize::from(two)).take(MOST_CURVES);
-    let curves = classes.map(|(class, (of, ranking))| {
+    let classes = names(data).zip(classes).skip(usize::from(two));
+    let curves = classes.take(MOST_CURVES).map(|(class, (of, ranking))| {
         let value = number(value(&of.ratios), DECIMALS);
         Curve {
             name: match two {

@@ -10,6 +10,7 @@ pub mod built_in;
 pub mod burn;
 pub mod checkpoint;
 pub mod config;
+pub mod dataset_file;
 pub mod devices;
 pub mod dumping;
 pub mod environment;

@@ -13,7 +13,7 @@ use headlight_inspector::number;
 use crate::assessment;
 use crate::reference::Comparison;
 
-/// The most positives that are listed.
+/// The most positives, and the most names of classes, that are listed.
 const LISTED: usize = 5;
 
 /// A model with this F1 has learned its task.
@@ -75,19 +75,23 @@ impl RunReport<'_> {
         let rule = self.config.data.rule.as_ref();
         match rule {
             Some(rule) => writeln!(text, "# {}\n", rule.question())?,
-            None => match self.config.data.n_classes {
-                2 => writeln!(text, "# Two classes from a file\n")?,
-                n_classes => writeln!(text, "# {n_classes} classes from a file\n")?,
-            },
+            None => writeln!(text, "# {}\n", self.title())?,
         }
         self.write_early_end(text)?;
         if let Some(outcome) = self.outcome() {
             writeln!(text, "{outcome}\n")?;
         }
-        if self.has_two_classes() {
+        writeln!(text, "## Data\n")?;
+        if self.has_two_classes() && self.config.data.classes.is_empty() {
             self.write_positives(text)?;
         } else {
             self.write_classes(text)?;
+        }
+        if let Some(token) = self.config.model.attention.padding_token {
+            writeln!(
+                text,
+                "Token {token} pads shorter samples; it receives no attention.\n"
+            )?;
         }
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
@@ -96,6 +100,28 @@ impl RunReport<'_> {
         self.write_attention(self.dump, text)?;
         self.write_predictions(self.dump, text)?;
         self.write_comparisons(text)
+    }
+
+    /// The title of a run without a rule.
+    fn title(&self) -> String {
+        let count = match self.config.data.n_classes {
+            2 => "Two".to_owned(),
+            n_classes => n_classes.to_string(),
+        };
+        let names = 0..self.config.data.classes.len().min(LISTED);
+        let names: Vec<String> = names.map(|class| self.class(class)).collect();
+        let names = match self.config.data.classes.len() {
+            0 => String::new(),
+            all if all > LISTED => format!(": {}, ...", names.join(", ")),
+            _ => format!(": {}", names.join(", ")),
+        };
+        format!("{count} classes from a file{names}")
+    }
+
+    /// The name of a class as Markdown, or else its number.
+    fn class(&self, class: usize) -> String {
+        let name = self.config.data.classes.get(class);
+        name.map_or_else(|| class.to_string(), |name| name.replace('|', "\\|"))
     }
 
     fn write_early_end(&self, text: &mut String) -> std::fmt::Result {
@@ -129,6 +155,15 @@ impl RunReport<'_> {
 
     /// Whether the model learned the task, and what it does if it did not.
     fn outcome(&self) -> Option<String> {
+        let labels = self.train.labels();
+        if let Some(&first) = labels.first()
+            && labels.iter().all(|&label| label == first)
+        {
+            return Some(format!(
+                "Nothing to learn: all training samples are of class {}.",
+                self.class(first.into())
+            ));
+        }
         let measured = |metrics: &'_ StepMetrics| {
             let metrics = metrics.held_out.as_ref().unwrap_or(&metrics.train);
             (metrics[Metric::F1], metrics[Metric::Accuracy])
@@ -149,7 +184,8 @@ impl RunReport<'_> {
         } else if let Some(class) = only_class(&last.train) {
             let right = number(accuracy.map(|accuracy| 100.0 * accuracy), 1);
             format!(
-                "Not learned: the model predicts class {class} for every sample, which is right for {right}% of the {samples}."
+                "Not learned: the model predicts class {} for every sample, which is right for {right}% of the {samples}.",
+                self.class(class)
             )
         } else {
             let f1 = number(f1, 3);
@@ -171,7 +207,7 @@ impl RunReport<'_> {
         let count = self.train.positives().count();
         writeln!(
             text,
-            "## Data\n\n{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
+            "{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
             self.train.len(),
             100.0 * count as f64 / self.train.len() as f64,
             self.held_out
@@ -202,16 +238,24 @@ impl RunReport<'_> {
     fn write_classes(&self, text: &mut String) -> std::fmt::Result {
         writeln!(
             text,
-            "## Data\n\n{} training samples; {} held-out samples.\n\n| class | samples | share |\n|---:|---:|---:|",
+            "{} training samples; {} held-out samples.\n\n| class | samples | share |\n|---:|---:|---:|",
             self.train.len(),
             self.held_out
         )?;
         let counts = self.train.class_counts(self.config.data.n_classes);
         for (class, count) in counts.into_iter().enumerate() {
             let share = 100.0 * count as f64 / self.train.len() as f64;
-            writeln!(text, "| {class} | {count} | {share:.1}% |")?;
+            writeln!(text, "| {} | {count} | {share:.1}% |", self.class(class))?;
         }
-        writeln!(text)
+        writeln!(text)?;
+        match &self.config.data.classes[..] {
+            [_, _] => writeln!(
+                text,
+                "Where this report speaks of positives, it means class {}.\n",
+                self.class(1)
+            ),
+            _ => Ok(()),
+        }
     }
 
     fn write_training(&self, text: &mut String) -> std::fmt::Result {
@@ -263,7 +307,7 @@ impl RunReport<'_> {
         writeln!(
             text,
             "{}",
-            assessment::summary(samples, assessed).trim_start()
+            assessment::summary(samples, &self.config.data, assessed).trim_start()
         )
     }
 
@@ -314,10 +358,10 @@ impl RunReport<'_> {
     }
 
     fn write_predictions(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
-        let header = if self.has_two_classes() {
-            "probability"
-        } else {
-            "probability by class"
+        let header = match (self.has_two_classes(), &self.config.data.classes[..]) {
+            (true, []) => "probability".to_owned(),
+            (true, _) => format!("probability of {}", self.class(1)),
+            _ => "probability by class".to_owned(),
         };
         writeln!(
             text,
@@ -331,7 +375,7 @@ impl RunReport<'_> {
                 text,
                 "| {sample} | {} | {} | {} |",
                 tokens(self.train, sample),
-                self.train.label(sample),
+                self.class(self.train.label(sample).into()),
                 probabilities.join(", ")
             )?;
         }

@@ -22,17 +22,21 @@ pub type Change<'a> = (&'static str, &'a str);
 
 /// Reads a config from TOML, applies the changes, and checks the result.
 ///
-/// Messages refer to the text as `name`. `check` adds the caller's own checks of values.
+/// Messages refer to the text as `name`. `complete` adds the keys that the config leaves to its dataset file, and
+/// `check` the caller's own checks of values.
 ///
 /// # Errors
-/// One sentence with name, line and column, and the line itself; or with the change that is wrong.
+/// One sentence with name, line and column, and the line itself; or with the change that is wrong; or that of
+/// `complete`.
 pub fn parse<'a>(
     name: &str,
     text: String,
     changes: impl Iterator<Item = Change<'a>>,
+    complete: impl FnOnce(&mut Table) -> Result<(), String>,
     check: impl FnOnce(&ExperimentConfig) -> Result<(), InvalidValue>,
 ) -> Result<ExperimentConfig, String> {
-    let source = Source::parse(name, text, changes)?;
+    let mut source = Source::parse(name, text, changes)?;
+    complete(&mut source.merged)?;
     let deserializer = Value::Table(source.merged.clone()).into_deserializer();
     let config: ExperimentConfig =
         serde_path_to_error::deserialize(deserializer).map_err(|error| {

@@ -26,6 +26,8 @@ struct Line<'a> {
     /// The dataset file, or else the split of the run's own samples.
     data: Option<Cow<'a, str>>,
     split: Option<Split>,
+    /// In the order of the classes; empty if they have only numbers.
+    class_names: &'a [String],
     #[serde(flatten)]
     assessment: &'a Assessment,
 }
@@ -35,24 +37,25 @@ struct Line<'a> {
 /// # Errors
 /// When the run or the samples cannot be read, the samples have no labels, or a file cannot be written.
 pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
-    let (data, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
-    let inputs: Vec<&Path> = [data, weights].into_iter().flatten().collect();
+    let (file, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
+    let inputs: Vec<&Path> = [file, weights].into_iter().flatten().collect();
     let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
     let [svg, html] = Output::all(outputs, &inputs, arguments.output.force)?;
     let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
-    let (dataset, split) = match data {
+    let (dataset, split) = match file {
         Some(path) => (labelled(path, &model.config)?, None),
         None => own(&arguments.run, &model.config, arguments.split)?,
     };
     let session = model.session(dataset)?;
     let samples = &session.experiment.splits.train;
     let mut engine = session.engine()?;
-    let n_classes = session.experiment.config.data.n_classes;
-    let assessment = assess(engine.as_mut(), samples, n_classes)?;
+    let data = &session.experiment.config.data;
+    let assessment = assess(engine.as_mut(), samples, data.n_classes)?;
 
     let document = document(
         &title(arguments, split, assessment.samples),
         about(arguments, split),
+        data,
         &assessment,
     );
     if let Some(out) = svg {
@@ -67,8 +70,9 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
     print_json(&Line {
         run: arguments.run.to_string_lossy(),
         weights: weights.map(Path::to_string_lossy),
-        data: data.map(Path::to_string_lossy),
+        data: file.map(Path::to_string_lossy),
         split,
+        class_names: &data.classes,
         assessment: &assessment,
     })
 }

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
@@ -11,7 +10,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::files::{STANDARD, print, print_json};
 use headlight_trainer::outputs::Output;
-use headlight_trainer::samples::parse_tokens;
+use headlight_trainer::samples;
 use serde_json::{Value, json};
 
 use super::model::RunModel;
@@ -53,12 +52,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         let message = "--out needs a file of samples in --tokens";
         return Err(Failure::Input(message.to_owned()));
     }
-    let tokens = parse_tokens(&arguments.tokens, &config)
-        .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
-    let mut dataset = Dataset::empty(config.data.seq_len);
-    let rule = config.data.rule.as_ref();
-    let label = rule.map(|rule| rule.label_for(&tokens, config.data.n_classes));
-    dataset.push(&tokens, label.unwrap_or_default());
+    let words: Vec<&str> = arguments.tokens.split_whitespace().collect();
+    let dataset = samples::parse(words.join(" ").as_bytes(), "--tokens", &config)?;
+    let label = config.data.rule.as_ref().map(|_| dataset.label(0));
     let samples = Samples {
         dataset: &dataset,
         indices: vec![0],
@@ -107,26 +103,33 @@ fn is_sample(tokens: &str) -> bool {
 }
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {
-    let class_name = |class: u8| match (config.data.n_classes, class) {
-        (2, 0) => "negative".to_owned(),
-        (2, _) => "positive".to_owned(),
+    let data = &config.data;
+    let class_name = |class: u8| match (data.classes.is_empty(), data.n_classes, class) {
+        (false, ..) => data.class_name(class),
+        (_, 2, 0) => "negative".to_owned(),
+        (_, 2, _) => "positive".to_owned(),
         _ => format!("class {class}"),
     };
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let predicted = class_name(predicted_class(&logits));
     let mut text = String::new();
     if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
+        let of = data.classes.get(1);
+        let of = of.map_or_else(String::new, |name| format!(" of {name}"));
         let _ = writeln!(
             text,
-            "probability {probability:.6} (logit {logit:.4}): {predicted}"
+            "probability{of} {probability:.6} (logit {logit:.4}): {predicted}"
         );
     } else {
         let _ = writeln!(text, "{predicted}\n");
-        for (class, (logit, probability)) in logits.iter().zip(&dump.probabilities).enumerate() {
+        let names: Vec<String> = (0..=u8::MAX).take(logits.len()).map(class_name).collect();
+        let width = names.iter().map(|name| name.chars().count()).max();
+        let width = width.unwrap_or(0).max("class 000".len());
+        for ((name, logit), probability) in names.iter().zip(&logits).zip(&dump.probabilities) {
             let bar = bar(*probability);
             let _ = writeln!(
                 text,
-                "class {class:<3}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
+                "{name:<width$}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
             );
         }
         text.push('\n');

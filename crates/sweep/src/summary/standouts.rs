@@ -1,7 +1,6 @@
 //! Seeds that stand out, each with the settings that train it again.
 
-use headlight_inspector::Table;
-use headlight_trainer::run_report::number;
+use headlight_inspector::{Table, number};
 
 use super::columns::{LEARNED, LOSS};
 use super::statistics::Sample;
