@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use headlight_architecture::ModelConfig;
 use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
@@ -189,6 +190,21 @@ impl RunReport<'_> {
         writeln!(text, "```\n")
     }
 
+    /// That attention is a mean of several heads; empty with one head.
+    fn mean_of_heads(&self) -> String {
+        let ModelConfig {
+            n_heads, n_layers, ..
+        } = self.config.model;
+        let layer = match n_layers {
+            1 => "",
+            _ => " of the last layer",
+        };
+        match n_heads {
+            1 => String::new(),
+            _ => format!(", mean of {n_heads} heads{layer}"),
+        }
+    }
+
     fn has_two_classes(&self) -> bool {
         self.config.data.n_classes == 2
     }
@@ -212,8 +228,8 @@ impl RunReport<'_> {
         let table = METRICS.iter().filter(|info| info.is_ratio);
         writeln!(
             text,
-            "## Training\n\nBatch loss is the mean over the steps of the epoch so far; the other columns are measured over \
-             all training samples after that step.\n"
+            "## Training\n\nBatch loss is the mean loss of the batches since the epoch began; loss is mean cross-entropy. \
+             Loss and the other columns are measured over all training samples after that step.\n"
         )?;
         let labels: Vec<&str> = table.clone().map(|info| info.label).collect();
         let (columns, labels) = ("---:|".repeat(labels.len()), labels.join(" | "));
@@ -261,8 +277,9 @@ impl RunReport<'_> {
         match rule {
             Some(rule) => writeln!(
                 text,
-                "(attention: from [CLS] to {}, on average; uniform: if attention were uniform):\n",
-                rule.deciding_place()
+                "(attention: from [CLS] to {}{}, on average; uniform: if attention were uniform):\n",
+                rule.deciding_place(),
+                self.mean_of_heads()
             )?,
             None => writeln!(text, "(without a rule, attention is not measured):\n")?,
         }
@@ -293,8 +310,9 @@ impl RunReport<'_> {
             let metrics = &last.train;
             writeln!(
                 text,
-                "From [CLS] to {}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
+                "From [CLS] to {}{}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
                 rule.deciding_place(),
+                self.mean_of_heads(),
                 number(metrics[Metric::AttentionPositive], 3),
                 number(metrics[Metric::UniformPositive], 3),
                 number(metrics[Metric::AttentionNegative], 3),

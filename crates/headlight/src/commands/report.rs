@@ -37,5 +37,5 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
     if let Some(out) = html {
         out.write_all(document.html().as_bytes())?;
     }
-    print(&document.markdown(terminal::options().width))
+    print(&terminal::written(&document))
 }

@@ -125,8 +125,8 @@ fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
     let title = format!("{}: {task}", counted(summary.runs(), "run"));
     Output::new(&picture, &[], true)?.write_all(summary.picture(&title).as_bytes())?;
     print(&format!(
-        "{}\nresults in {}, pictures in {}\n",
-        summary.text(terminal::options().width),
+        "\n{}\nresults in {}, pictures in {}\n",
+        terminal::written(&summary.document(&title)),
         path.display(),
         picture.display()
     ))?;

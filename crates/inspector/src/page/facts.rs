@@ -112,7 +112,7 @@ impl PageRun {
                 .iter()
                 .map(|&token| (token, last.token_string(token)))
                 .collect(),
-            cls: cls(last),
+            cls: last.cls_position(),
             loss: &self.loss,
             evidence: self.evidence(last),
             notes: self.notes(),
@@ -197,13 +197,6 @@ fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
                 .collect(),
         })
         .collect()
-}
-
-/// The position of `[CLS]`: that of token 0, or 0 without such a token.
-fn cls(dump: &AttentionDump) -> usize {
-    let positions = dump.dims.positions.min(dump.tokens.len());
-    let first = &dump.tokens[..positions];
-    first.iter().position(|&token| token == 0).unwrap_or(0)
 }
 
 /// The scale of the products, from the config (`Scale` in the model's crate).

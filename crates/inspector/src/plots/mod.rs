@@ -1,6 +1,9 @@
 //! Plots: distributions over many runs, and heatmaps of attention.
 
 mod axis;
+mod colour_bar;
+mod colour_range;
+mod heads_svg;
 mod heatmap;
 mod heatmap_svg;
 mod heatmap_text;
@@ -12,6 +15,7 @@ use crate::svg::Svg;
 use panels::Ranges;
 use size::{HEIGHT, WIDTH};
 
+pub use colour_range::ColourRange;
 pub use heatmap::{Heatmap, Quantity};
 pub use histogram::Histogram;
 
