@@ -14,8 +14,8 @@ use super::{seeds, watch};
 use crate::cli::{Chosen, InspectArguments};
 use crate::{browser, terminal};
 
-/// The most cells of a picture: one head over 512 positions, or 32 heads over 90.
-const PICTURE_LIMIT: usize = 512 * 512;
+/// The most cells of a picture: 32 heads over 100 positions, or one head over 565.
+const PICTURE_LIMIT: usize = 320_000;
 
 /// Prints the attention of one sample, of one head or of several, or writes it as a picture, or writes a page of all
 /// dumps.

@@ -5,7 +5,7 @@ use crate::svg::Svg;
 use crate::theme::viridis;
 
 /// The room that a colour bar needs with the texts beside it.
-pub(super) const BAR_WIDTH: f64 = 130.0;
+pub(super) const BAR_WIDTH: f64 = 150.0;
 
 /// The number of colours in it.
 const STEPS: usize = 50;

@@ -1,6 +1,8 @@
 //! The heatmaps of several heads in one SVG picture: a row for each layer, a column for each head, and the same
 //! axes and colours for all.
 
+use std::collections::BTreeMap;
+
 use super::Heatmap;
 use super::colour_bar::{BAR_WIDTH, colour_bar, fill};
 use super::heatmap::AXES;
@@ -21,8 +23,9 @@ const SIDE: f64 = 144.0;
 /// The least distance of two names along an axis.
 const NAME_DISTANCE: f64 = 13.0;
 
-/// The most cells that show their value when they are pointed at: the values take more room than the cells.
-const MOST_NAMED: usize = 5000;
+/// The most cells that show their value when they are pointed at. More cells are one shape per colour, which takes a
+/// tenth of the bytes.
+const MOST_WITH_VALUES: usize = 5000;
 
 /// The matrices as an SVG picture.
 pub(super) fn svg(heatmap: &Heatmap) -> String {
@@ -153,20 +156,25 @@ impl<'a> Grid<'a> {
 
     fn cells(&self, svg: &mut Svg, index: usize, [left, top]: [f64; 2]) {
         let (count, scale) = (self.names.len(), self.heatmap.scale());
-        let with_names = self.heatmap.cells.len() <= MOST_NAMED;
+        let with_values = self.heatmap.cells.len() <= MOST_WITH_VALUES;
+        let mut by_colour: BTreeMap<String, Vec<[f64; 2]>> = BTreeMap::new();
         for (cell, &value) in self.heatmap.matrix(index).iter().enumerate() {
             let (query, key) = (cell / count, cell % count);
-            let name = if with_names {
-                let [query, key] = [query, key].map(|position| &self.names[position]);
-                format!("query {query}, key {key}: {value}")
-            } else {
-                String::new()
-            };
             let corner = [
                 left + key as f64 * self.cell,
                 top + query as f64 * self.cell,
             ];
-            svg.named_rect(&fill(scale.share(value)), corner, [self.cell; 2], &name);
+            let fill = fill(scale.share(value));
+            if with_values {
+                let [query, key] = [query, key].map(|position| &self.names[position]);
+                let name = format!("query {query}, key {key}: {value}");
+                svg.named_rect(&fill, corner, [self.cell; 2], &name);
+            } else {
+                by_colour.entry(fill).or_default().push(corner);
+            }
+        }
+        for (fill, corners) in &by_colour {
+            svg.squares(fill, corners, self.cell);
         }
     }
 }

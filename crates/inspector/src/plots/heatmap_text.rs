@@ -194,10 +194,14 @@ impl Heatmap {
         } else {
             format!("all {}", counted(keys.len(), "key"))
         };
+        let uniform = match self.quantity {
+            Quantity::Weights => format!("; uniform: {:.4}", 1.0 / keys.len() as f32),
+            Quantity::Scores => String::new(),
+        };
         say(
             text,
             options,
-            &format!("from query {} to keys: {which}{}", row.name, self.star()),
+            &format!("from query {}: {which}{uniform}{}", row.name, self.star()),
         );
         let names: Vec<String> = shown.iter().map(|&key| self.name(key)).collect();
         let side = names.iter().map(|name| width(name)).max().unwrap_or(0);
@@ -284,7 +288,7 @@ impl Heatmap {
                 rows.len()
             ));
         }
-        let remedy = "--query N lists more keys of a query; --svg FILE, --html FILE and the CSV of `headlight dump` have all";
+        let remedy = "All are in --svg FILE, --html FILE and the CSV of `headlight dump`; --query N lists more keys of one query";
         say(text, options, &format!("{}. {remedy}", left_out.join(", ")));
     }
 }
