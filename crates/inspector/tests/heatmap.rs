@@ -92,7 +92,7 @@ fn several_heads_are_a_grid_with_one_scale() {
     grid.heads = vec![0, 1, 2];
     grid.cells = (0..24).map(|index| index as f32 / 32.0).collect();
     let svg = grid.svg();
-    let cell = |value: &str| -> (f64, f64, String) {
+    let cell = |value: &str| -> (u32, u32, String) {
         let line = svg
             .lines()
             .find(|line| line.contains(&format!(": {value}</title>")));
@@ -100,7 +100,7 @@ fn several_heads_are_a_grid_with_one_scale() {
             let rest = line.unwrap().split(&format!(" {name}=\"")).nth(1).unwrap();
             rest.split('"').next().unwrap().to_owned()
         };
-        let [x, y] = ["x", "y"].map(|name| part(name).parse().unwrap());
+        let [x, y] = ["x", "y"].map(|name| part(name).parse::<f64>().unwrap() as u32);
         (x, y, part("fill"))
     };
     // The first cells of layer 0 head 0, of layer 0 head 2, and of layer 1 head 2; the last cell of all.

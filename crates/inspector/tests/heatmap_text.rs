@@ -38,8 +38,8 @@ rows: query (from), columns: key (to); * decides the label
 
 /// A model of `heads` heads over `count` positions: query q gives key q 1/2, the key after it 1/4 and so on.
 fn long(count: usize, heads: usize) -> Heatmap {
-    let share = |query: usize, key: usize| 0.5_f32.powi(((key + count - query) % count + 1) as i32);
-    let cells = (0..count * count).map(|cell| share(cell / count, cell % count));
+    let distance = |cell: usize| (cell % count + count - cell / count) % count;
+    let cells = (0..count * count).map(|cell| 0.5_f32.powf(distance(cell) as f32 + 1.0));
     let cells: Vec<f32> = cells.collect();
     Heatmap {
         tokens: (0..count).map(|token| token.to_string()).collect(),
