@@ -104,6 +104,13 @@ impl AttentionDump {
         &self.tokens[sample * positions..(sample + 1) * positions]
     }
 
+    /// The position of `[CLS]`: that of token 0 in the first sample, or 0 without such a token.
+    pub fn cls_position(&self) -> usize {
+        let positions = self.dims.positions.min(self.tokens.len());
+        let first = &self.tokens[..positions];
+        first.iter().position(|&token| token == 0).unwrap_or(0)
+    }
+
     /// The text shown for a token id: from the meta data, else the number.
     pub fn token_string(&self, token: i64) -> String {
         let id = u32::try_from(token).ok();

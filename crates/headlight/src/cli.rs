@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -9,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig, toml};
+use headlight_inspector::ColourRange;
 use headlight_sweep::{Grid, Seeds, Shard};
 use headlight_trainer::files::{Verbosity, complain};
 use headlight_trainer::{Failure, built_in, config, devices};
@@ -91,7 +93,7 @@ pub(crate) enum Command {
     Dump(DumpArguments),
     /// Show attention in the terminal, as a picture, or as a page
     #[command(
-        after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nTwo runs and a sweep's seeds on one page: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
+        after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nAll heads in one picture: headlight inspect runs/notebook-1 --layer all --head all --svg heads.svg\nTwo runs and a sweep's seeds on one page: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
     )]
     Inspect(InspectArguments),
     /// Show runs side by side: the settings that differ, and the last metrics
@@ -136,6 +138,37 @@ fn device(name: &str) -> Result<String, String> {
 fn engines() -> impl TypedValueParser<Value = EngineName> {
     PossibleValuesParser::new(EngineName::ALL.map(EngineName::name))
         .try_map(|name| name.parse::<EngineName>())
+}
+
+fn ranges() -> impl TypedValueParser<Value = ColourRange> {
+    let names = ColourRange::NAMED.map(|(name, _)| name);
+    PossibleValuesParser::new(names).try_map(|name| {
+        let named = ColourRange::NAMED
+            .into_iter()
+            .find(|(known, _)| *known == name);
+        named.map(|(_, range)| range).ok_or("unknown range")
+    })
+}
+
+/// One layer or head, or all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Chosen {
+    One(usize),
+    All,
+}
+
+impl FromStr for Chosen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            _ => text
+                .parse()
+                .map(Self::One)
+                .map_err(|_| "it must be a number, counted from 0, or `all`".to_owned()),
+        }
+    }
 }
 
 /// The experiment.
@@ -368,23 +401,31 @@ pub(crate) struct InspectArguments {
     /// Follow a run during training: draw each new dump until the run ends
     #[arg(long, conflicts_with_all = ["step", "svg", "png"])]
     pub(crate) watch: bool,
-    /// The layer (transformer block), counted from 0
-    #[arg(long, default_value_t = 0)]
-    pub(crate) layer: usize,
-    /// The attention head, counted from 0
-    #[arg(long, default_value_t = 0)]
-    pub(crate) head: usize,
+    /// The layer (transformer block), counted from 0, or `all`
+    #[arg(long, value_name = "N|all", default_value = "0")]
+    pub(crate) layer: Chosen,
+    /// The attention head, counted from 0, or `all`: a picture then has a column for each head
+    #[arg(long, value_name = "N|all", default_value = "0")]
+    pub(crate) head: Chosen,
+    /// Print the attention from this position only, the largest values first; of several heads, it is printed for
+    /// `[CLS]` without this option
+    #[arg(long, value_name = "N", conflicts_with_all = ["svg", "png"])]
+    pub(crate) query: Option<usize>,
+    /// What the colours mean: `unit` 0 to 1, `uniform` multiples of uniform attention (log scale), `data` the smallest
+    /// to the largest value [default: uniform; data for scores]
+    #[arg(long, value_parser = ranges())]
+    pub(crate) range: Option<ColourRange>,
     /// Show attention scores, before the softmax, instead of attention weights
     #[arg(long)]
     pub(crate) scores: bool,
-    /// Write the heatmap as an SVG picture instead of printing it
+    /// Write it as an SVG picture instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Write the heatmap as a PNG picture instead of printing it
+    /// Write it as a PNG picture instead of printing it
     #[arg(long, value_name = "FILE")]
     pub(crate) png: Option<PathBuf>,
     /// Write a page of all samples, steps and heads instead of printing one heatmap
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "scores", "svg", "png", "watch"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "query", "range", "scores", "svg", "png", "watch"])]
     pub(crate) html: Option<PathBuf>,
     /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
     #[arg(long, value_name = "RESULTS", requires = "html")]

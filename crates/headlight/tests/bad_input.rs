@@ -270,6 +270,7 @@ fn damaged_dumps_and_missing_heatmaps_are_refused() {
         ("--step", "7", &["7", "0", "50", "100"][..]),
         ("--sample", "9999", &["--sample 9999", "0"]),
         ("--head", "1", &["--head 1", "0"]),
+        ("--query", "7", &["--query 7", "0"]),
     ] {
         refuses(&folder, &["inspect", text(&path), flag, value], parts);
     }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use common::{
     Finished, folder, headlight, mentions, quick_run, refused, refuses, run, sweeps, text,
 };
+use headlight_dump::AttentionDump;
 use sha2::{Digest, Sha256};
 
 /// A run's page has its loss and its evidence, a dump's only the dump; neither writes over a dump.
@@ -274,6 +275,104 @@ fn inspect_draws_a_run_and_a_dump() {
         .stdout;
     for part in ["scores", "step 0"] {
         assert!(mentions(&first, part), "{part}: {first}");
+    }
+}
+
+/// A long sample in a pipe: no wider than 80 columns, with the largest weights of `[CLS]` that the dump holds.
+#[test]
+fn inspect_shows_the_largest_weights_of_a_long_sample() {
+    let path = folder("inspect-long").join("run");
+    quick_run(
+        &path,
+        &["--set", "data.seq_len=49", "--set", "model.n_heads=2"],
+    );
+    let file = fs::File::open(path.join("attention/step-000300.npz")).unwrap();
+    let dump = AttentionDump::read_npz(file).unwrap();
+    let mut keys: Vec<(usize, f32)> = dump.weights(0, 0, 1)[..50]
+        .iter()
+        .copied()
+        .enumerate()
+        .collect();
+    keys.sort_by(|a, b| b.1.total_cmp(&a.1));
+
+    let inspect = |more: &[&str]| {
+        let told = run(&[&["inspect", text(&path)], more].concat())
+            .done()
+            .stdout;
+        assert!(
+            told.lines().all(|line| line.chars().count() <= 80),
+            "{told}"
+        );
+        assert!(told.len() <= 20_000, "{}", told.len());
+        told
+    };
+    let told = inspect(&["--head", "1"]);
+    let bars = told.lines().filter(|line| line.contains('█'));
+    let shown: Vec<(String, String)> = bars
+        .map(|line| {
+            let parts: Vec<&str> = line.split_whitespace().collect();
+            (
+                parts[0].trim_end_matches('*').to_owned(),
+                parts[2].to_owned(),
+            )
+        })
+        .collect();
+    let largest = keys.iter().take(12);
+    let largest: Vec<(String, String)> = largest
+        .map(|(key, weight)| (key.to_string(), format!("{weight:.4}")))
+        .collect();
+    assert_eq!(shown, largest, "{told}");
+    for part in ["38 others", "--svg", "--html", "--query"] {
+        assert!(mentions(&told, part), "{part}: {told}");
+    }
+    let heads = inspect(&["--head", "all"]);
+    let first = format!("{}:", keys[0].0);
+    let line = heads
+        .lines()
+        .find(|line| line.starts_with("head 1"))
+        .unwrap();
+    assert!(line.replace("*:", ":").contains(&first), "{heads}");
+    let query = inspect(&["--query", "49"]);
+    assert!(mentions(&query, "query 49"), "{query}");
+}
+
+/// All heads in one picture, and the colour ranges, each of which draws another picture.
+#[test]
+fn inspect_draws_all_heads_and_colour_ranges() {
+    let folder = folder("inspect-heads");
+    let path = folder.join("run");
+    quick_run(
+        &path,
+        &["--set", "model.n_heads=2", "--set", "model.n_layers=2"],
+    );
+    let out = folder.join("heads.svg");
+    let draw = |more: &[&str]| {
+        let svg = ["inspect", text(&path), "--svg", text(&out), "--force"];
+        run(&[&svg[..], more].concat()).done();
+        fs::read_to_string(&out).unwrap()
+    };
+    let all = draw(&["--head", "all", "--layer", "all"]);
+    for title in ["2 layers", "2 heads", ">layer 1<", ">head 1<"] {
+        assert!(all.contains(title), "{title}");
+    }
+    assert_eq!(all.matches("</title></rect>").count(), 4 * 49);
+    assert_eq!(draw(&[]).matches("</title></rect>").count(), 49);
+    let [unit, uniform, data] = ["unit", "uniform", "data"].map(|range| draw(&["--range", range]));
+    assert!(unit != uniform && uniform != data && unit != data);
+    assert_eq!(uniform, draw(&[]), "the default");
+    assert!(mentions(&uniform, "1/7"));
+    assert_eq!(draw(&["--scores"]), draw(&["--scores", "--range", "data"]));
+    for wrong in [
+        &["--scores", "--range", "unit"][..],
+        &["--range", "log"],
+        &["--head", "first"],
+        &["--query", "1", "--svg", "query.svg"],
+    ] {
+        refuses(
+            &folder,
+            &[&["inspect", text(&path)], wrong].concat(),
+            &[wrong[0]],
+        );
     }
 }
 

@@ -91,9 +91,18 @@ fn a_run_directory_has_all_files() {
     };
     assert_eq!(end(&report), end(&stdout));
     // A table of the evaluations: its head, and a row for each.
-    let table: Vec<&str> = stderr.lines().collect();
+    let head = stderr.lines().skip_while(|line| !line.starts_with("epoch"));
+    let table: Vec<&str> = head.collect();
     assert_eq!(table.len(), 1 + 7, "{stderr}");
-    assert!(table[7].starts_with("  3    300"), "{stderr}");
+    let cells: Vec<&str> = table[7].split_whitespace().collect();
+    assert_eq!(cells[..2], ["3", "300"], "{stderr}");
+    // The loss is that of `metrics.jsonl`, and attention is in multiples of uniform attention.
+    let value = |name: &str| last[name].as_f64().unwrap();
+    assert_eq!(cells[2], format!("{:.4}", value("loss")));
+    let times = value("attention_positive") / value("uniform_positive");
+    assert_eq!(cells[6], format!("{times:.2}x"));
+    let widest = stderr.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(60), "{stderr}");
 }
 
 /// The resolved config repeats a run, and a seed always gives the same bytes.

@@ -139,7 +139,7 @@ fn a_report_shows_all_runs_and_compares_the_grids_values() {
     let document = summary.document("Title");
     assert_eq!(document.title, "Title");
     let plots: String = document.sections[0].plots.iter().map(numbers).collect();
-    let found = format!("{}\n{plots}", summary.text(120));
+    let found = format!("\n{}\n{plots}", summary.document("").markdown(120));
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/report.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&golden, &found).unwrap();
@@ -150,7 +150,7 @@ fn a_report_shows_all_runs_and_compares_the_grids_values() {
 
 /// The means of attention of positives and negatives, and the note on the target.
 fn attention(path: &Path, target: AttentionTarget) -> Vec<String> {
-    let text = summary(path, target, &[]).text(200);
+    let text = summary(path, target, &[]).document("").markdown(200);
     let row = |line: &&str| {
         line.trim_start_matches(['|', ' '])
             .starts_with("attention on ")
@@ -214,7 +214,9 @@ fn the_user_names_the_keys_to_compare() {
     let folder = folder("report by");
     let path = file(&folder, "rows.jsonl", &rows());
     let compared = |by: &[&str]| {
-        let text = summary(&path, AttentionTarget::Largest, by).text(200);
+        let text = summary(&path, AttentionTarget::Largest, by)
+            .document("")
+            .markdown(200);
         let titles = [
             "By model.d_model",
             "By training.token_second_moment",
@@ -237,7 +239,11 @@ fn the_user_names_the_keys_to_compare() {
         .filter(|row| row.contains("\"model.d_model\":4,"))
         .collect();
     let path = file(&folder, "half.jsonl", &half);
-    let by = |by: &[&str]| summary(&path, AttentionTarget::Largest, by).text(200);
+    let by = |by: &[&str]| {
+        summary(&path, AttentionTarget::Largest, by)
+            .document("")
+            .markdown(200)
+    };
     assert!(!by(&[]).contains("By model.d_model"));
     assert!(by(&["model.d_model"]).contains("By model.d_model"));
     let plain = file(

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use headlight_architecture::ModelConfig;
 use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
@@ -231,6 +232,21 @@ impl RunReport<'_> {
         writeln!(text, "```\n")
     }
 
+    /// That attention is a mean of several heads; empty with one head.
+    fn mean_of_heads(&self) -> String {
+        let ModelConfig {
+            n_heads, n_layers, ..
+        } = self.config.model;
+        let layer = match n_layers {
+            1 => "",
+            _ => " of the last layer",
+        };
+        match n_heads {
+            1 => String::new(),
+            _ => format!(", mean of {n_heads} heads{layer}"),
+        }
+    }
+
     fn has_two_classes(&self) -> bool {
         self.config.data.n_classes == 2
     }
@@ -262,8 +278,8 @@ impl RunReport<'_> {
         let table = METRICS.iter().filter(|info| info.is_ratio);
         writeln!(
             text,
-            "## Training\n\nBatch loss is the mean over the steps of the epoch so far; the other columns are measured over \
-             all training samples after that step.\n"
+            "## Training\n\nBatch loss is the mean loss of the batches since the epoch began; loss is mean cross-entropy. \
+             Loss and the other columns are measured over all training samples after that step.\n"
         )?;
         let labels: Vec<&str> = table.clone().map(|info| info.label).collect();
         let (columns, labels) = ("---:|".repeat(labels.len()), labels.join(" | "));
@@ -311,14 +327,38 @@ impl RunReport<'_> {
         )
     }
 
+    /// The mean attention over the samples of each class.
+    fn write_class_attention(
+        &self,
+        place: &str,
+        metrics: &EvalMetrics,
+        text: &mut String,
+    ) -> std::fmt::Result {
+        writeln!(
+            text,
+            "From [CLS] to {place}, on average over the training samples of each class (uniform: if attention were \
+             uniform):\n\n| class | attention | uniform |\n|---:|---:|---:|"
+        )?;
+        for (class, metrics) in metrics.classes.iter().enumerate() {
+            writeln!(
+                text,
+                "| {} | {} | {} |",
+                self.class(class),
+                number(metrics.attention, 3),
+                number(metrics.uniform, 3)
+            )?;
+        }
+        writeln!(text)
+    }
+
     fn write_attention(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
         writeln!(text, "## Attention\n")?;
         if let (Some(rule), Some(last)) = (&self.config.data.rule, self.metrics.last()) {
-            let place = rule.deciding_place();
+            let place = format!("{}{}", rule.deciding_place(), self.mean_of_heads());
             if self.has_two_classes() {
                 write_mean_attention(&place, &last.train, text)?;
             } else {
-                write_class_attention(&place, &last.train, text)?;
+                self.write_class_attention(&place, &last.train, text)?;
             }
         }
         for shown in 0..dump.dims.samples {
@@ -419,28 +459,6 @@ fn write_mean_attention(place: &str, metrics: &EvalMetrics, text: &mut String) -
         number(metrics[Metric::AttentionNegative], 3),
         number(metrics[Metric::UniformNegative], 3)
     )
-}
-
-/// The same over the samples of each class.
-fn write_class_attention(
-    place: &str,
-    metrics: &EvalMetrics,
-    text: &mut String,
-) -> std::fmt::Result {
-    writeln!(
-        text,
-        "From [CLS] to {place}, on average over the training samples of each class (uniform: if attention were \
-         uniform):\n\n| class | attention | uniform |\n|---:|---:|---:|"
-    )?;
-    for (class, metrics) in metrics.classes.iter().enumerate() {
-        writeln!(
-            text,
-            "| {class} | {} | {} |",
-            number(metrics.attention, 3),
-            number(metrics.uniform, 3)
-        )?;
-    }
-    writeln!(text)
 }
 
 /// The class that a model predicts for every sample, if there is only one.

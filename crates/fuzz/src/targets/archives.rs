@@ -83,9 +83,12 @@ fn read_and_show(bytes: &[u8]) {
         width: 80,
     };
     for quantity in [Quantity::Weights, Quantity::Scores] {
-        let heatmap = Heatmap::of(&dump, 0, 0, 0, quantity);
-        let _ = heatmap.text(options);
-        let _ = heatmap.svg();
+        let layers: Vec<usize> = (0..dump.dims.layers).collect();
+        for layers in [&layers[..1], &layers] {
+            let heatmap = Heatmap::of(&dump, 0, layers, &[0], quantity);
+            let _ = heatmap.text(options, None);
+            let _ = heatmap.svg();
+        }
     }
     let mut run = PageRun::new("dump".to_owned(), &dump, 1, 1);
     let mut page = Page::default();

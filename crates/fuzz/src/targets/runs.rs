@@ -124,7 +124,8 @@ pub(crate) mod results {
         match opened.map(drop) {
             // A summary reads fields that resuming a sweep does not read.
             Ok(()) => {
-                let _ = Summary::read(&path, plan()).map(|summary| summary.text(80));
+                let _ =
+                    Summary::read(&path, plan()).map(|summary| summary.document("").markdown(80));
             }
             // A refused file is not changed.
             Err(_) => assert_eq!(fs::read(&path).unwrap(), bytes),

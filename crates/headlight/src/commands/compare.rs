@@ -13,6 +13,14 @@ use toml::Table;
 
 use crate::cli::CompareArguments;
 
+/// What the metrics' names mean.
+const LEGEND: &str = "\
+train_loss: mean loss of the batches since the epoch began
+loss and the others: over all training samples after the step
+held_out_: over samples that are not trained on
+attention, uniform: of [CLS] on the positions that decide the
+label, mean over heads, and the same if it were uniform";
+
 /// Prints the settings that differ between the runs, and the last metrics of each.
 ///
 /// # Errors
@@ -55,7 +63,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     for (name, decimals) in first.into_iter().chain(train).chain(held_out) {
         row(&name, &|run| number(run.metrics[&name].as_f64(), decimals));
     }
-    print(&aligned(&rows))
+    print(&format!("{}\n{LEGEND}\n", aligned(&rows)))
 }
 
 struct Summary {

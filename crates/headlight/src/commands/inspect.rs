@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::{Heatmap, Quantity, png};
+use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
 use headlight_trainer::Failure;
 use headlight_trainer::files::print;
 use headlight_trainer::outputs::Output;
@@ -11,20 +11,21 @@ use headlight_trainer::page::{self, Source, no_dumps, read_dump};
 use headlight_trainer::run_dir::{RunDir, step_of};
 
 use super::{seeds, watch};
-use crate::cli::InspectArguments;
+use crate::cli::{Chosen, InspectArguments};
 use crate::{browser, terminal};
 
-/// The most positions of a picture. A picture has one cell per pair of positions.
-const PICTURE_LIMIT: usize = 512;
+/// The most cells of a picture: 32 heads over 100 positions, or one head over 565.
+const PICTURE_LIMIT: usize = 320_000;
 
-/// Prints one head's attention for one sample, or writes it as a picture, or writes a page of all dumps.
+/// Prints the attention of one sample, of one head or of several, or writes it as a picture, or writes a page of all
+/// dumps.
 ///
 /// # Errors
 /// When a dump cannot be read, lacks the requested sample, step, layer or head, or a file cannot be written.
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {
-            Ok(heatmap(arguments, path)?.text(terminal::options()))
+            Ok(heatmap(arguments, path)?.text(terminal::options(), arguments.query))
         });
     }
     if let Some(html) = &arguments.html {
@@ -38,14 +39,18 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     let paths = [&arguments.svg, &arguments.png].map(Option::as_deref);
     let outputs = Output::all(paths, &[&path], arguments.output.force)?;
     if outputs.iter().all(Option::is_none) {
-        return print(&heatmap.text(terminal::options()));
+        return print(&heatmap.text(terminal::options(), arguments.query));
     }
-    let positions = heatmap.tokens.len();
-    if positions > PICTURE_LIMIT {
+    let cells = heatmap.cells.len();
+    if cells > PICTURE_LIMIT {
+        let remedy = match heatmap.matrices() {
+            1 => "`headlight dump --out x.csv` writes all cells",
+            _ => "choose one --head, or one --layer",
+        };
         return Err(Failure::Input(format!(
-            "a picture of {positions} positions would have {} cells; the limit is {PICTURE_LIMIT} positions \
-             (`headlight dump --out x.csv` writes all cells)",
-            positions * positions
+            "a picture of {} positions and {} would have {cells} cells; the limit is {PICTURE_LIMIT} ({remedy})",
+            heatmap.tokens.len(),
+            counted(heatmap.matrices(), "head")
         )));
     }
     let [svg, picture] = outputs;
@@ -63,19 +68,34 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     print(&written.collect::<String>())
 }
 
-/// The requested heatmap of a dump.
+/// The requested heads of a dump.
 fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure> {
     let dump = read_dump(path)?;
     let sample = sample_row(&dump, arguments.sample)?;
-    check_index("--layer", arguments.layer, dump.dims.layers)?;
-    check_index("--head", arguments.head, dump.dims.heads)?;
+    let layers = indices("--layer", arguments.layer, dump.dims.layers)?;
+    let heads = indices("--head", arguments.head, dump.dims.heads)?;
+    let positions = dump.dims.positions;
+    if let Some(query) = arguments.query.filter(|&query| query >= positions) {
+        return Err(Failure::Input(format!(
+            "--query {query}: queries are counted from 0, and a sample has {positions} positions"
+        )));
+    }
     let quantity = if arguments.scores {
         Quantity::Scores
     } else {
         Quantity::Weights
     };
-    let (layer, head) = (arguments.layer, arguments.head);
-    Ok(Heatmap::of(&dump, sample, layer, head, quantity))
+    let mut heatmap = Heatmap::of(&dump, sample, &layers, &heads, quantity);
+    if let Some(range) = arguments.range {
+        if arguments.scores && range != ColourRange::Data {
+            return Err(Failure::Input(
+                "--range: scores have no other range than `data`; the others are for weights"
+                    .to_owned(),
+            ));
+        }
+        heatmap.range = range;
+    }
+    Ok(heatmap)
 }
 
 /// Writes the page of runs and single dumps.
@@ -188,12 +208,14 @@ fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Fail
         })
 }
 
-fn check_index(flag: &str, index: usize, count: usize) -> Result<(), Failure> {
-    if index < count {
-        return Ok(());
+/// The layers or heads that a flag chooses.
+fn indices(flag: &str, chosen: Chosen, count: usize) -> Result<Vec<usize>, Failure> {
+    match chosen {
+        Chosen::All => Ok((0..count).collect()),
+        Chosen::One(index) if index < count => Ok(vec![index]),
+        Chosen::One(index) => Err(Failure::Input(format!(
+            "{flag} {index}: {}s are counted from 0, and the dump has {count}",
+            flag.trim_start_matches('-')
+        ))),
     }
-    Err(Failure::Input(format!(
-        "{flag} {index}: {}s are counted from 0, and the dump has {count}",
-        flag.trim_start_matches('-')
-    )))
 }

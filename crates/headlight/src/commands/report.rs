@@ -40,5 +40,5 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
     if arguments.form.json {
         return print_json(&document.json());
     }
-    print(&document.markdown(terminal::options().width))
+    print(&terminal::written(&document))
 }

@@ -131,8 +131,8 @@ fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Resu
     let title = format!("{}: {task}", counted(summary.runs(), "run"));
     picture.write_all(summary.picture(&title).as_bytes())?;
     print(&format!(
-        "{}\nresults in {}, pictures in {}\n",
-        summary.text(terminal::options().width),
+        "\n{}\nresults in {}, pictures in {}\n",
+        terminal::written(&summary.document(&title)),
         path.display(),
         picture.path().display()
     ))?;

@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         Some(run) => run,
         None => create_run_dir(arguments)?,
     };
-    let display = TrainingDisplay::new(steps, start);
+    let display = TrainingDisplay::new(steps, start, session.experiment.config.model.n_heads);
     let began = Instant::now();
     let outcome = training.train(&run, &display, || signals.received().is_some())?;
     detail(&format!(
@@ -197,8 +197,8 @@ fn pictures(dump: &AttentionDump) -> String {
     }
     let layer = dump.dims.layers - 1;
     (0..dump.dims.samples).fold(String::new(), |mut text, sample| {
-        let heatmap = Heatmap::of(dump, sample, layer, 0, Quantity::Weights);
-        let _ = writeln!(text, "\n{}", heatmap.text(options));
+        let heatmap = Heatmap::of(dump, sample, &[layer], &[0], Quantity::Weights);
+        let _ = writeln!(text, "\n{}", heatmap.text(options, None));
         text
     })
 }

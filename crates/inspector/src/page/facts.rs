@@ -115,7 +115,7 @@ impl PageRun {
                 .iter()
                 .map(|&token| (token, last.token_string(token)))
                 .collect(),
-            cls: cls(last),
+            cls: last.cls_position(),
             loss: &self.loss,
             evidence: self.evidence(last),
             notes: self.notes(),
@@ -202,17 +202,11 @@ fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
         .collect()
 }
 
-/// The position of `[CLS]`: that of token 0, or 0 without such a token.
+/// The names of the classes; empty if they have only numbers.
 fn classes(dump: &AttentionDump) -> Vec<&str> {
     let names = dump.meta.config["data"]["classes"].as_array();
     let names = names.into_iter().flatten();
     names.filter_map(serde_json::Value::as_str).collect()
-}
-
-fn cls(dump: &AttentionDump) -> usize {
-    let positions = dump.dims.positions.min(dump.tokens.len());
-    let first = &dump.tokens[..positions];
-    first.iter().position(|&token| token == 0).unwrap_or(0)
 }
 
 /// The scale of the products, from the config (`Scale` in the model's crate).

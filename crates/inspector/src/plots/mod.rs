@@ -1,7 +1,10 @@
 //! Plots: distributions over many runs, curves and counts of one model, and heatmaps of attention.
 
 mod axis;
+mod colour_bar;
+mod colour_range;
 mod curves;
+mod heads_svg;
 mod heatmap;
 mod heatmap_svg;
 mod heatmap_text;
@@ -14,6 +17,7 @@ use crate::svg::Svg;
 use panels::Ranges;
 use size::{HEIGHT, WIDTH};
 
+pub use colour_range::ColourRange;
 pub use heatmap::{Heatmap, Quantity};
 pub use histogram::Histogram;
 

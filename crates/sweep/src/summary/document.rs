@@ -36,11 +36,6 @@ const MOST_GROUPS: usize = 24;
 const MOST_CURVE_EPOCHS: usize = 200;
 
 impl Summary {
-    /// The tables and histograms, for a terminal of `columns` columns.
-    pub fn text(&self, columns: usize) -> String {
-        format!("\n{}", self.document("").markdown(columns))
-    }
-
     /// The plots, as SVG.
     pub fn picture(&self, title: &str) -> String {
         self.document(title).plots_svg()
@@ -156,7 +151,10 @@ fn all_runs(summary: &Summary) -> Table {
         add(&name, 3, column);
     }
     add("learned at step", 0, summary.columns.number(LEARNED));
-    Table::of_text("All runs", "", rows)
+    let how = "final models; loss: mean cross-entropy over all samples; attention: of [CLS] in the last block, mean over \
+               heads and samples of label 1 or more (positives) or 0 (negatives); sd: standard deviation; n%: n of 100 \
+               runs are below";
+    Table::of_text("All runs", how, rows)
 }
 
 /// Why runs failed, the most common reason first.
@@ -203,14 +201,14 @@ fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {
         row.extend(BANDS.map(|(_, share)| number(Some(sample.quantile(share)), 5)));
         rows.push(row);
     }
-    let how = "mean loss over the batches of an epoch";
+    let how = "batch loss, the mean loss of the batches of an epoch, over the runs that have it";
     (rows.len() > 1).then(|| Table::of_text("Learning curve", how, rows))
 }
 
 fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Plot> {
     let quantiles = |sample: &Sample| BANDS.map(|(_, share)| sample.quantile(share));
     (epochs.len() > 1).then(|| Plot::Bands {
-        labels: ["epoch", "training loss"].map(str::to_owned),
+        labels: ["epoch", "batch loss"].map(str::to_owned),
         times: epochs.iter().map(|(epoch, _)| *epoch as f64).collect(),
         quantiles: epochs.iter().map(|(_, sample)| quantiles(sample)).collect(),
         names: ["5% to 95%", "25% to 75%", "median"].map(str::to_owned),
@@ -248,7 +246,7 @@ fn positions_table(summary: &Summary) -> Option<Table> {
         }
         rows.push(row);
     }
-    let how = "each run's mean over the samples of a class";
+    let how = "each run's mean over heads and over the samples of a class";
     (rows.len() > 1).then(|| Table::of_text("Attention of [CLS] on each position", how, rows))
 }
 
@@ -348,8 +346,9 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
         ]);
     }
     let how = format!(
-        "means ± half of their 95% interval (Student's t); attention is that on {}; the 95% interval of the share \
-             that learned is Wilson's",
+        "means ± half of their 95% interval (Student's t); attention is that on {}, of positives; the 95% interval is \
+             Wilson's of the share that learned; median step is that at which runs learned; final loss is over the \
+             training samples",
         summary.target.name()
     );
     Table::of_text(title, &how, rows)
