@@ -14,6 +14,7 @@ use crate::svg::Svg;
 use panels::Ranges;
 use size::{HEIGHT, WIDTH};
 
+pub use curves::Curve;
 pub use heatmap::{Heatmap, Quantity};
 pub use histogram::Histogram;
 
@@ -77,15 +78,6 @@ pub enum Plot {
         /// Counts; rows and columns are named by their index. `[row][column]`
         rows: Vec<Vec<usize>>,
     },
-}
-
-/// One of several curves.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// Its name in the legend.
-    pub name: String,
-    /// Its points, in order.
-    pub points: Vec<[f64; 2]>,
 }
 
 impl Plot {
