@@ -1,6 +1,5 @@
 //! Curves of shares against shares, in a panel of its own.
 
-use super::Curve;
 use super::axis::{Axis, frame};
 use super::size::{BOTTOM, HEIGHT, RIGHT, WIDTH};
 use crate::svg::Svg;
@@ -14,6 +13,15 @@ const MOST_DOTS: usize = 12;
 
 /// Points nearer than this to the one before are left out, in pixels.
 const NEAR: f64 = 1.0;
+
+/// One of several curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, in order.
+    pub points: Vec<[f64; 2]>,
+}
 
 pub(super) fn curves(
     labels: &[String; 2],

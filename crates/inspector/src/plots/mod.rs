@@ -18,6 +18,7 @@ use panels::Ranges;
 use size::{HEIGHT, WIDTH};
 
 pub use colour_range::ColourRange;
+pub use curves::Curve;
 pub use heatmap::{Heatmap, Quantity};
 pub use histogram::Histogram;
 
@@ -81,15 +82,6 @@ pub enum Plot {
         /// Counts; rows and columns are named by their index. `[row][column]`
         rows: Vec<Vec<usize>>,
     },
-}
-
-/// One of several curves.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Curve {
-    /// Its name in the legend.
-    pub name: String,
-    /// Its points, in order.
-    pub points: Vec<[f64; 2]>,
 }
 
 impl Plot {
