@@ -282,8 +282,8 @@ pub(crate) struct DataArguments {
 pub(crate) struct PredictArguments {
     /// A run directory
     pub(crate) run: PathBuf,
-    /// The token ids of one sample, separated by blanks or commas, including `[CLS]`, which is 0; or a file of
-    /// samples: a dataset, or .txt with a sample per line; or - for such lines from standard input
+    /// The token ids of one sample, separated by blanks or commas (`[CLS]`, which is 0, is added if it is missing);
+    /// or a file of samples: a dataset, or .txt with a sample per line; or - for such lines from standard input
     #[arg(long, value_name = "IDS|FILE")]
     pub(crate) tokens: String,
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
