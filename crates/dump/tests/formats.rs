@@ -73,7 +73,8 @@ fn members(archive: &[u8]) -> String {
 }
 
 /// The files of `tests/golden` were written before the arrays of a dump stood in one table. The
-/// archive is compared by its list of members, because deflate may differ between machines.
+/// archive is compared by its list of members, because deflate may differ between machines. Its `meta.npy` is what
+/// `numpy.save` writes of the text that was `meta.json` then.
 #[test]
 fn files_have_the_bytes_that_they_always_had() {
     for (name, dump) in [("full", dump()), ("plain", plain())] {

@@ -3,7 +3,8 @@
 use headlight_data::{Batches, Dataset, LabelRule};
 
 use crate::engine::{Engine, Predictions};
-use crate::metrics::{EvalMetrics, Tally};
+use crate::error::Error;
+use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally};
 
 /// The metrics of a model on a split, and the attention of `[CLS]` there.
 #[derive(Clone, Debug)]
@@ -66,6 +67,37 @@ pub fn evaluate(
         attention_positive: positive.mean(),
         attention_negative: negative.mean(),
     })
+}
+
+/// Assesses a model on all samples of a dataset.
+///
+/// # Errors
+/// When there are no samples, or the model's output for a sample is not a number.
+pub fn assess(
+    engine: &mut dyn Engine,
+    dataset: &Dataset,
+    n_classes: usize,
+) -> Result<Assessment, Error> {
+    let mut outcomes = Outcomes::new(n_classes);
+    let mut predictions = Predictions::default();
+    for samples in Batches::in_order(dataset, engine.samples_per_pass()).iter() {
+        engine.predict(dataset, samples, &mut predictions);
+        let n_logits = predictions.logits.len() / samples.len();
+        let logits = predictions.logits.chunks(n_logits);
+        let outputs = logits.zip(predictions.probabilities.chunks(n_logits));
+        for ((&sample, &loss), (logits, probabilities)) in
+            samples.iter().zip(&predictions.losses).zip(outputs)
+        {
+            if !loss.is_finite() {
+                return Err(Error::Input(format!(
+                    "the loss of sample {sample} is {loss}: the model's weights are damaged, or training diverged"
+                )));
+            }
+            outcomes.add(logits, probabilities, loss, dataset.label(sample as usize));
+        }
+    }
+    let assessment = outcomes.assess();
+    assessment.ok_or_else(|| Error::Input("there are no samples to evaluate on".to_owned()))
 }
 
 /// A running mean of rows.

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use common::{CONFIG, dataset, experiment, parse};
 use headlight_data::{Dataset, InvalidValue, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
-use headlight_experiment::{Error, Experiment, check_model_size, check_sample, samples_per_pass};
+use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
 
 #[test]
 fn keys_that_are_left_out_have_kerass_defaults() {
     let text = CONFIG.replace("batch_size = 4\n", "");
-    let config = toml::parse("c.toml", text, std::iter::empty(), |_| Ok(())).unwrap();
+    let config = toml::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap();
     let training = &config.training;
     assert_eq!(training.batch_size, 16);
     let rates = [
@@ -71,7 +71,7 @@ fn changes_come_from_the_command_line() {
 /// The message that refuses a text with a change.
 fn refused(text: &str, change: Option<&str>) -> String {
     let changes = change.into_iter().map(|change| ("--set", change));
-    toml::parse("c.toml", text.to_owned(), changes, |_| Ok(())).unwrap_err()
+    toml::parse("c.toml", text.to_owned(), changes, |_| Ok(()), |_| Ok(())).unwrap_err()
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn callers_can_add_checks() {
         ))
     };
     let changes = std::iter::once(("--device", "compute.device=abacus"));
-    let message = toml::parse("c.toml", CONFIG.to_owned(), changes, check).unwrap_err();
+    let message = toml::parse("c.toml", CONFIG.to_owned(), changes, |_| Ok(()), check).unwrap_err();
     assert_eq!(
         message,
         "--device compute.device=abacus: unknown device `abacus`"
@@ -207,6 +207,7 @@ fn limits_of_training_values() {
             CONFIG.to_owned(),
             std::iter::once(("--set", change)),
             |_| Ok(()),
+            |_| Ok(()),
         );
         let place = key.map(|_| format!("--set {change}: "));
         match (config, place) {
@@ -215,28 +216,6 @@ fn limits_of_training_values() {
             (found, _) => panic!("{change}: {found:?}"),
         }
     }
-}
-
-#[test]
-fn samples_from_elsewhere_fit_the_config() {
-    let config = parse(&[]).unwrap();
-    let check = |tokens: &[u32]| check_sample(tokens, &config);
-    assert_eq!(check(&[0, 1, 8, 5]), Ok(()));
-    for (tokens, part) in [
-        (&[0, 1, 8][..], "3 tokens"),
-        (&[0, 1, 8, 5, 5], "takes 4"),
-        (&[0, 1, 8, 5, 5], "and 3 more"),
-        (&[1, 1, 8, 5], "first token is 1"),
-        (&[0, 1, 9, 5], "token 9"),
-        (&[0, 1, 9, 5], "1 to 8"),
-        (&[0, 1, 0, 5], "token 0"),
-    ] {
-        let message = check(tokens).unwrap_err();
-        assert!(message.contains(part), "{message}");
-    }
-    let last = parse(&["data.cls=last"]).unwrap();
-    assert_eq!(check_sample(&[1, 8, 5, 0], &last), Ok(()));
-    assert!(check_sample(&[0, 8, 5, 1], &last).is_err());
 }
 
 #[test]

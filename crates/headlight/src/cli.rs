@@ -6,13 +6,15 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig, toml};
 use headlight_inspector::ColourRange;
 use headlight_sweep::{Grid, Seeds, Shard};
-use headlight_trainer::files::note;
+use headlight_trainer::files::{Verbosity, complain};
 use headlight_trainer::{Failure, built_in, config, devices};
+use serde::Serialize;
 
 /// Reads the command line. Ends the program after `--help`, or with a message about a mistake.
 pub(crate) fn parse() -> Cli {
@@ -25,7 +27,7 @@ pub(crate) fn parse() -> Cli {
         let name = unknown.trim_start_matches('-').replace('-', "_");
         if let Some(key) = toml::key_of(&name) {
             let _ = error.print();
-            note(&format!(
+            complain(&format!(
                 "\n{unknown} is a key of the config; write --set {key}=VALUE"
             ));
             std::process::exit(error.exit_code());
@@ -38,9 +40,26 @@ pub(crate) fn parse() -> Cli {
 #[derive(Debug, Parser)]
 #[command(name = "headlight", version, max_term_width = 100)]
 pub(crate) struct Cli {
+    /// Write results and errors alone: no notes and no progress
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Also write what was resolved, such as the engine, and how long it took
+    #[arg(short, long, global = true)]
+    verbose: bool,
     /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// What the command tells besides its result.
+    pub(crate) fn verbosity(&self) -> Verbosity {
+        match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Usual,
+        }
+    }
 }
 
 /// The commands.
@@ -62,6 +81,11 @@ pub(crate) enum Command {
         after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file: headlight predict runs/notebook-1 --tokens samples.csv --out predictions.csv"
     )]
     Predict(PredictArguments),
+    /// Judge a run's model on labelled samples: confusion matrix, F1, ROC-AUC, thresholds, calibration
+    #[command(
+        after_help = "Example: headlight evaluate runs/notebook-1\nOn other samples, with curves: headlight evaluate runs/notebook-1 samples.csv --html evaluation.html\nFor a script: headlight evaluate runs/notebook-1 --json"
+    )]
+    Evaluate(EvaluateArguments),
     /// Run given weights on given samples, and write every intermediate value
     #[command(
         after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
@@ -95,7 +119,15 @@ pub(crate) enum Command {
     Walkthrough(WalkthroughArguments),
     /// List the devices of this build and the GPU adapters of this machine
     #[command(after_help = "Example: headlight devices")]
-    Devices,
+    Devices(DevicesArguments),
+    /// Print the completions of commands and options for a shell
+    #[command(
+        after_help = "Example: headlight completions bash > ~/.local/share/bash-completion/completions/headlight"
+    )]
+    Completions(CompletionsArguments),
+    /// Print the manual page of headlight or of a command, as roff
+    #[command(after_help = "Example: headlight man train | man -l -")]
+    Man(ManArguments),
 }
 
 /// A device's name. The message for another name says what to use instead.
@@ -185,6 +217,14 @@ pub(crate) struct Force {
     pub(crate) force: bool,
 }
 
+/// The form of what a command prints.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// Print the result as one JSON object on one line, and all else to standard error
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// The arguments of `init`.
 #[derive(Args, Debug)]
 pub(crate) struct InitArguments {
@@ -220,6 +260,8 @@ pub(crate) struct TrainArguments {
     /// Open the run's page in a browser after training
     #[arg(long)]
     pub(crate) open: bool,
+    #[command(flatten)]
+    pub(crate) form: Form,
 }
 
 /// The arguments of `data`.
@@ -241,7 +283,7 @@ pub(crate) struct PredictArguments {
     /// A run directory
     pub(crate) run: PathBuf,
     /// The token ids of one sample, separated by blanks or commas, including `[CLS]`, which is 0; or a file of
-    /// samples: a dataset, or .txt with a sample per line
+    /// samples: a dataset, or .txt with a sample per line; or - for such lines from standard input
     #[arg(long, value_name = "IDS|FILE")]
     pub(crate) tokens: String,
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
@@ -249,12 +291,74 @@ pub(crate) struct PredictArguments {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Force,
+    #[command(flatten)]
+    pub(crate) form: Form,
     /// Use these weights, a safetensors file, instead of those at the end of the run
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
     /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
     #[arg(long, value_parser = device)]
     pub(crate) device: Option<String>,
+}
+
+/// The arguments of `devices`.
+#[derive(Args, Debug)]
+pub(crate) struct DevicesArguments {
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// The arguments of `completions`.
+#[derive(Args, Debug)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// The arguments of `man`.
+#[derive(Args, Debug)]
+pub(crate) struct ManArguments {
+    /// The command [default: headlight itself]
+    pub(crate) command: Option<String>,
+}
+
+/// The arguments of `evaluate`.
+#[derive(Args, Debug)]
+pub(crate) struct EvaluateArguments {
+    /// A run directory
+    pub(crate) run: PathBuf,
+    /// A dataset file with labels [default: the run's own held-out samples, or its training samples if it holds
+    /// out none]
+    pub(crate) data: Option<PathBuf>,
+    /// Use these weights, a safetensors file, instead of those at the end of the run
+    #[arg(long, value_name = "FILE")]
+    pub(crate) weights: Option<PathBuf>,
+    /// Use these of the run's own samples
+    #[arg(long, conflicts_with = "data")]
+    pub(crate) split: Option<Split>,
+    #[command(flatten)]
+    pub(crate) form: Form,
+    /// Also write the curves and the confusion matrix, as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Also write tables and curves, as an HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Force,
+    /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
+    #[arg(long, value_parser = device)]
+    pub(crate) device: Option<String>,
+}
+
+/// A split of a run's samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Split {
+    /// The samples that the model was trained on
+    Train,
+    /// The samples that were held out
+    HeldOut,
 }
 
 /// The arguments of `dump`.
@@ -367,6 +471,9 @@ pub(crate) struct SweepArguments {
     /// The results file (.jsonl), one row per run; runs that are already in it are skipped
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    /// Replace a picture beside --out that is not this sweep's
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// The arguments of `merge`.
@@ -402,6 +509,8 @@ pub(crate) struct ReportArguments {
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Force,
+    #[command(flatten)]
+    pub(crate) form: Form,
 }
 
 /// The arguments of `walkthrough`.
@@ -429,4 +538,6 @@ pub(crate) struct CompareArguments {
     /// Run directories
     #[arg(required = true)]
     pub(crate) runs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) form: Form,
 }

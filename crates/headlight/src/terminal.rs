@@ -6,9 +6,8 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use headlight_experiment::metrics::{Metric, StepMetrics};
-use headlight_inspector::{ColourMode, Document, counted};
-use headlight_trainer::files::note;
-use headlight_trainer::run_report::number;
+use headlight_inspector::{ColourMode, Document, counted, number};
+use headlight_trainer::files::{Verbosity, note, verbosity};
 use headlight_trainer::run_writer::Display;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
@@ -146,6 +145,9 @@ impl SweepDisplay {
 
 /// A bar with the rate and the time left.
 fn progress_bar(count: usize, unit: &'static str) -> ProgressBar {
+    if verbosity() == Verbosity::Quiet {
+        return ProgressBar::hidden();
+    }
     let bar = ProgressBar::new(count as u64);
     // The bar takes what the numbers leave of the terminal's width.
     let template = format!("{{wide_bar}} {{pos}}/{{len}} {unit} · {{rate}} · {{eta}} left");

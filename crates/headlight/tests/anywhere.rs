@@ -6,15 +6,8 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Finished, contents, folder, headlight, mentions, refused, text};
+use common::{contents, folder, mentions, refused, run_in, text};
 use headlight_trainer::built_in::CONFIGS;
-
-/// Runs the binary in a folder.
-fn run_in(folder: &Path, arguments: &[&str]) -> Finished {
-    let mut command = headlight();
-    command.current_dir(folder);
-    command.args(arguments).output().unwrap().into()
-}
 
 /// Runs a command that must refuse and change nothing.
 fn refuses_in(folder: &Path, arguments: &[&str], parts: &[&str]) {
@@ -158,6 +151,13 @@ fn outputs_replace_nothing() {
         refuses_in(&folder, &[&to(input)[..], &["--force"]].concat(), &[]);
         refuses_in(&folder, &to("run/config.toml"), &[]);
     }
+    // A sweep replaces its own picture, and no other.
+    fs::write(folder.join("other.svg"), "a picture").unwrap();
+    let other = ["sweep", "quick", "--seeds", "0..2", "--out", "other.jsonl"];
+    let other = [&other[..], &SHORT].concat();
+    refuses_in(&folder, &other, &["other.svg", "--force"]);
+    run_in(&folder, &[&other[..], &["--force"]].concat()).done();
+    run_in(&folder, &other).done();
     let twice = ["report", "seeds.jsonl", "--svg", "x", "--html", "x"];
     refuses_in(&folder, &twice, &["x"]);
 }

@@ -29,7 +29,7 @@ fn inspect_writes_a_page_of_a_run_and_of_a_dump() {
     let sha256 = format!("{:x}", Sha256::digest(weights));
     assert!(page.contains(&sha256), "the page quotes the weights' hash");
     let dump = path.join("attention/step-000000.npz");
-    let told = run(&["inspect", text(&dump), "--html", text(&html)]).done();
+    let told = run(&["inspect", text(&dump), "--html", text(&html), "--force"]).done();
     assert!(mentions(&told.stdout, "1"), "{}", told.stdout);
     let page = fs::read_to_string(&html).unwrap();
     assert!(page.contains("\"loss\":[]"));
@@ -53,7 +53,7 @@ fn inspect_compares_runs_in_a_page() {
     let page = |others: &[&Path]| {
         let others: Vec<&str> = others.iter().map(|path| text(path)).collect();
         run(&[
-            &["inspect", text(&first), "--html", text(&html)],
+            &["inspect", text(&first), "--html", text(&html), "--force"],
             &others[..],
         ]
         .concat())
@@ -112,6 +112,7 @@ fn inspect_shows_a_run_among_the_seeds_of_a_sweep() {
         run(&[
             "inspect",
             text(source),
+            "--force",
             "--html",
             text(&html),
             "--sweep",
@@ -225,14 +226,18 @@ fn open_hands_the_page_to_the_desktop() {
     assert_eq!(opened(), text(&html));
 
     let nowhere = folder.join("nowhere");
-    let told = with_path(&nowhere, &inspect).done().stderr;
+    let told = with_path(&nowhere, &[&inspect[..], &["--force"]].concat())
+        .done()
+        .stderr;
     assert!(mentions(&told, "page.html"), "{told}");
     let without = ["--run", text(&nowhere), "--set", "dump.formats=[\"csv\"]"];
     let told = with_path(&bin, &[&train[..3], &without].concat())
         .done()
         .stderr;
     assert!(mentions(&told, "inspector.html"), "{told}");
-    refused(&run(&["inspect", text(&path), "--open"]), &["--html"]);
+    with_path(&bin, &["inspect", text(&path), "--open"]).done();
+    assert_eq!(opened(), text(&page));
+    refused(&run(&["inspect", text(&nowhere), "--open"]), &["--html"]);
 }
 
 /// `inspect` does not write over the files of a run, nor show one run twice.

@@ -40,6 +40,7 @@ fn a_run_directory_has_all_files() {
             "config.toml",
             "environment.json",
             "inspector.html",
+            "loss.npy",
             "metrics.jsonl",
             "model.safetensors",
             "report.md"
@@ -59,6 +60,21 @@ fn a_run_directory_has_all_files() {
         .map(|line| line["step"].as_u64().unwrap())
         .collect();
     assert_eq!(steps, [0, 50, 100, 150, 200, 250, 300]);
+    // The losses of an epoch's steps have the mean that its evaluation tells.
+    let losses = fs::read(path.join("loss.npy")).unwrap();
+    let (header, losses) = losses.split_at(losses.len() - 4 * 300);
+    assert!(String::from_utf8_lossy(header).contains("'shape': (300,"));
+    let losses: Vec<f64> = losses
+        .as_chunks()
+        .0
+        .iter()
+        .map(|&bytes| f64::from(f32::from_le_bytes(bytes)))
+        .collect();
+    for (epoch, losses) in losses.chunks(100).enumerate() {
+        let mean = losses.iter().sum::<f64>() / losses.len() as f64;
+        let told = lines[2 * epoch + 2]["train_loss"].as_f64().unwrap();
+        assert!((mean - told).abs() < 1e-12, "{mean} {told}");
+    }
     let last = lines.last().unwrap();
     for key in ["accuracy", "precision", "recall", "f1", "held_out_f1"] {
         assert_eq!(last[key], 1.0, "{key}");

@@ -77,7 +77,8 @@ impl Svg {
         let [x, y] = centre.map(tenths);
         let _ = writeln!(
             self.body,
-            r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}"/>"#
+            r#"<circle{} cx="{x}" cy="{y}" r="{radius}"/>"#,
+            of_class(class)
         );
     }
 

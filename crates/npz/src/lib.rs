@@ -42,6 +42,28 @@ pub struct Array<T> {
     pub values: Vec<T>,
 }
 
+/// The bytes of an `.npy` file: `values`, row-major.
+///
+/// # Errors
+/// When the shape is too large for the format.
+///
+/// # Panics
+/// When the product of `shape` is not the number of `values`.
+pub fn npy<T: AutoSerialize + Copy>(shape: &[usize], values: &[T]) -> io::Result<Vec<u8>> {
+    let count: usize = shape.iter().product();
+    assert_eq!(count, values.len(), "shape {shape:?}");
+    let shape: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
+    let mut bytes = Vec::new();
+    let mut npy = npyz::WriteOptions::new()
+        .default_dtype()
+        .shape(&shape)
+        .writer(&mut bytes)
+        .begin_nd()?;
+    npy.extend(values.iter().copied())?;
+    npy.finish()?;
+    Ok(bytes)
+}
+
 /// Builds an archive in memory, member by member.
 ///
 /// Members have no time stamp, so that the same arrays give the same bytes. The archive is built in
@@ -73,20 +95,9 @@ impl NpzWriter {
         shape: &[usize],
         values: &[T],
     ) -> io::Result<()> {
-        let count: usize = shape.iter().product();
-        assert_eq!(count, values.len(), "shape of `{name}`");
-        let shape: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
-        self.start(&npyz::npz::file_name_from_array_name(name))?;
         // Encoded in memory first: `zip` compresses many small writes slowly.
-        let mut bytes = Vec::new();
-        let mut npy = npyz::WriteOptions::new()
-            .default_dtype()
-            .shape(&shape)
-            .writer(&mut bytes)
-            .begin_nd()?;
-        npy.extend(values.iter().copied())?;
-        npy.finish()?;
-        self.0.write_all(&bytes)
+        let bytes = npy(shape, values)?;
+        self.bytes(&npyz::npz::file_name_from_array_name(name), &bytes)
     }
 
     /// Adds a text as the array `name`, a string without dimensions.

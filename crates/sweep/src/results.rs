@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{LineFile, cannot_write, note, open};
+use headlight_trainer::files::{Log, cannot_write, note, open};
 use headlight_trainer::signals::Signals;
 
 use crate::plan::Plan;
@@ -31,7 +31,7 @@ pub enum Busy<'a> {
 /// A results file, locked while a sweep writes it.
 #[derive(Debug)]
 pub struct Results {
-    lines: LineFile,
+    lines: Log,
     /// The number of runs in the file.
     pub finished: usize,
 }
@@ -70,7 +70,7 @@ impl Results {
         lock(&file, path, busy)?;
         let (finished, length) = check(&file, path, plan, runs)?;
         Ok(Self {
-            lines: LineFile::at(file, path, length)?,
+            lines: Log::at(file, path, length)?,
             finished,
         })
     }
@@ -80,7 +80,7 @@ impl Results {
     /// # Errors
     /// When it cannot be written.
     pub fn append(&mut self, row: &Row) -> Result<(), Failure> {
-        self.lines.append(row)?;
+        self.lines.append_line(row)?;
         self.finished += 1;
         Ok(())
     }

@@ -6,7 +6,7 @@ use headlight_input::TEXT_LIMIT;
 use headlight_input::toml_message::nearest;
 
 use crate::Failure;
-use crate::files::read_text;
+use crate::files::{STANDARD, read_text};
 
 /// The config that a command uses if none is named.
 pub const DEFAULT: &str = "notebook";
@@ -78,12 +78,13 @@ pub fn config(name: &Path) -> Result<&'static BuiltIn<str>, Failure> {
     })
 }
 
-/// The text of the config that a user names: of a file, of a file without its ending `.toml`, or of a built-in config.
+/// The text of the config that a user names: of a file, of a file without its ending `.toml`, or of a built-in config;
+/// `-` is standard input.
 ///
 /// # Errors
 /// When there is none of that name, or the file cannot be read.
 pub fn config_text(name: &Path) -> Result<String, Failure> {
-    if name.is_file() {
+    if name.is_file() || name == Path::new(STANDARD) {
         return read_text(name, TEXT_LIMIT);
     }
     let mut with_ending = PathBuf::from(name).into_os_string();

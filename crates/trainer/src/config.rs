@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use headlight_data::Source;
 use headlight_experiment::config::{ExperimentConfig, toml};
 
-use crate::{Failure, built_in, devices};
+use crate::{Failure, built_in, dataset_file, devices};
 
-/// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, and checks the result.
+/// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, completes it from its dataset file, and
+/// checks the result.
 ///
 /// # Errors
 /// When the file cannot be read, or the config is invalid; the message names the file, the line and the column,
@@ -37,7 +38,9 @@ pub fn parse<'a>(
     changes: impl Iterator<Item = toml::Change<'a>>,
 ) -> Result<ExperimentConfig, Failure> {
     let name = path.display().to_string();
-    toml::parse(&name, text, changes, devices::check).map_err(Failure::Input)
+    let complete =
+        |table: &mut _| dataset_file::complete(table).map_err(|failure| failure.to_string());
+    toml::parse(&name, text, changes, complete, devices::check).map_err(Failure::Input)
 }
 
 /// The config with absolute paths. In a config, paths are relative to the working folder.

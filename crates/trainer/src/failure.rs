@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::io;
 use std::path::Path;
 
+use headlight_data::files::FileError;
 use headlight_experiment::Error;
 
 /// The reason why a command ends without its result.
@@ -93,5 +94,11 @@ impl From<Error> for Failure {
             Error::Input(message) => Self::Input(message),
             Error::Diverged(message) => Self::Diverged(message),
         }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::Input(error.to_string())
     }
 }

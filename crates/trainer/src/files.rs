@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use headlight_input::{LINE_LIMIT, Lines};
+use headlight_input::{FILE_LIMIT, LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -69,26 +70,26 @@ pub fn create_subfolder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A file to which only whole lines are added.
+/// A file to which whole records are added.
 #[derive(Debug)]
-pub struct LineFile {
+pub struct Log {
     file: File,
     path: PathBuf,
-    /// Bytes of whole lines.
+    /// Bytes of whole records.
     length: u64,
     hash: Sha256,
 }
 
-/// The length and the hash of a file of lines at some time.
+/// The length and the hash of a log at some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinesMark {
+pub struct Mark {
     /// The length.
     pub bytes: u64,
     /// The SHA-256 of these bytes.
     pub sha256: String,
 }
 
-impl LineFile {
+impl Log {
     /// Appends after the first `length` bytes of a file that is open for reading and writing; drops the bytes
     /// after them.
     ///
@@ -109,8 +110,8 @@ impl LineFile {
     }
 
     /// The file's length and hash now.
-    pub fn mark(&self) -> LinesMark {
-        LinesMark {
+    pub fn mark(&self) -> Mark {
+        Mark {
             bytes: self.length,
             sha256: format!("{:x}", self.hash.clone().finalize()),
         }
@@ -120,7 +121,7 @@ impl LineFile {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn append(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    pub fn append_line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let mut line = serde_json::to_string(value).map_err(|error| {
             Failure::System(format!(
                 "{} cannot be written: {error}",
@@ -128,17 +129,25 @@ impl LineFile {
             ))
         })?;
         line.push('\n');
-        self.file.write_all(line.as_bytes()).map_err(|error| {
-            // If the disk filled within the line, only the lines before it are kept.
+        self.append(line.as_bytes())
+    }
+
+    /// Appends records, all or none.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn append(&mut self, records: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(records).map_err(|error| {
+            // If the disk filled on the way, only the records before are kept.
             let _ = self.file.set_len(self.length);
             Failure::writing(&self.path, &error)
         })?;
-        self.length += line.len() as u64;
-        self.hash.update(&line);
+        self.length += records.len() as u64;
+        self.hash.update(records);
         Ok(())
     }
 
-    /// Syncs the file, so that its lines are on the disk.
+    /// Syncs the file, so that its records are on the disk.
     ///
     /// # Errors
     /// When it cannot be synced.
@@ -162,12 +171,31 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Opens a file that the user gave, of at most `limit` bytes.
+/// Standard input where a command reads, and standard output where it writes.
+pub const STANDARD: &str = "-";
+
+/// Opens a file that the user gave, of at most `limit` bytes; `-` is standard input.
 ///
 /// # Errors
 /// When it cannot be opened, is larger, or is a folder, a pipe or a device.
 pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
-    headlight_input::open(path, limit).map_err(|error| Failure::reading(path, error))
+    let opened = if path == Path::new(STANDARD) {
+        stored_input()
+    } else {
+        headlight_input::open(path, limit)
+    };
+    opened.map_err(|error| Failure::reading(path, error))
+}
+
+/// Standard input as a file without a name, for readers that need its length or go back in it.
+fn stored_input() -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    let read = io::copy(&mut io::stdin().lock().take(FILE_LIMIT + 1), &mut file)?;
+    if read > FILE_LIMIT {
+        return Err(headlight_input::too_large(FILE_LIMIT));
+    }
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
 }
 
 /// Reads a file that the user gave, of at most `limit` bytes.
@@ -175,7 +203,8 @@ pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
 /// # Errors
 /// When it cannot be read, is larger, or is a folder, a pipe or a device.
 pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
-    headlight_input::read(path, limit).map_err(|error| Failure::reading(path, error))
+    let file = open(path, limit)?;
+    headlight_input::read_all(file, limit).map_err(|error| Failure::reading(path, error))
 }
 
 /// Reads a text file that the user gave, of at most `limit` bytes.
@@ -214,9 +243,59 @@ pub fn read_json_lines<T>(
     Ok(taken)
 }
 
-/// Writes a line to standard error. A closed standard error (`2>&1 | head`) must not end the work.
-pub fn note(text: &str) {
+/// What a command tells on standard error besides errors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// Nothing.
+    Quiet,
+    /// Notes and progress.
+    #[default]
+    Usual,
+    /// Also details: what was resolved, and how long it took.
+    Verbose,
+}
+
+/// The verbosity of this process; the command line sets it once.
+static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
+
+/// Sets the verbosity of this process, before the first note.
+pub fn set_verbosity(verbosity: Verbosity) {
+    let _ = VERBOSITY.set(verbosity);
+}
+
+/// The verbosity of this process.
+pub fn verbosity() -> Verbosity {
+    VERBOSITY.get().copied().unwrap_or_default()
+}
+
+/// Writes a line to standard error, with `--quiet` too. A closed standard error (`2>&1 | head`) must not end the
+/// work.
+pub fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Writes a line to standard error, unless with `--quiet`.
+pub fn note(text: &str) {
+    if verbosity() >= Verbosity::Usual {
+        complain(text);
+    }
+}
+
+/// Writes a line to standard error with `--verbose`.
+pub fn detail(text: &str) {
+    if verbosity() == Verbosity::Verbose {
+        complain(text);
+    }
+}
+
+/// Prints a value as one line of JSON to standard output.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let line = serde_json::to_string(value)
+        .map_err(|error| Failure::System(format!("the JSON cannot be made: {error}")))?;
+    print(&(line + "\n"))
 }
 
 /// Prints to standard output; a closed standard output (`| head`) is not a failure.

@@ -4,11 +4,13 @@
 //! [`RunDir`](run_dir::RunDir) holds all of a run; a [`Training`](training::Training) fills it. Readers of a
 //! run use the run directory alone.
 
+pub mod assessment;
 pub mod built_in;
 #[cfg(feature = "burn")]
 pub mod burn;
 pub mod checkpoint;
 pub mod config;
+pub mod dataset_file;
 pub mod devices;
 pub mod dumping;
 pub mod environment;

@@ -1,12 +1,12 @@
-//! The files that a command writes where its user says. No command replaces what it reads, or a file of a run. It
-//! replaces another file only with `--force`.
+//! The files that a command writes where its user says; `-` is standard output. No command replaces what it reads, or
+//! a file of a run. It replaces another file only with `--force`.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::Failure;
-use crate::files::write_atomically;
+use crate::files::{STANDARD, note, print, write_atomically};
 
 /// A file to be written, which has been checked.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,9 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`all`](Self::all).
     pub fn new(path: &'a Path, inputs: &[&Path], force: bool) -> Result<Self, Failure> {
+        if path == Path::new(STANDARD) {
+            return Ok(Self { path });
+        }
         let real = |path: &Path| fs::canonicalize(path).ok();
         let refuse = |reason: &str| {
             let message = format!("{} {reason}", path.display());
@@ -84,7 +87,35 @@ impl<'a> Output<'a> {
         self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), Failure> {
+        if self.is_standard() {
+            return write_to_standard(write);
+        }
         write_atomically(self.path, write)
+    }
+
+    /// Tells what was written: on standard output, unless the output itself went there.
+    ///
+    /// # Errors
+    /// When standard output cannot be written to.
+    pub fn tell(self, text: &str) -> Result<(), Failure> {
+        if self.is_standard() {
+            note(text);
+            return Ok(());
+        }
+        print(&format!("{}: {text}\n", self.path.display()))
+    }
+
+    /// The path whose extension tells the format; `default` for standard output.
+    pub fn named(self, default: &'static str) -> &'a Path {
+        if self.is_standard() {
+            Path::new(default)
+        } else {
+            self.path
+        }
+    }
+
+    fn is_standard(self) -> bool {
+        self.path == Path::new(STANDARD)
     }
 
     /// As [`write`](Self::write), from bytes.
@@ -93,5 +124,28 @@ impl<'a> Output<'a> {
     /// When it cannot be written.
     pub fn write_all(self, bytes: &[u8]) -> Result<(), Failure> {
         self.write(|file| file.write_all(bytes))
+    }
+}
+
+/// Writes to standard output what was written without an error; a reader that stops early (`| head`) is no failure.
+fn write_to_standard(
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let attempt = || -> io::Result<()> {
+        let mut writer = BufWriter::new(tempfile::tempfile()?);
+        write(&mut writer)?;
+        let mut file = writer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
+        file.seek(SeekFrom::Start(0))?;
+        let mut out = io::stdout().lock();
+        io::copy(&mut file, &mut out)?;
+        out.flush()
+    };
+    match attempt() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::writing(Path::new("standard output"), &error))
+        }
+        _ => Ok(()),
     }
 }

@@ -13,7 +13,8 @@ use serde::Serialize;
 use crate::checkpoint::Checkpoints;
 use crate::environment::Environment;
 use crate::files::{
-    LineFile, TEMPORARY, create_subfolder, read_json_lines, read_text, sync_names, write_atomically,
+    Log, TEMPORARY, create_subfolder, read_bounded, read_json_lines, read_text, sync_names,
+    write_atomically,
 };
 use crate::{Failure, config, weights};
 
@@ -27,12 +28,16 @@ const CONFIG: &str = "config.toml";
 const ENVIRONMENT: &str = "environment.json";
 /// The evaluations, one row each.
 const METRICS: &str = "metrics.jsonl";
+/// The loss of each step.
+const LOSSES: &str = "loss.npy";
 /// The weights after the last step.
 const WEIGHTS: &str = "model.safetensors";
 /// The weights of the best evaluation.
 const BEST: &str = "best.safetensors";
 /// What a run is resumed from.
 const CHECKPOINTS: &str = "checkpoint";
+/// The loss of each step until the last checkpoint, float32, little-endian.
+const LOSS_LOG: &str = "losses.f32";
 /// The dumps.
 const ATTENTION: &str = "attention";
 /// The page.
@@ -250,6 +255,17 @@ impl RunDir {
         weights::save(parameters, &self.path.join(BEST))
     }
 
+    /// Writes the loss of each step as an array. `[step]`
+    ///
+    /// # Errors
+    /// When the losses cannot be read, or written.
+    pub fn write_losses(&self) -> Result<(), Failure> {
+        let losses = self.losses()?;
+        write_atomically(&self.path.join(LOSSES), |file| {
+            file.write_all(&headlight_npz::npy(&[losses.len()], &losses)?)
+        })
+    }
+
     /// Syncs the folders, so that the names of all files so far are on the disk.
     ///
     /// # Errors
@@ -276,17 +292,33 @@ impl RunDir {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn metrics_log(&self, bytes: u64) -> Result<LineFile, Failure> {
-        let path = self.metrics_path();
-        refuse_special(&path)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|error| Failure::writing(&path, &error))?;
-        LineFile::at(file, &path, bytes)
+    pub fn metrics_log(&self, bytes: u64) -> Result<Log, Failure> {
+        open_log(&self.metrics_path(), bytes)
+    }
+
+    /// The file with the loss of each step until the last checkpoint.
+    pub fn loss_log_path(&self) -> PathBuf {
+        self.path.join(CHECKPOINTS).join(LOSS_LOG)
+    }
+
+    /// Opens the file with the loss of each step to append after its first `bytes`; drops the bytes after them.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn loss_log(&self, bytes: u64) -> Result<Log, Failure> {
+        create_subfolder(&self.path.join(CHECKPOINTS))?;
+        open_log(&self.loss_log_path(), bytes)
+    }
+
+    /// Reads the loss of each step that is written so far. `[step]`
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn losses(&self) -> Result<Vec<f32>, Failure> {
+        Ok(weights::float32(&read_bounded(
+            &self.loss_log_path(),
+            u64::MAX,
+        )?))
     }
 
     /// Removes the files that a resumed run writes again: the report, unfinished files, and every dump whose
@@ -322,6 +354,19 @@ impl RunDir {
         take: impl FnMut(serde_json::Value) -> Option<T>,
     ) -> Result<Vec<T>, Failure> {
         read_json_lines(&self.metrics_path(), take)
+    }
+
+    /// The last row of `metrics.jsonl`; `None` before the first evaluation.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn last_metrics(&self) -> Result<Option<serde_json::Value>, Failure> {
+        let mut last = None;
+        self.metrics(|row| {
+            last = Some(row);
+            None::<()>
+        })?;
+        Ok(last)
     }
 
     /// Writes a dump in the given formats, named after its step.
@@ -384,6 +429,19 @@ fn not_a_run(path: &Path) -> Failure {
         "the folder does not exist"
     };
     Failure::reading(path, reason)
+}
+
+/// Opens a file to append after its first `bytes`; drops the bytes after them.
+fn open_log(path: &Path, bytes: u64) -> Result<Log, Failure> {
+    refuse_special(path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(|error| Failure::writing(path, &error))?;
+    Log::at(file, path, bytes)
 }
 
 /// Refuses pipes and devices: to open one could block.

@@ -7,12 +7,14 @@ use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::metrics::{EvalMetrics, METRICS, Metric, StepMetrics};
+use headlight_experiment::metrics::{Assessment, EvalMetrics, METRICS, Metric, StepMetrics};
 use headlight_experiment::train::Progress;
+use headlight_inspector::number;
 
+use crate::assessment;
 use crate::reference::Comparison;
 
-/// The most positives that are listed.
+/// The most positives, and the most names of classes, that are listed.
 const LISTED: usize = 5;
 
 /// A model with this F1 has learned its task.
@@ -41,6 +43,9 @@ pub struct RunReport<'a> {
     pub held_out: usize,
     /// The evaluations; the last one measures the trained model.
     pub metrics: &'a [StepMetrics],
+    /// The trained model on the held-out samples, or on the training samples if none are held out; `None` if its output
+    /// is not a number.
+    pub assessment: Option<&'a Assessment>,
     /// The trained model's dump of [`reported_samples`].
     pub dump: &'a AttentionDump,
     /// The comparisons with the reference run, if the run repeats one.
@@ -71,26 +76,53 @@ impl RunReport<'_> {
         let rule = self.config.data.rule.as_ref();
         match rule {
             Some(rule) => writeln!(text, "# {}\n", rule.question())?,
-            None => match self.config.data.n_classes {
-                2 => writeln!(text, "# Two classes from a file\n")?,
-                n_classes => writeln!(text, "# {n_classes} classes from a file\n")?,
-            },
+            None => writeln!(text, "# {}\n", self.title())?,
         }
         self.write_early_end(text)?;
         if let Some(outcome) = self.outcome() {
             writeln!(text, "{outcome}\n")?;
         }
-        if self.has_two_classes() {
+        writeln!(text, "## Data\n")?;
+        if self.has_two_classes() && self.config.data.classes.is_empty() {
             self.write_positives(text)?;
         } else {
             self.write_classes(text)?;
         }
+        if let Some(token) = self.config.model.attention.padding_token {
+            writeln!(
+                text,
+                "Token {token} pads shorter samples; it receives no attention.\n"
+            )?;
+        }
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
         self.write_training(text)?;
+        self.write_assessment(text)?;
         self.write_attention(self.dump, text)?;
         self.write_predictions(self.dump, text)?;
         self.write_comparisons(text)
+    }
+
+    /// The title of a run without a rule.
+    fn title(&self) -> String {
+        let count = match self.config.data.n_classes {
+            2 => "Two".to_owned(),
+            n_classes => n_classes.to_string(),
+        };
+        let names = 0..self.config.data.classes.len().min(LISTED);
+        let names: Vec<String> = names.map(|class| self.class(class)).collect();
+        let names = match self.config.data.classes.len() {
+            0 => String::new(),
+            all if all > LISTED => format!(": {}, ...", names.join(", ")),
+            _ => format!(": {}", names.join(", ")),
+        };
+        format!("{count} classes from a file{names}")
+    }
+
+    /// The name of a class as Markdown, or else its number.
+    fn class(&self, class: usize) -> String {
+        let name = self.config.data.classes.get(class);
+        name.map_or_else(|| class.to_string(), |name| name.replace('|', "\\|"))
     }
 
     fn write_early_end(&self, text: &mut String) -> std::fmt::Result {
@@ -124,6 +156,15 @@ impl RunReport<'_> {
 
     /// Whether the model learned the task, and what it does if it did not.
     fn outcome(&self) -> Option<String> {
+        let labels = self.train.labels();
+        if let Some(&first) = labels.first()
+            && labels.iter().all(|&label| label == first)
+        {
+            return Some(format!(
+                "Nothing to learn: all training samples are of class {}.",
+                self.class(first.into())
+            ));
+        }
         let measured = |metrics: &'_ StepMetrics| {
             let metrics = metrics.held_out.as_ref().unwrap_or(&metrics.train);
             (metrics[Metric::F1], metrics[Metric::Accuracy])
@@ -144,7 +185,8 @@ impl RunReport<'_> {
         } else if let Some(class) = only_class(&last.train) {
             let right = number(accuracy.map(|accuracy| 100.0 * accuracy), 1);
             format!(
-                "Not learned: the model predicts class {class} for every sample, which is right for {right}% of the {samples}."
+                "Not learned: the model predicts class {} for every sample, which is right for {right}% of the {samples}.",
+                self.class(class)
             )
         } else {
             let f1 = number(f1, 3);
@@ -166,7 +208,7 @@ impl RunReport<'_> {
         let count = self.train.positives().count();
         writeln!(
             text,
-            "## Data\n\n{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
+            "{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
             self.train.len(),
             100.0 * count as f64 / self.train.len() as f64,
             self.held_out
@@ -212,16 +254,24 @@ impl RunReport<'_> {
     fn write_classes(&self, text: &mut String) -> std::fmt::Result {
         writeln!(
             text,
-            "## Data\n\n{} training samples; {} held-out samples.\n\n| class | samples | share |\n|---:|---:|---:|",
+            "{} training samples; {} held-out samples.\n\n| class | samples | share |\n|---:|---:|---:|",
             self.train.len(),
             self.held_out
         )?;
         let counts = self.train.class_counts(self.config.data.n_classes);
         for (class, count) in counts.into_iter().enumerate() {
             let share = 100.0 * count as f64 / self.train.len() as f64;
-            writeln!(text, "| {class} | {count} | {share:.1}% |")?;
+            writeln!(text, "| {} | {count} | {share:.1}% |", self.class(class))?;
         }
-        writeln!(text)
+        writeln!(text)?;
+        match &self.config.data.classes[..] {
+            [_, _] => writeln!(
+                text,
+                "Where this report speaks of positives, it means class {}.\n",
+                self.class(1)
+            ),
+            _ => Ok(()),
+        }
     }
 
     fn write_training(&self, text: &mut String) -> std::fmt::Result {
@@ -248,16 +298,11 @@ impl RunReport<'_> {
         let Some(last) = self.metrics.last() else {
             return Ok(());
         };
-        if let Some(held_out) = &last.held_out {
-            let values = table.map(|info| {
-                let value = number(held_out[info.metric], info.decimals);
-                format!("{} {value}", info.label)
-            });
-            let values = values.collect::<Vec<_>>().join(", ");
-            writeln!(text, "Held out: {values}.\n")?;
-        }
         if !self.has_two_classes() {
-            return self.write_class_metrics(last, text);
+            return writeln!(
+                text,
+                "Precision, recall and F1 are means over the classes.\n"
+            );
         }
         writeln!(
             text,
@@ -267,34 +312,38 @@ impl RunReport<'_> {
         )
     }
 
-    /// The metrics of each class, on the training samples.
-    fn write_class_metrics(&self, last: &StepMetrics, text: &mut String) -> std::fmt::Result {
+    fn write_assessment(&self, text: &mut String) -> std::fmt::Result {
+        let Some(assessed) = self.assessment else {
+            return Ok(());
+        };
+        let samples = match self.held_out {
+            0 => "training samples, since none are held out",
+            _ => "held-out samples",
+        };
         writeln!(
             text,
-            "Precision, recall and F1 above are means over the classes. By class, on the training samples"
-        )?;
-        let rule = self.config.data.rule.as_ref();
-        match rule {
-            Some(rule) => writeln!(
-                text,
-                "(attention: from [CLS] to {}{}, on average; uniform: if attention were uniform):\n",
-                rule.deciding_place(),
-                self.mean_of_heads()
-            )?,
-            None => writeln!(text, "(without a rule, attention is not measured):\n")?,
-        }
+            "{}",
+            assessment::summary(samples, &self.config.data, assessed).trim_start()
+        )
+    }
+
+    /// The mean attention over the samples of each class.
+    fn write_class_attention(
+        &self,
+        place: &str,
+        metrics: &EvalMetrics,
+        text: &mut String,
+    ) -> std::fmt::Result {
         writeln!(
             text,
-            "| class | samples | precision | recall | F1 | attention | uniform |\n|---:|---:|---:|---:|---:|---:|---:|"
+            "From [CLS] to {place}, on average over the training samples of each class (uniform: if attention were \
+             uniform):\n\n| class | attention | uniform |\n|---:|---:|---:|"
         )?;
-        for (class, metrics) in last.train.classes.iter().enumerate() {
+        for (class, metrics) in metrics.classes.iter().enumerate() {
             writeln!(
                 text,
-                "| {class} | {} | {} | {} | {} | {} | {} |",
-                metrics.samples,
-                number(metrics.precision, 4),
-                number(metrics.recall, 4),
-                number(metrics.f1, 4),
+                "| {} | {} | {} |",
+                self.class(class),
                 number(metrics.attention, 3),
                 number(metrics.uniform, 3)
             )?;
@@ -304,20 +353,13 @@ impl RunReport<'_> {
 
     fn write_attention(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
         writeln!(text, "## Attention\n")?;
-        let rule = self.config.data.rule.as_ref();
-        let rule = rule.filter(|_| self.has_two_classes());
-        if let (Some(rule), Some(last)) = (rule, self.metrics.last()) {
-            let metrics = &last.train;
-            writeln!(
-                text,
-                "From [CLS] to {}{}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
-                rule.deciding_place(),
-                self.mean_of_heads(),
-                number(metrics[Metric::AttentionPositive], 3),
-                number(metrics[Metric::UniformPositive], 3),
-                number(metrics[Metric::AttentionNegative], 3),
-                number(metrics[Metric::UniformNegative], 3)
-            )?;
+        if let (Some(rule), Some(last)) = (&self.config.data.rule, self.metrics.last()) {
+            let place = format!("{}{}", rule.deciding_place(), self.mean_of_heads());
+            if self.has_two_classes() {
+                write_mean_attention(&place, &last.train, text)?;
+            } else {
+                self.write_class_attention(&place, &last.train, text)?;
+            }
         }
         for shown in 0..dump.dims.samples {
             for layer in 0..dump.dims.layers {
@@ -356,10 +398,10 @@ impl RunReport<'_> {
     }
 
     fn write_predictions(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
-        let header = if self.has_two_classes() {
-            "probability"
-        } else {
-            "probability by class"
+        let header = match (self.has_two_classes(), &self.config.data.classes[..]) {
+            (true, []) => "probability".to_owned(),
+            (true, _) => format!("probability of {}", self.class(1)),
+            _ => "probability by class".to_owned(),
         };
         writeln!(
             text,
@@ -373,7 +415,7 @@ impl RunReport<'_> {
                 text,
                 "| {sample} | {} | {} | {} |",
                 tokens(self.train, sample),
-                self.train.label(sample),
+                self.class(self.train.label(sample).into()),
                 probabilities.join(", ")
             )?;
         }
@@ -405,6 +447,18 @@ impl RunReport<'_> {
         }
         Ok(())
     }
+}
+
+/// The attention of `[CLS]` to the place that decides the label, over positives and over negatives.
+fn write_mean_attention(place: &str, metrics: &EvalMetrics, text: &mut String) -> std::fmt::Result {
+    writeln!(
+        text,
+        "From [CLS] to {place}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
+        number(metrics[Metric::AttentionPositive], 3),
+        number(metrics[Metric::UniformPositive], 3),
+        number(metrics[Metric::AttentionNegative], 3),
+        number(metrics[Metric::UniformNegative], 3)
+    )
 }
 
 /// The class that a model predicts for every sample, if there is only one.
@@ -455,9 +509,4 @@ fn tokens(dataset: &Dataset, sample: usize) -> String {
         tokens.push(format!("... ({} tokens)", all.len()));
     }
     tokens.join(" ")
-}
-
-/// A number with `decimals` decimals, or a dash if it was not measured.
-pub fn number(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
 }

@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use headlight_data::Splits;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Engine;
+use headlight_experiment::evaluate::assess;
 use headlight_experiment::train::{Ending, Mean, Progress, measure, train};
 use headlight_input::FILE_LIMIT;
 
@@ -35,8 +37,10 @@ pub struct Outcome {
     pub dump: AttentionDump,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
-    /// The progress at which training was interrupted, if it was.
-    pub interrupted: Option<Progress>,
+    /// The progress of training at its end.
+    pub progress: Progress,
+    /// Whether training was interrupted.
+    pub was_interrupted: bool,
 }
 
 impl<'a> Training<'a> {
@@ -104,7 +108,12 @@ impl<'a> Training<'a> {
                 Ending::Stopped
             } else {
                 let start = start.unwrap_or_default();
-                train(experiment, engine, start, interrupted, &mut writer)?
+                let ending = train(experiment, engine, start, interrupted, &mut writer);
+                if ending.is_err() {
+                    // The curve up to a failure shows how it came about.
+                    let _ = writer.write_losses().and_then(|()| run.write_losses());
+                }
+                ending?
             };
             let writer = writer.finish(engine)?;
             conclude(session, engine, run, ending, writer, comparisons)
@@ -125,14 +134,15 @@ fn conclude(
     let RunWriter {
         mut metrics,
         progress,
-        losses,
         tracker,
         ..
     } = writer;
     let experiment = &session.experiment;
-    let (config, train) = (&experiment.config, &experiment.splits.train);
+    let config = &experiment.config;
+    let Splits { train, held_out } = experiment.splits.as_ref();
+    run.write_losses()?;
     if let Some(reference) = &session.reference {
-        comparisons.extend(compare_at_end(reference, train, engine, &losses));
+        comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
         run.write_json("reference.json", &comparisons)?;
     }
     if metrics.last().is_none_or(|last| last.step != progress.step) {
@@ -154,11 +164,14 @@ fn conclude(
     let model = Model { config, parameters };
     let samples = session.training_samples(reported_samples(train));
     let dump = dump(model, &samples, origin(progress, config), &session.device)?;
+    let assessed = if held_out.is_empty() { train } else { held_out };
+    let assessment = assess(engine, assessed, config.data.n_classes).ok();
     let report = RunReport {
         config,
         train,
-        held_out: experiment.splits.held_out.len(),
+        held_out: held_out.len(),
         metrics: &metrics,
+        assessment: assessment.as_ref(),
         dump: &dump,
         comparisons: &comparisons,
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
@@ -169,14 +182,15 @@ fn conclude(
         note(&format!("no inspector.html: {failure}"));
         None
     });
-    let interrupted = report.interrupted;
+    let was_interrupted = report.interrupted.is_some();
     let report = report.markdown();
     run.write_report(&report)?;
     Ok(Outcome {
         report,
         dump,
         page,
-        interrupted,
+        progress,
+        was_interrupted,
     })
 }
 

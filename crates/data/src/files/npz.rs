@@ -5,76 +5,86 @@ use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
-use super::builder::{HELD_OUT, Place, SplitsBuilder, TRAIN, named};
-use crate::dataset::Splits;
+use super::contents::Contents;
+use super::labels::{Label, whole_number};
+use super::rows::{Place, Rows};
 
-fn array_names(split: &str) -> (String, String) {
-    let prefix = if split == TRAIN {
-        String::new()
-    } else {
-        format!("{split}_")
-    };
-    (format!("{prefix}tokens"), format!("{prefix}labels"))
-}
+/// The prefix of the held-out set's arrays.
+const HELD_OUT: &str = "held_out_";
 
-pub(super) fn write(splits: &Splits, mut writer: impl Write) -> io::Result<()> {
+/// Writes the samples with their padding. Labels are numbers: the names of classes where these are numbers, or
+/// else the classes.
+pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
     let mut npz = NpzWriter::new();
-    for (split, dataset) in named(splits) {
-        let (tokens, labels) = array_names(split);
-        let ids: Vec<i64> = dataset
-            .all_tokens()
-            .iter()
-            .map(|&id| i64::from(id))
-            .collect();
-        let targets: Vec<f32> = dataset
-            .labels()
-            .iter()
-            .map(|&label| f32::from(label))
-            .collect();
-        npz.array(&tokens, &[dataset.len(), dataset.positions()], &ids)?;
-        npz.array(&labels, &[dataset.len()], &targets)?;
+    let names = contents.config.classes.iter();
+    let numbers: Option<Vec<i64>> = names.map(|name| whole_number(name)).collect();
+    let numbers = numbers.filter(|numbers| !numbers.is_empty());
+    let Contents { splits, .. } = contents;
+    for (prefix, dataset) in [("", &splits.train), (HELD_OUT, &splits.held_out)] {
+        let ids: Vec<i64> = dataset.all_tokens().iter().map(|&id| id.into()).collect();
+        let tokens = [dataset.len(), dataset.positions()];
+        npz.array(&format!("{prefix}tokens"), &tokens, &ids)?;
+        let (name, labels) = (format!("{prefix}labels"), dataset.labels().iter());
+        if let Some(numbers) = &numbers {
+            let labels: Vec<i64> = labels.map(|&class| numbers[usize::from(class)]).collect();
+            npz.array(&name, &[dataset.len()], &labels)?;
+        } else {
+            let labels: Vec<f32> = labels.map(|&class| class.into()).collect();
+            npz.array(&name, &[dataset.len()], &labels)?;
+        }
     }
     writer.write_all(&npz.finish()?)?;
     writer.flush()
 }
 
-pub(super) fn read(reader: impl Read + Seek, builder: &mut SplitsBuilder) -> Result<(), String> {
+pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), String> {
     let message = |error: NpzError| error.to_string();
     let mut npz = NpzReader::new(reader).map_err(message)?;
-    for split in [TRAIN, HELD_OUT] {
-        let (tokens_name, labels_name) = array_names(split);
-        if split == HELD_OUT && !npz.contains(&tokens_name) {
+    for (held_out, prefix) in [(false, ""), (true, HELD_OUT)] {
+        let (tokens_name, labels_name) = (format!("{prefix}tokens"), format!("{prefix}labels"));
+        if held_out && !npz.contains(&tokens_name) {
             continue;
         }
         let tokens = npz.integers(&tokens_name).map_err(message)?;
-        // Labels are float32, as in the notebook, or integers.
-        let labels: Vec<f64> = match npz.floats(&labels_name) {
-            Err(NpzError::Unreadable { .. }) => {
-                let labels = npz.integers(&labels_name).map_err(message)?.values;
-                labels.into_iter().map(|label| label as f64).collect()
-            }
-            labels => {
-                let labels = labels.map_err(message)?.values;
-                labels.into_iter().map(f64::from).collect()
-            }
-        };
         let [count, positions] = tokens.shape[..] else {
             return Err(format!(
                 "`{tokens_name}` has shape {:?}, not [sample, position]",
                 tokens.shape
             ));
         };
-        if labels.len() != count {
+        let labels = if npz.contains(&labels_name) {
+            Some(numbers(&mut npz, &labels_name).map_err(message)?)
+        } else {
+            None
+        };
+        if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != count) {
             return Err(format!(
                 "`{tokens_name}` has {count} samples, but `{labels_name}` has {}",
                 labels.len()
             ));
         }
-        for (sample, label) in labels.into_iter().enumerate() {
-            let place = Place::Row(&tokens_name, sample);
-            let tokens = &tokens.values[sample * positions..][..positions];
-            builder.push(place, split == HELD_OUT, label, tokens)?;
+        for row in 0..count {
+            let place = Place::Row {
+                held_out,
+                row: row as u64,
+            };
+            let label = labels.as_ref().map(|labels| Label::of_number(labels[row]));
+            let label = label.transpose();
+            let label = label.map_err(|reason| format!("{place}: {reason}"))?;
+            let tokens = &tokens.values[row * positions..][..positions];
+            rows.push(place, held_out, label, tokens)?;
         }
     }
     Ok(())
+}
+
+/// Labels: float32, as in the notebook, or integers.
+fn numbers(npz: &mut NpzReader<impl Read + Seek>, name: &str) -> Result<Vec<f64>, NpzError> {
+    match npz.floats(name) {
+        Err(NpzError::Unreadable { .. }) => {
+            let labels = npz.integers(name)?.values;
+            Ok(labels.into_iter().map(|label| label as f64).collect())
+        }
+        labels => Ok(labels?.values.into_iter().map(f64::from).collect()),
+    }
 }

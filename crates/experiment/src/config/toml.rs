@@ -22,17 +22,21 @@ pub type Change<'a> = (&'static str, &'a str);
 
 /// Reads a config from TOML, applies the changes, and checks the result.
 ///
-/// Messages refer to the text as `name`. `check` adds the caller's own checks of values.
+/// Messages refer to the text as `name`. `complete` adds the keys that the config leaves to its dataset file, and
+/// `check` the caller's own checks of values.
 ///
 /// # Errors
-/// One sentence with name, line and column, and the line itself; or with the change that is wrong.
+/// One sentence with name, line and column, and the line itself; or with the change that is wrong; or that of
+/// `complete`.
 pub fn parse<'a>(
     name: &str,
     text: String,
     changes: impl Iterator<Item = Change<'a>>,
+    complete: impl FnOnce(&mut Table) -> Result<(), String>,
     check: impl FnOnce(&ExperimentConfig) -> Result<(), InvalidValue>,
 ) -> Result<ExperimentConfig, String> {
-    let source = Source::parse(name, text, changes)?;
+    let mut source = Source::parse(name, text, changes)?;
+    complete(&mut source.merged)?;
     let deserializer = Value::Table(source.merged.clone()).into_deserializer();
     let config: ExperimentConfig =
         serde_path_to_error::deserialize(deserializer).map_err(|error| {
@@ -208,8 +212,17 @@ impl Source {
 
 /// The key of a config whose last name is this one.
 pub fn key_of(name: &str) -> Option<String> {
-    let least = r#"data.rule = { kind = "token-at-position", token = 1, position = 1 }"#;
-    let config: ExperimentConfig = toml::from_str(least).ok()?;
+    // Serializing a config names all keys but those that are unset.
+    let config = r#"
+        data.samples = 1
+        data.held_out = 1
+        data.vocab_size = 2
+        data.seq_len = 1
+        data.rule = { kind = "token-anywhere", token = 1 }
+        model.d_model = 1
+        training = { epochs = 1, keep_best = "held_out_loss" }
+    "#;
+    let config: ExperimentConfig = toml::from_str(config).ok()?;
     find_key(&Table::try_from(config).ok()?, name)
 }
 

@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use headlight_experiment::metrics::METRICS;
+use headlight_inspector::number;
 use headlight_trainer::Failure;
-use headlight_trainer::files::print;
+use headlight_trainer::files::{print, print_json};
 use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::run_report::number;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toml::Table;
 
 use crate::cli::CompareArguments;
@@ -31,6 +31,12 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
         .iter()
         .map(|path| Summary::read(path))
         .collect::<Result<Vec<_>, _>>()?;
+    if arguments.form.json {
+        let runs = runs
+            .iter()
+            .map(|run| json!({"run": run.name, "config": run.config, "metrics": run.metrics}));
+        return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
+    }
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |name: &str, cell: &dyn Fn(&Summary) -> String| {
         rows.push(
@@ -62,6 +68,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
 
 struct Summary {
     name: String,
+    config: Table,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
     /// The last row of `metrics.jsonl`.
@@ -75,13 +82,10 @@ impl Summary {
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
         flatten("", &table, &mut settings);
-        let mut last = None;
-        run.metrics(|row| {
-            last = Some(row);
-            None::<()>
-        })?;
+        let last = run.last_metrics()?;
         Ok(Self {
             name: path.display().to_string(),
+            config: table,
             settings,
             metrics: last.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use headlight_inspector::counted;
 use headlight_sweep::{Merged, merge};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{note, print};
+use headlight_trainer::files::note;
 use headlight_trainer::outputs::Output;
 
 use crate::cli::MergeArguments;
@@ -40,12 +40,12 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
             listed.join(", ")
         ));
     }
-    let mut text = format!("{}: {}", arguments.out.display(), counted(rows, "run"));
+    let mut text = counted(rows, "run");
     if duplicates > 0 {
         let _ = write!(text, ", {duplicates} of them found twice but written once");
     }
     if failed > 0 {
         let _ = write!(text, ", {failed} failed");
     }
-    print(&(text + "\n"))
+    out.tell(&text)
 }

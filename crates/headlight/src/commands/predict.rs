@@ -3,20 +3,17 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_trainer::Failure;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::files::{note, print};
-use headlight_trainer::opening::open_device;
+use headlight_trainer::files::{STANDARD, print, print_json};
 use headlight_trainer::outputs::Output;
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::samples::parse_tokens;
-use headlight_trainer::session::Session;
-use headlight_trainer::weights;
+use headlight_trainer::samples;
+use serde_json::{Value, json};
 
+use super::model::RunModel;
 use super::predictions;
 use crate::cli::PredictArguments;
 
@@ -28,37 +25,36 @@ const BAR: f32 = 40.0;
 /// # Errors
 /// When the run or the tokens are invalid.
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
-    let run = RunDir::open(&arguments.run)?;
-    if !run.has_ended() {
-        note("the run has not ended; its saved weights are from an earlier step");
-    }
-    let config = run.config()?;
-    let weights = match &arguments.weights {
-        Some(path) => weights::load(&config, path)?,
-        None => run.load_weights(&config)?,
-    };
-    let device = arguments.device.as_ref();
-    let device = open_device(device.unwrap_or(&config.compute.device))?;
+    let weights = arguments.weights.as_deref();
+    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
     if !is_sample(&arguments.tokens) {
         let path = Path::new(&arguments.tokens);
-        let inputs = [Some(path), arguments.weights.as_deref()];
-        let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
-        let out = arguments.out.as_deref();
-        let [out] = Output::all([out], &inputs, arguments.output.force)?;
-        return predictions::write(config, path, out, |config, dataset| {
-            Session::with_weights(config, weights, dataset, device)
-        });
+        let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
+        let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
+        let out = Output::new(out, &inputs, arguments.output.force)?;
+        if arguments.form.json && arguments.out.is_none() {
+            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        let count = predictions::write(model, path, out)?;
+        return if arguments.form.json {
+            print_json(&json!({"samples": count.samples, "correct": count.correct}))
+        } else {
+            out.tell(&count.to_string())
+        };
     }
+    let RunModel {
+        config,
+        weights,
+        device,
+    } = model;
     if arguments.out.is_some() {
         let message = "--out needs a file of samples in --tokens";
         return Err(Failure::Input(message.to_owned()));
     }
-    let tokens = parse_tokens(&arguments.tokens, &config)
-        .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
-    let mut dataset = Dataset::empty(config.data.seq_len);
-    let rule = config.data.rule.as_ref();
-    let label = rule.map(|rule| rule.label_for(&tokens, config.data.n_classes));
-    dataset.push(&tokens, label.unwrap_or_default());
+    let words: Vec<&str> = arguments.tokens.split_whitespace().collect();
+    let dataset = samples::parse(words.join(" ").as_bytes(), "--tokens", &config)?;
+    let label = config.data.rule.as_ref().map(|_| dataset.label(0));
     let samples = Samples {
         dataset: &dataset,
         indices: vec![0],
@@ -70,36 +66,70 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         parameters: &weights,
     };
     let dump = dump(model, &samples, Origin::default(), &device)?;
+    if arguments.form.json {
+        return print_json(&as_json(&dump, &config, label));
+    }
     print(&describe(&dump, &config, label))
 }
 
-/// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file.
+/// What the model says of the sample, and the weights of `[CLS]` by layer, head and key.
+fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> Value {
+    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+    let cls = config.data.cls.position(config.data.seq_len);
+    let of_cls = |layer, head| {
+        let rows = dump.weights(0, layer, head);
+        rows[cls * dump.dims.positions..][..dump.dims.positions].to_vec()
+    };
+    let attention = (0..dump.dims.layers)
+        .map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)))
+        .map(|heads| heads.map(|(layer, head)| of_cls(layer, head)).collect())
+        .collect::<Vec<Vec<Vec<f32>>>>();
+    json!({
+        "tokens": dump.tokens(0),
+        "predicted": predicted_class(&logits),
+        "label": label,
+        "logits": dump.logits,
+        "probabilities": dump.probabilities,
+        "attention_of_cls": attention,
+    })
+}
+
+/// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is
+/// no such file: then the message should be about the word that is no number.
 fn is_sample(tokens: &str) -> bool {
     let mut characters = tokens.chars();
-    characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',')
+    let is_list = characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',');
+    is_list || tokens.contains(' ') && !Path::new(tokens).exists()
 }
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {
-    let class_name = |class: u8| match (config.data.n_classes, class) {
-        (2, 0) => "negative".to_owned(),
-        (2, _) => "positive".to_owned(),
+    let data = &config.data;
+    let class_name = |class: u8| match (data.classes.is_empty(), data.n_classes, class) {
+        (false, ..) => data.class_name(class),
+        (_, 2, 0) => "negative".to_owned(),
+        (_, 2, _) => "positive".to_owned(),
         _ => format!("class {class}"),
     };
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let predicted = class_name(predicted_class(&logits));
     let mut text = String::new();
     if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
+        let of = data.classes.get(1);
+        let of = of.map_or_else(String::new, |name| format!(" of {name}"));
         let _ = writeln!(
             text,
-            "probability {probability:.6} (logit {logit:.4}): {predicted}"
+            "probability{of} {probability:.6} (logit {logit:.4}): {predicted}"
         );
     } else {
         let _ = writeln!(text, "{predicted}\n");
-        for (class, (logit, probability)) in logits.iter().zip(&dump.probabilities).enumerate() {
+        let names: Vec<String> = (0..=u8::MAX).take(logits.len()).map(class_name).collect();
+        let width = names.iter().map(|name| name.chars().count()).max();
+        let width = width.unwrap_or(0).max("class 000".len());
+        for ((name, logit), probability) in names.iter().zip(&logits).zip(&dump.probabilities) {
             let bar = bar(*probability);
             let _ = writeln!(
                 text,
-                "class {class:<3}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
+                "{name:<width$}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
             );
         }
         text.push('\n');

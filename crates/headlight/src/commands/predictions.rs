@@ -1,18 +1,19 @@
 //! `headlight predict --tokens FILE`: classifies the samples of a file, one row each.
 
-use std::io::{self, BufWriter, Write};
+use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
 
-use headlight_data::Dataset;
-use headlight_experiment::config::ExperimentConfig;
+use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Engine, Predictions};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::files::print;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::samples;
-use headlight_trainer::session::Session;
+use serde_json::Value;
+
+use super::model::RunModel;
 
 /// The format of predictions.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,80 +22,100 @@ enum Format {
     Jsonl,
 }
 
-/// The samples that were classified, and how many of them correctly.
+/// The samples that were classified, and how many of them correctly; `None` if they have no labels.
 #[derive(Default)]
-struct Count {
-    samples: usize,
-    correct: usize,
+pub(super) struct Count {
+    pub(super) samples: usize,
+    pub(super) correct: Option<usize>,
 }
 
-/// Writes predictions for all samples of the file `tokens`: to `out`, or as CSV to standard output.
+/// Writes predictions for all samples of the file `tokens`: to `out`, as CSV to standard output.
 ///
 /// # Errors
 /// When the samples do not match the config, or the predictions cannot be written.
-pub(super) fn write(
-    config: ExperimentConfig,
-    tokens: &Path,
-    out: Option<Output<'_>>,
-    open: impl FnOnce(ExperimentConfig, Dataset) -> Result<Session, Failure>,
-) -> Result<(), Failure> {
-    let format = match out.map(|out| out.path().extension().and_then(|name| name.to_str())) {
-        None | Some(Some("csv")) => Format::Csv,
-        Some(Some("jsonl")) => Format::Jsonl,
-        Some(_) => {
+pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<Count, Failure> {
+    let extension = out.named("-.csv").extension();
+    let format = match extension.and_then(|extension| extension.to_str()) {
+        Some("csv") => Format::Csv,
+        Some("jsonl") => Format::Jsonl,
+        _ => {
             let message = "--out: unknown file extension; use .csv or .jsonl";
             return Err(Failure::Input(message.to_owned()));
         }
     };
-    let (dataset, labelled) = samples::read(tokens, &config)?;
-    let session = open(config, dataset)?;
+    let (dataset, labelled) = samples::read(tokens, &model.config)?;
+    let session = model.session(dataset)?;
     let mut engine = session.engine()?;
     let rows = Rows {
         dataset: &session.experiment.splits.train,
-        n_classes: session.experiment.config.data.n_classes,
+        config: &session.experiment.config.data,
         labelled,
         format,
-    };
-    let Some(out) = out else {
-        let mut stdout = BufWriter::new(io::stdout().lock());
-        let written = rows.write(engine.as_mut(), &mut stdout);
-        return match written.and_then(|_| stdout.flush()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                Err(Failure::writing(Path::new("standard output"), &error))
-            }
-            _ => Ok(()),
-        };
     };
     let mut count = Count::default();
     out.write(|file| {
         count = rows.write(engine.as_mut(), file)?;
         Ok(())
     })?;
-    let share = count.correct as f64 / count.samples as f64;
-    let accuracy = labelled.then(|| format!(", {:.2}% of them correctly", 100.0 * share));
-    print(&format!(
-        "{}: {} classified{}\n",
-        out.path().display(),
-        counted(count.samples, "sample"),
-        accuracy.unwrap_or_default()
-    ))
+    Ok(count)
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} classified", counted(self.samples, "sample"))?;
+        let Some(correct) = self.correct else {
+            return Ok(());
+        };
+        let share = 100.0 * correct as f64 / self.samples as f64;
+        write!(f, ", {share:.2}% of them correctly")
+    }
 }
 
 /// The rows of a dataset.
 struct Rows<'a> {
     dataset: &'a Dataset,
-    n_classes: usize,
+    config: &'a DatasetConfig,
     labelled: bool,
     format: Format,
 }
 
+/// A row: a sample with the model's prediction.
+struct Row<'a> {
+    sample: usize,
+    predicted: u8,
+    /// Of class 1 for two classes without names; else of each class.
+    probabilities: Vec<f32>,
+    label: Option<u8>,
+    tokens: &'a [u32],
+}
+
 impl Rows<'_> {
     fn write(&self, engine: &mut dyn Engine, file: &mut impl Write) -> io::Result<Count> {
-        if self.format == Format::Csv {
-            self.write_header(file)?;
+        let mut count = Count {
+            samples: self.dataset.len(),
+            correct: self.labelled.then_some(0),
+        };
+        match self.format {
+            Format::Csv => {
+                let mut csv = csv::Writer::from_writer(file);
+                csv.write_record(self.header()).map_err(io_error)?;
+                self.each(engine, &mut count, |row| {
+                    csv.write_record(self.record(&row)).map_err(io_error)
+                })?;
+                csv.flush()?;
+            }
+            Format::Jsonl => self.each(engine, &mut count, |row| self.write_json(file, &row))?,
         }
+        Ok(count)
+    }
+
+    fn each(
+        &self,
+        engine: &mut dyn Engine,
+        count: &mut Count,
+        mut write: impl FnMut(Row<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut predictions = Predictions::default();
-        let mut count = Count::default();
         let all: Vec<u32> = (0..self.dataset.len() as u32).collect();
         for samples in all.chunks(engine.samples_per_pass()) {
             engine.predict(self.dataset, samples, &mut predictions);
@@ -104,68 +125,83 @@ impl Rows<'_> {
             for ((&sample, logits), probabilities) in samples.iter().zip(logits).zip(probabilities)
             {
                 let (sample, predicted) = (sample as usize, predicted_class(logits));
-                count.samples += 1;
-                count.correct += usize::from(predicted == self.dataset.label(sample));
-                match self.format {
-                    Format::Csv => self.write_csv(file, sample, predicted, probabilities)?,
-                    Format::Jsonl => self.write_json(file, sample, predicted, probabilities)?,
+                let label = self.dataset.label(sample);
+                if let Some(correct) = &mut count.correct {
+                    *correct += usize::from(predicted == label);
                 }
+                let probabilities = match probabilities {
+                    &[second] if self.has_names() => vec![(1.0 - second) as f32, second as f32],
+                    all => all.iter().map(|&probability| probability as f32).collect(),
+                };
+                write(Row {
+                    sample,
+                    predicted,
+                    probabilities,
+                    label: self.labelled.then_some(label),
+                    tokens: self.dataset.tokens(sample),
+                })?;
             }
         }
-        Ok(count)
+        Ok(())
     }
 
-    fn write_header(&self, file: &mut impl Write) -> io::Result<()> {
-        write!(file, "sample,predicted")?;
-        match self.n_classes {
-            2 => write!(file, ",probability")?,
-            classes => (0..classes).try_for_each(|class| write!(file, ",probability_{class}"))?,
-        }
-        if self.labelled {
-            write!(file, ",label")?;
-        }
-        (0..self.dataset.positions()).try_for_each(|position| write!(file, ",token_{position}"))?;
-        writeln!(file)
+    fn has_names(&self) -> bool {
+        !self.config.classes.is_empty()
     }
 
-    fn write_csv(
-        &self,
-        file: &mut impl Write,
-        sample: usize,
-        predicted: u8,
-        probabilities: &[f64],
-    ) -> io::Result<()> {
-        write!(file, "{sample},{predicted}")?;
-        for &probability in probabilities {
-            write!(file, ",{}", probability as f32)?;
+    fn header(&self) -> Vec<String> {
+        let mut names = ["sample", "predicted"].map(str::to_owned).to_vec();
+        if self.config.n_classes == 2 && !self.has_names() {
+            names.push("probability".to_owned());
+        } else {
+            let classes = (0..=u8::MAX).take(self.config.n_classes);
+            names.extend(
+                classes.map(|class| format!("probability_{}", self.config.class_name(class))),
+            );
         }
-        if self.labelled {
-            write!(file, ",{}", self.dataset.label(sample))?;
-        }
-        for token in self.dataset.tokens(sample) {
-            write!(file, ",{token}")?;
-        }
-        writeln!(file)
+        names.extend(self.labelled.then(|| "label".to_owned()));
+        names.extend((0..self.dataset.positions()).map(|position| format!("token_{position}")));
+        names
     }
 
-    fn write_json(
-        &self,
-        file: &mut impl Write,
-        sample: usize,
-        predicted: u8,
-        probabilities: &[f64],
-    ) -> io::Result<()> {
+    fn record(&self, row: &Row<'_>) -> Vec<String> {
+        let class = |class| self.config.class_name(class);
+        let mut cells = vec![row.sample.to_string(), class(row.predicted)];
+        cells.extend(row.probabilities.iter().map(f32::to_string));
+        cells.extend(row.label.map(class));
+        cells.extend(row.tokens.iter().map(u32::to_string));
+        cells
+    }
+
+    fn write_json(&self, file: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
+        let class = |class: u8| {
+            let name = self.config.classes.get(usize::from(class));
+            name.map_or_else(|| Value::from(class), |name| Value::from(name.as_str()))
+        };
+        let (sample, predicted) = (row.sample, class(row.predicted));
         write!(file, r#"{{"sample":{sample},"predicted":{predicted}"#)?;
-        match probabilities {
-            [probability] => write!(file, r#","probability":{}"#, *probability as f32)?,
-            several => {
-                let several: Vec<f32> = several.iter().map(|&p| p as f32).collect();
-                write!(file, r#","probabilities":{several:?}"#)?;
+        let probabilities = &row.probabilities;
+        match &probabilities[..] {
+            [probability] => write!(file, r#","probability":{probability}"#)?,
+            _ if self.has_names() => {
+                let named = self.config.classes.iter().zip(probabilities);
+                let named = named.map(|(name, p)| format!("{}:{p}", Value::from(name.as_str())));
+                let named = named.collect::<Vec<_>>().join(",");
+                write!(file, r#","probabilities":{{{named}}}"#)?;
             }
+            several => write!(file, r#","probabilities":{several:?}"#)?,
         }
-        if self.labelled {
-            write!(file, r#","label":{}"#, self.dataset.label(sample))?;
+        if let Some(label) = row.label {
+            write!(file, r#","label":{}"#, class(label))?;
         }
-        writeln!(file, r#","tokens":{:?}}}"#, self.dataset.tokens(sample))
+        writeln!(file, r#","tokens":{:?}}}"#, row.tokens)
+    }
+}
+
+/// The error of the writer inside, by whose kind a closed pipe is known.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }

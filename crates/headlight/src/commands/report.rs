@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::files::print;
+use headlight_trainer::files::{print, print_json};
 use headlight_trainer::outputs::Output;
 
 use crate::cli::ReportArguments;
@@ -36,6 +36,9 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
     }
     if let Some(out) = html {
         out.write_all(document.html().as_bytes())?;
+    }
+    if arguments.form.json {
+        return print_json(&document.json());
     }
     print(&terminal::written(&document))
 }

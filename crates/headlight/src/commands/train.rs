@@ -1,18 +1,20 @@
 //! `headlight train`: trains a config into a run directory.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
-use headlight_trainer::files::{note, print};
+use headlight_trainer::files::{STANDARD, detail, note, print, print_json};
 use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::run_report::WHOLE_MATRIX;
 use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::signals::Signals;
 use headlight_trainer::training::{Training, how_to_resume};
 use headlight_trainer::{Failure, config};
+use serde_json::json;
 
 use crate::browser;
 use crate::cli::TrainArguments;
@@ -42,6 +44,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         )));
     }
     let session = Session::open(resolved_config(arguments, begun)?)?;
+    tell_details(arguments, &session);
     let steps = session.experiment.steps();
     let training = Training::prepare(&session, begun)?;
     let start = training.step();
@@ -50,6 +53,9 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
             note(&format!("the run has already ended, at step {start}"));
             let page = Some(run.page_path());
             open_page(arguments, page.filter(|page| page.exists()));
+            if arguments.form.json {
+                return print_summary(run, start, steps, false);
+            }
             return print(&format!("saved in {}\n", run.path().display()));
         }
         note(&format!("resuming from step {start} of {steps}"));
@@ -62,25 +68,76 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         None => create_run_dir(arguments)?,
     };
     let display = TrainingDisplay::new(steps, start, session.experiment.config.model.n_heads);
+    let began = Instant::now();
     let outcome = training.train(&run, &display, || signals.received().is_some())?;
+    detail(&format!(
+        "{} steps and all files in {:.2} s",
+        outcome.progress.step - start,
+        began.elapsed().as_secs_f64()
+    ));
     let pictures = pictures(&outcome.dump);
-    print(&format!("{}{pictures}", outcome.report))?;
+    let say = |text: &str| {
+        if arguments.form.json {
+            note(text.trim_end());
+            return Ok(());
+        }
+        print(text)
+    };
+    say(&format!("{}{pictures}", outcome.report))?;
+    if arguments.form.json {
+        let step = outcome.progress.step;
+        print_summary(&run, step, steps, outcome.was_interrupted)?;
+    }
     let saved = format!("saved in {}", run.path().display());
-    if let (Some(progress), Some(signal)) = (outcome.interrupted, signals.received()) {
+    if let (true, Some(signal)) = (outcome.was_interrupted, signals.received()) {
         return Err(Failure::Interrupted {
             signal,
             message: format!(
                 "interrupted after step {}; everything so far is {saved}; {}",
-                progress.step,
+                outcome.progress.step,
                 how_to_resume(&run)
             ),
         });
     }
     let page = outcome.page.as_ref();
     let page = page.map(|page| format!("its page: {}\n", page.display()));
-    print(&format!("\n{saved}\n{}", page.unwrap_or_default()))?;
+    say(&format!("\n{saved}\n{}", page.unwrap_or_default()))?;
     open_page(arguments, outcome.page);
     Ok(())
+}
+
+/// Tells with `--verbose` what is trained, on which samples, and by what.
+fn tell_details(arguments: &TrainArguments, session: &Session) {
+    let experiment = &session.experiment;
+    let (config, splits) = (&experiment.config, &experiment.splits);
+    let adapter = session.device.adapter.as_deref();
+    detail(&format!(
+        "config {}, seed {}\n{} training samples, {} held out; {} steps, {} per epoch\nengine {}, device {}",
+        arguments.config.path().display(),
+        config.seed,
+        splits.train.len(),
+        splits.held_out.len(),
+        experiment.steps(),
+        experiment.steps_per_epoch(),
+        config.compute.engine.name(),
+        adapter.unwrap_or(&config.compute.device),
+    ));
+}
+
+/// Prints where a run is, how far it came, and its last evaluation.
+fn print_summary(
+    run: &RunDir,
+    step: usize,
+    steps: usize,
+    was_interrupted: bool,
+) -> Result<(), Failure> {
+    print_json(&json!({
+        "run": run.path(),
+        "step": step,
+        "steps": steps,
+        "interrupted": was_interrupted,
+        "metrics": run.last_metrics()?,
+    }))
 }
 
 fn open_page(arguments: &TrainArguments, page: Option<PathBuf>) {
@@ -123,7 +180,11 @@ fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
     if let Some(path) = &arguments.run {
         return RunDir::create(path);
     }
-    let stem = arguments.config.path().file_stem().unwrap_or_default();
+    let path = arguments.config.path();
+    let stem = match path.file_stem() {
+        Some(stem) if path != Path::new(STANDARD) => stem,
+        _ => "run".as_ref(),
+    };
     RunDir::create_numbered(&stem.to_string_lossy())
 }
 

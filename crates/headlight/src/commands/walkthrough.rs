@@ -36,16 +36,10 @@ pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
     if let Some(out) = numbers {
         out.write_all(json(&walkthrough)?.as_bytes())?;
     }
-    let mut report = String::new();
     for out in outputs.into_iter().flatten() {
-        let _ = writeln!(
-            report,
-            "{}: {}",
-            out.path().display(),
-            describe(&walkthrough)
-        );
+        out.tell(&describe(&walkthrough))?;
     }
-    print(&report)
+    Ok(())
 }
 
 /// Finds a built-in walkthrough by name, or reads one from a file.

@@ -15,6 +15,7 @@ pub mod sweeps;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
@@ -116,6 +117,22 @@ pub fn headlight() -> Command {
 /// Runs the binary to its end.
 pub fn run(arguments: &[&str]) -> Finished {
     headlight().args(arguments).output().unwrap().into()
+}
+
+/// Runs the binary in a folder to its end.
+pub fn run_in(folder: &Path, arguments: &[&str]) -> Finished {
+    fed(folder, arguments, "")
+}
+
+/// Runs the binary in a folder to its end, with a text as standard input.
+pub fn fed(folder: &Path, arguments: &[&str], input: &str) -> Finished {
+    let mut command = headlight();
+    let piped = command.current_dir(folder).stdin(Stdio::piped());
+    let piped = piped.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.args(arguments).spawn().unwrap();
+    // A command that refuses its arguments does not read.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap().into()
 }
 
 /// Whether `headlight devices` lists a GPU adapter: they are indented below a heading at the end.

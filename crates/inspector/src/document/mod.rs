@@ -1,6 +1,7 @@
 //! Paragraphs, tables and plots, drawn as text, Markdown, HTML and SVG.
 
 mod html;
+mod json;
 mod markdown;
 mod numbers;
 mod svg;

@@ -59,11 +59,10 @@ impl Table {
         let names_and_corner = names.iter().chain([&self.corner]);
         let side = names_and_corner.map(|name| width(name)).max().unwrap_or(0);
         let caption = self.caption();
-        paragraphs(
-            text,
-            [caption.as_str()].into_iter(),
-            options.width.min(MOST_TEXT),
-        );
+        if !caption.is_empty() {
+            let columns = options.width.min(MOST_TEXT);
+            paragraphs(text, [caption.as_str()].into_iter(), columns);
+        }
         let mut remaining = columns.as_slice();
         while !remaining.is_empty() {
             let mut used = side;

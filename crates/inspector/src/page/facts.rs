@@ -43,6 +43,8 @@ struct RunFacts<'a> {
     masked: bool,
     /// Logits per sample: one for two classes, else one per class.
     logits: usize,
+    /// The names of the classes; empty if they have none.
+    classes: Vec<&'a str>,
     samples: Vec<SampleFacts>,
     token_strings: BTreeMap<i64, String>,
     /// The position of `[CLS]`.
@@ -106,6 +108,7 @@ impl PageRun {
                 .collect(),
             masked: last.attention_mask.is_some(),
             logits: dims.logits,
+            classes: classes(last),
             samples: samples(last, &self.selection.samples),
             token_strings: last
                 .tokens
@@ -197,6 +200,13 @@ fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
                 .collect(),
         })
         .collect()
+}
+
+/// The names of the classes; empty if they have only numbers.
+fn classes(dump: &AttentionDump) -> Vec<&str> {
+    let names = dump.meta.config["data"]["classes"].as_array();
+    let names = names.into_iter().flatten();
+    names.filter_map(serde_json::Value::as_str).collect()
 }
 
 /// The scale of the products, from the config (`Scale` in the model's crate).

@@ -1,13 +1,15 @@
-//! Plots: distributions over many runs, and heatmaps of attention.
+//! Plots: distributions over many runs, curves and counts of one model, and heatmaps of attention.
 
 mod axis;
 mod colour_bar;
 mod colour_range;
+mod curves;
 mod heads_svg;
 mod heatmap;
 mod heatmap_svg;
 mod heatmap_text;
 mod histogram;
+mod matrix;
 mod panels;
 mod size;
 
@@ -22,7 +24,7 @@ pub use histogram::Histogram;
 /// Panels per row.
 const ACROSS: usize = 3;
 
-/// A distribution over many runs.
+/// A distribution over many runs, or what one model does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plot {
     /// How often a quantity has which values.
@@ -63,6 +65,31 @@ pub enum Plot {
         /// A value to compare with, and its name.
         mark: Option<(f64, String)>,
     },
+    /// Quantities from 0 to 1 against another one.
+    Curves {
+        /// The quantity along the horizontal axis, and along the vertical one.
+        labels: [String; 2],
+        /// The curves.
+        curves: Vec<Curve>,
+        /// A straight line to compare with: its values at 0 and at 1, and its name.
+        mark: Option<([f64; 2], String)>,
+    },
+    /// How often which two numbers occur together.
+    Matrix {
+        /// What columns are, and what rows are.
+        labels: [String; 2],
+        /// Counts; rows and columns are named by their index. `[row][column]`
+        rows: Vec<Vec<usize>>,
+    },
+}
+
+/// One of several curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its points, in order.
+    pub points: Vec<[f64; 2]>,
 }
 
 impl Plot {
@@ -95,6 +122,12 @@ impl Plot {
                 sets,
                 mark,
             } => panels::ranges(labels, groups, sets, mark.as_ref()),
+            Self::Curves {
+                labels,
+                curves,
+                mark,
+            } => curves::curves(labels, curves, mark.as_ref()),
+            Self::Matrix { labels, rows } => matrix::matrix(labels, rows),
         }
     }
 }

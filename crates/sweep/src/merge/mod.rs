@@ -58,7 +58,7 @@ impl Format {
 /// # Errors
 /// When a file cannot be read, rows come from different sweeps, or a run has two different rows.
 pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
-    let format = Format::of(out.path())?;
+    let format = Format::of(out.named("-.jsonl"))?;
     let mut index = Index::default();
     for (number, path) in paths.iter().enumerate() {
         index.read(number as u32, path)?;

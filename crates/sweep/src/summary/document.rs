@@ -1,10 +1,10 @@
 //! The tables and plots of a summary.
 
-use headlight_inspector::{Document, Plot, Section, Table, counted};
-use headlight_trainer::run_report::number;
+use headlight_inspector::{Document, Plot, Section, Table, counted, number};
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
 use super::groups::Group;
+use super::standouts;
 use super::statistics::{Sample, wilson};
 use super::summary::Summary;
 use crate::fields::Quantity;
@@ -51,6 +51,7 @@ fn document(summary: &Summary, title: &str) -> Document {
     let epochs = curve(summary);
     let mut tables = vec![all_runs(summary)];
     tables.extend(failures(summary));
+    tables.extend(standouts::table(summary));
     tables.extend(epoch_table(&epochs));
     tables.extend(positions_table(summary));
     let mut panels = distributions(summary);

@@ -3,6 +3,7 @@
 mod columns;
 mod document;
 mod groups;
+mod standouts;
 mod statistics;
 #[allow(clippy::module_inception)] // The type itself, beside its parts.
 mod summary;

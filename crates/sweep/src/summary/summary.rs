@@ -134,7 +134,7 @@ impl Summary {
         }
         let learned = line.fields.get("learned_at_step");
         point.learned += usize::from(learned.is_some_and(Value::is_number));
-        self.columns.push(number, &line.fields)
+        self.columns.push(number, line.seed, &line.fields)
     }
 
     fn fail(&mut self, seed: u64, message: &str) {
@@ -235,8 +235,8 @@ impl Summary {
     /// measure it.
     pub(super) fn watched(&self) -> Option<&'static str> {
         let metric = |metric, held_out| Quantity::Metric { metric, held_out };
-        let accuracy = self.columns.number(metric(Metric::Accuracy, true));
-        if accuracy.iter().any(|accuracy| !accuracy.is_nan()) {
+        let loss = self.columns.number(metric(Metric::Loss, true));
+        if loss.iter().any(|loss| !loss.is_nan()) {
             return Some("held-out F1");
         }
         let f1 = self.columns.number(metric(Metric::F1, false));

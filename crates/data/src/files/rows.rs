@@ -1,0 +1,167 @@
+//! The samples of a file as they stand there: before `[CLS]` and padding are added, and labels become classes.
+
+use std::fmt;
+
+use super::labels::{Label, Labels};
+
+/// How the places of samples are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// By lines of a text file, from 1.
+    #[default]
+    Lines,
+    /// By rows of the arrays `tokens` and `held_out_tokens`, from 0.
+    Arrays,
+}
+
+/// The place of a sample in its file, for messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// A line of a text file, counted from 1.
+    Line(u64),
+    /// A row of an array, counted from 0.
+    Row { held_out: bool, row: u64 },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row { held_out, row } => {
+                let array = if *held_out {
+                    "held_out_tokens"
+                } else {
+                    "tokens"
+                };
+                write!(f, "`{array}`, sample {row}")
+            }
+        }
+    }
+}
+
+/// The samples of a file, in its order.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// What messages call the file.
+    pub(super) name: String,
+    pub(super) labels: Labels,
+    counted: Counted,
+    tokens: Vec<u32>,
+    /// For each sample: the end of its tokens, its place, its split, and the index of its label.
+    ends: Vec<u32>,
+    numbers: Vec<u32>,
+    held_out: Vec<bool>,
+    label_indices: Vec<u8>,
+}
+
+impl Rows {
+    pub(super) fn new(name: impl fmt::Display, counted: Counted) -> Self {
+        Self {
+            name: name.to_string(),
+            counted,
+            ..Self::default()
+        }
+    }
+
+    /// Appends a sample.
+    pub(super) fn push(
+        &mut self,
+        place: Place,
+        held_out: bool,
+        label: Option<Label>,
+        tokens: &[i64],
+    ) -> Result<(), String> {
+        let at = |reason: &str| format!("{place}: {reason}");
+        if tokens.is_empty() {
+            return Err(at("the sample has no tokens"));
+        }
+        for &token in tokens {
+            // The largest id is left for padding.
+            let id = u32::try_from(token).ok().filter(|&id| id < u32::MAX - 1);
+            let id = id.ok_or_else(|| at(&format!("{token} is not a token id")))?;
+            self.tokens.push(id);
+        }
+        let labelled = self.is_labelled() || self.is_empty();
+        match label {
+            Some(_) if !labelled => {
+                return Err(at(
+                    "the sample has a label, but the samples before it have none",
+                ));
+            }
+            None if !self.is_empty() && labelled => {
+                return Err(at(
+                    "the sample has no label, but the samples before it have one",
+                ));
+            }
+            None => {}
+            Some(label) => {
+                let index = self.labels.index(label).map_err(|reason| at(&reason))?;
+                self.label_indices.push(index);
+            }
+        }
+        let number = match place {
+            Place::Line(number) | Place::Row { row: number, .. } => number,
+        };
+        // A file of at most 1 GiB has fewer tokens and lines than 2^32.
+        self.ends.push(self.tokens.len() as u32);
+        self.numbers.push(number as u32);
+        self.held_out.push(held_out);
+        Ok(())
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Whether the samples have labels: all of them, or none.
+    pub fn is_labelled(&self) -> bool {
+        !self.label_indices.is_empty()
+    }
+
+    pub(super) fn tokens(&self, row: usize) -> &[u32] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.tokens[start as usize..self.ends[row] as usize]
+    }
+
+    /// All token ids, whatever their sample.
+    pub(super) fn all_tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// The index of the sample's label; `None` if samples have no labels.
+    pub(super) fn label(&self, row: usize) -> Option<u8> {
+        self.label_indices.get(row).copied()
+    }
+
+    pub(super) fn is_held_out(&self, row: usize) -> bool {
+        self.held_out[row]
+    }
+
+    pub(super) fn place(&self, row: usize) -> Place {
+        let number = self.numbers[row].into();
+        match self.counted {
+            Counted::Lines => Place::Line(number),
+            Counted::Arrays => Place::Row {
+                held_out: self.held_out[row],
+                row: number,
+            },
+        }
+    }
+}
+
+/// Whether samples of a split are held out.
+pub(super) fn is_held_out(split: &str) -> Result<bool, String> {
+    match split {
+        "train" => Ok(false),
+        "held_out" | "val" | "validation" | "test" => Ok(true),
+        _ => Err(format!(
+            "unknown split `{split}`; use train or held_out (val, validation and test are held out too)"
+        )),
+    }
+}
