@@ -60,22 +60,25 @@ impl ColourScale {
         share.clamp(0.0, 1.0)
     }
 
-    /// The values that a colour bar names, each with its place and its text: the first, that of uniform attention
-    /// if the range has it in the middle, and the last.
+    /// The values of the first and of the last colour.
+    pub(super) fn ends(&self) -> [String; 2] {
+        [self.first, self.last].map(number)
+    }
+
+    /// The values that a colour bar names, each with its place and its text: the ends, and uniform attention if the
+    /// range has it in the middle.
     pub(super) fn marks(&self) -> Vec<(f32, String)> {
-        let ends = [(0.0, number(self.first)), (1.0, number(self.last))];
+        let (keys, [first, last]) = (self.keys, self.ends());
         match self.range {
-            ColourRange::Uniform if self.keys > 1 => {
-                let keys = self.keys;
+            ColourRange::Uniform if keys > 1 => {
                 let uniform = number(1.0 / keys as f32);
-                let [(_, first), (_, last)] = ends;
                 vec![
                     (0.0, format!("{first} = uniform/{keys}")),
                     (0.5, format!("{uniform} = uniform")),
                     (1.0, format!("{last} = uniform×{keys}")),
                 ]
             }
-            _ => ends.to_vec(),
+            _ => vec![(0.0, first), (1.0, last)],
         }
     }
 

@@ -172,12 +172,8 @@ impl Heatmap {
         let scale = self.scale();
         let shade = |step: u8| options.colour.paint(f32::from(step) / 20.0, " ");
         let bar: String = (0..=20).map(shade).collect();
-        let ends: Vec<String> = scale.marks().into_iter().map(|(_, text)| text).collect();
-        if let [first, .., last] = ends.as_slice() {
-            // The legend says what is in the middle, and how far the ends are from it.
-            let value = |end: &String| end.split(' ').next().unwrap_or_default().to_owned();
-            let _ = writeln!(text, "{} {bar} {}", value(first), value(last));
-        }
+        let [first, last] = scale.ends();
+        let _ = writeln!(text, "{first} {bar} {last}");
         say(text, options, &scale.legend());
     }
 
