@@ -83,9 +83,8 @@ fn a_run_directory_has_all_files() {
 
     let report = fs::read_to_string(path.join("report.md")).unwrap();
     let listed = report.lines().filter(|line| line.contains(": 0 ")).count();
-    assert_eq!(listed, 800, "every positive is listed");
-    // The printed form is shorter only in the list of positives.
-    assert!(mentions(&stdout, "795"));
+    assert_eq!(listed, 5, "the first positives are listed");
+    assert!(mentions(&report, "795") && mentions(&stdout, "795"));
     let end = |text: &str| {
         text[text.find("## Model").unwrap()..text.find("## Predictions").unwrap()].to_owned()
     };
