@@ -13,15 +13,12 @@ fn assess(labels: &[u8], probabilities: &[Vec<f64>]) -> Assessment {
     let n_classes = probabilities[0].len().max(2);
     let mut outcomes = Outcomes::new(n_classes);
     for (&label, probabilities) in labels.iter().zip(probabilities) {
-        let (logits, correct) = match probabilities[..] {
-            [one] => {
-                let correct = if label == 1 { one } else { 1.0 - one };
-                (vec![(one / (1.0 - one)).ln()], correct)
-            }
-            _ => {
-                let logits = probabilities.iter().map(|p| p.ln()).collect();
-                (logits, probabilities[usize::from(label)])
-            }
+        let (logits, correct) = if let [one] = probabilities[..] {
+            let correct = if label == 1 { one } else { 1.0 - one };
+            (vec![(one / (1.0 - one)).ln()], correct)
+        } else {
+            let logits = probabilities.iter().map(|p| p.ln()).collect();
+            (logits, probabilities[usize::from(label)])
         };
         outcomes.add(&logits, probabilities, -correct.ln(), label);
     }

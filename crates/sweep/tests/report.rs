@@ -127,6 +127,7 @@ fn numbers(plot: &Plot) -> String {
                 }
             }
         }
+        Plot::Curves { .. } | Plot::Matrix { .. } => unreachable!("a sweep has no such plot"),
     }
     text
 }

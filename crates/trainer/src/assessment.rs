@@ -275,9 +275,10 @@ fn curves(
     let curves = classes.map(|(class, (of, ranking))| {
         let value = number(value(&of.ratios), DECIMALS);
         Curve {
-            name: match two {
-                true => format!("{area} {value}"),
-                false => format!("class {class}: {area} {value}"),
+            name: if two {
+                format!("{area} {value}")
+            } else {
+                format!("class {class}: {area} {value}")
             },
             points: points(ranking),
         }

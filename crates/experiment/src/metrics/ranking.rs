@@ -26,7 +26,7 @@ impl Ranking {
         samples.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let mut places: Vec<Place> = Vec::new();
         let [mut positives, mut negatives] = [0, 0];
-        for same in samples.chunk_by(|(a, _), (b, _)| a == b) {
+        for same in samples.chunk_by(|(a, _), (b, _)| a.total_cmp(b).is_eq()) {
             let found = same.iter().filter(|(_, positive)| *positive).count();
             positives += found;
             negatives += same.len() - found;
