@@ -271,7 +271,7 @@ fn samples_without_labels_and_other_mistakes_are_refused() {
     let (labelled, path) = (folder.join("data.csv"), folder.join("run"));
     fs::write(
         &labelled,
-        "label,token_0,token_1\n1,0,1\n0,0,2\n1,0,1\n0,0,3\n",
+        "split,label,token_0,token_1\ntrain,1,0,1\ntrain,0,0,2\ntrain,1,0,1\nheld_out,0,0,3\n",
     )
     .unwrap();
     let config = folder.join("file.toml");
@@ -292,7 +292,7 @@ fn samples_without_labels_and_other_mistakes_are_refused() {
         &["samples.txt", "labels", ".csv"],
     );
     let unlabelled = folder.join("unlabelled.csv");
-    fs::write(&unlabelled, "token_0,token_1\n0,1\n").unwrap();
+    fs::write(&unlabelled, "split,token_0,token_1\ntrain,0,1\n").unwrap();
     refuses(
         &folder,
         &["evaluate", text(&path), text(&unlabelled)],
