@@ -37,6 +37,23 @@ pub struct Results {
 }
 
 impl Results {
+    /// Refuses a name that is not that of a results file.
+    ///
+    /// # Errors
+    /// When it does not end in `.jsonl`.
+    pub fn check_name(path: &Path) -> Result<(), Failure> {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
+        {
+            return Ok(());
+        }
+        Err(Failure::Input(format!(
+            "--out {}: a sweep writes .jsonl files; convert one to .csv with `headlight merge`",
+            path.display()
+        )))
+    }
+
     /// Opens a results file, or creates it. Rows that it already holds must be those of the first `runs`. A
     /// last line that was cut short, by a kill or a full disk, is dropped.
     ///
@@ -48,15 +65,6 @@ impl Results {
         runs: Range<usize>,
         busy: Busy<'_>,
     ) -> Result<Self, Failure> {
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "jsonl")
-        {
-            return Err(Failure::Input(format!(
-                "--out {}: a sweep writes .jsonl files; convert one to .csv with `headlight merge`",
-                path.display()
-            )));
-        }
         if path.exists() {
             headlight_input::check_kind(path).map_err(|error| Failure::reading(path, error))?;
         }

@@ -9,7 +9,7 @@ use headlight_sweep::{
     Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
 };
 use headlight_trainer::Failure;
-use headlight_trainer::files::{STANDARD, note, print};
+use headlight_trainer::files::{note, print};
 use headlight_trainer::outputs::Output;
 use headlight_trainer::signals::Signals;
 
@@ -21,10 +21,7 @@ use crate::terminal::{self, SweepDisplay};
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
-    if arguments.out == Path::new(STANDARD) {
-        let message = "--out -: a sweep resumes from its results, which need a file; name one";
-        return Err(Failure::Input(message.to_owned()));
-    }
+    Results::check_name(&arguments.out)?;
     let mut overrides = arguments.config.overrides.clone();
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
