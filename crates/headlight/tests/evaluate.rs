@@ -296,7 +296,7 @@ fn samples_without_labels_and_other_mistakes_are_refused() {
     refuses(
         &folder,
         &["evaluate", text(&path), text(&unlabelled)],
-        &["unlabelled.csv", "label"],
+        &["unlabelled.csv", "labels"],
     );
     refuses(
         &folder,
