@@ -291,7 +291,7 @@ pub fn detail(text: &str) {
 /// Prints a value as one line of JSON to standard output.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let line = serde_json::to_string(value)
         .map_err(|error| Failure::System(format!("the JSON cannot be made: {error}")))?;
