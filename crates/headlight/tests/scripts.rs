@@ -123,6 +123,13 @@ fn dashes_are_standard_input_and_output() {
         same(&piped, "predictions.csv");
     }
 
+    let wrong = fed(
+        &folder,
+        &[&predict[..], &["-"]].concat(),
+        "0 1 2 3 4 5 6\n0 x\n",
+    );
+    refused(&wrong, &["standard input", "line 2", "`x`"]);
+
     let sweep = ["sweep", "quick", "--seeds", "0..5", "--out"];
     run_in(&folder, &[&sweep[..], &["seeds.jsonl"], &SHORT].concat()).done();
     refused(&run_in(&folder, &[&sweep[..], &["-"]].concat()), &["--out"]);

@@ -6,7 +6,8 @@ use headlight_input::TEXT_LIMIT;
 use headlight_input::toml_message::nearest;
 
 use crate::Failure;
-use crate::files::{STANDARD, read_text};
+use crate::files::read_text;
+use crate::standard::STANDARD;
 
 /// The config that a command uses if none is named.
 pub const DEFAULT: &str = "notebook";

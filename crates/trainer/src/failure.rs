@@ -7,6 +7,8 @@ use std::path::Path;
 use headlight_data::files::FileError;
 use headlight_experiment::Error;
 
+use crate::standard::shown;
+
 /// The reason why a command ends without its result.
 #[derive(Debug)]
 pub enum Failure {
@@ -59,7 +61,7 @@ impl Failure {
 
     /// A failure to read `path`, which the user gave.
     pub fn reading(path: &Path, reason: impl fmt::Display) -> Self {
-        Self::Input(format!("cannot read {}: {reason}", path.display()))
+        Self::Input(format!("cannot read {}: {reason}", shown(path)))
     }
 }
 

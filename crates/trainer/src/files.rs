@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::Failure;
+use crate::standard::STANDARD;
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
@@ -170,9 +171,6 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
         _ => Failure::writing(path, error),
     }
 }
-
-/// Standard input where a command reads, and standard output where it writes.
-pub const STANDARD: &str = "-";
 
 /// Opens a file that the user gave, of at most `limit` bytes; `-` is standard input.
 ///

@@ -29,6 +29,7 @@ pub mod run_writer;
 pub mod samples;
 pub mod session;
 pub mod signals;
+pub mod standard;
 pub mod training;
 pub mod weights;
 

@@ -6,7 +6,8 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::Failure;
-use crate::files::{STANDARD, note, print, write_atomically};
+use crate::files::{note, print, write_atomically};
+use crate::standard::STANDARD;
 
 /// A file to be written, which has been checked.
 #[derive(Clone, Copy, Debug)]

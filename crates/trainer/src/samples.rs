@@ -8,7 +8,8 @@ use headlight_data::files::{FileError, Rows, read_text};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
-use crate::files::{STANDARD, open};
+use crate::files::open;
+use crate::standard::{STANDARD, shown};
 use crate::{Failure, dataset_file};
 
 /// Reads samples from a dataset file (both splits), or from a text file or standard input (`-`), in the file's order. Also
@@ -19,7 +20,7 @@ use crate::{Failure, dataset_file};
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
     let is_text = path == Path::new(STANDARD) || path.extension().is_some_and(|name| name == "txt");
     let rows = if is_text {
-        read_text(open(path, FILE_LIMIT)?, path.display())?
+        read_text(open(path, FILE_LIMIT)?, shown(path))?
     } else {
         dataset_file::read(path)?
     };

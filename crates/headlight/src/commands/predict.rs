@@ -8,9 +8,10 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_trainer::Failure;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::files::{STANDARD, print, print_json};
+use headlight_trainer::files::{print, print_json};
 use headlight_trainer::outputs::Output;
 use headlight_trainer::samples;
+use headlight_trainer::standard::STANDARD;
 use serde_json::{Value, json};
 
 use super::model::RunModel;
