@@ -12,10 +12,6 @@ import statistics
 import sys
 
 
-def quantile(values: list, share: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(share * len(values)))]
-
-
 def main() -> None:
     path, positions = sys.argv[1], [int(position) for position in sys.argv[2:]]
     with open(path) as file:
@@ -23,8 +19,10 @@ def main() -> None:
     learned = [row for row in rows if row["learned_at_step"] is not None]
     steps = [row["learned_at_step"] for row in learned]
     print(f"{len(learned)} of {len(rows)} runs learned")
-    if steps:
-        print("at step", [quantile(steps, share) for share in [0.05, 0.5, 0.95]], "last", max(steps))
+    if len(steps) > 1:
+        # As `headlight report`: a quantile between two runs is interpolated.
+        low, median, high = (statistics.quantiles(steps, n=20, method="inclusive")[at] for at in [0, 9, 18])
+        print(f"at step {low:.0f}, {median:.0f}, {high:.0f}; last {max(steps)}")
     f1 = [row["held_out_f1"] for row in rows]
     print(f"held-out F1: mean {statistics.mean(f1):.4f}, least {min(f1):.3f}, largest {max(f1):.4f}")
     late = [row["seed"] for row in learned if row["held_out_f1"] < 0.99]
