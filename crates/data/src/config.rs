@@ -178,7 +178,7 @@ impl DatasetConfig {
         }
         if classes.len() != n_classes {
             let message = format!(
-                "n_classes is {n_classes}, but there are {} names of classes: {}",
+                "n_classes is {n_classes}, but the classes have {} names: {}",
                 classes.len(),
                 classes.join(", ")
             );

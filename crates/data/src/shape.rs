@@ -51,7 +51,9 @@ impl SampleShape {
         if own.contains(&CLS) {
             return Err(if !has_cls && cls.other().is_in(tokens) {
                 let other = cls.other().name();
-                format!("the sample has [CLS] = 0 {other}, but data.cls is \"{place}\"")
+                format!(
+                    "the sample has [CLS] = 0 {other}, but data.cls is \"{place}\"; if 0 is padding, leave it out"
+                )
             } else {
                 format!(
                     "token 0 is [CLS], which can only be {place}; number the other tokens from 1, and leave out padding"

@@ -40,10 +40,10 @@ pub(crate) fn parse() -> Cli {
 #[derive(Debug, Parser)]
 #[command(name = "headlight", version, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Write results and errors alone: no notes and no progress
+    /// Print only results and errors, without notes and progress
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Also write what was resolved, such as the engine, and how long it took
+    /// Also print what Headlight uses, such as the engine, and how long the work took
     #[arg(short, long, global = true)]
     verbose: bool,
     /// The command to run.
@@ -52,7 +52,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// What the command tells besides its result.
+    /// What the command prints besides its result.
     pub(crate) fn verbosity(&self) -> Verbosity {
         match (self.quiet, self.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -65,7 +65,7 @@ impl Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Write a built-in config to a file of the current folder, to be edited
+    /// Write a built-in config to a file in the current folder, for you to edit
     #[command(after_help = "Example: headlight init token_anywhere")]
     Init(InitArguments),
     /// Train a model and write a run directory
@@ -81,7 +81,7 @@ pub(crate) enum Command {
         after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file: headlight predict runs/notebook-1 --tokens samples.csv --out predictions.csv"
     )]
     Predict(PredictArguments),
-    /// Judge a run's model on labelled samples: confusion matrix, F1, ROC-AUC, thresholds, calibration
+    /// Evaluate a run's model on labelled samples: confusion matrix, F1, ROC-AUC, thresholds, calibration
     #[command(
         after_help = "Example: headlight evaluate runs/notebook-1\nOn other samples, with curves: headlight evaluate runs/notebook-1 samples.csv --html evaluation.html\nFor a script: headlight evaluate runs/notebook-1 --json"
     )]
@@ -91,7 +91,7 @@ pub(crate) enum Command {
         after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
     )]
     Dump(DumpArguments),
-    /// Show attention in the terminal, as a picture, or as a page
+    /// Show attention in the terminal, as a picture or as a page
     #[command(
         after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nAll heads in one picture: headlight inspect runs/notebook-1 --layer all --head all --svg heads.svg\nTwo runs and a sweep's seeds on one page: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
     )]
@@ -120,7 +120,7 @@ pub(crate) enum Command {
     /// List the devices of this build and the GPU adapters of this machine
     #[command(after_help = "Example: headlight devices")]
     Devices(DevicesArguments),
-    /// Print the completions of commands and options for a shell
+    /// Print a script that completes commands and options in a shell
     #[command(
         after_help = "Example: headlight completions bash > ~/.local/share/bash-completion/completions/headlight"
     )]
@@ -220,7 +220,7 @@ pub(crate) struct Force {
 /// The form of what a command prints.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Form {
-    /// Print the result as one JSON object on one line, and all else to standard error
+    /// Print the result as one line of JSON, and everything else to standard error
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -231,7 +231,7 @@ pub(crate) struct InitArguments {
     /// The built-in config
     #[arg(default_value = built_in::DEFAULT)]
     pub(crate) name: PathBuf,
-    /// List the built-in configs, each with its first line
+    /// List the built-in configs with a sentence about each
     #[arg(long, conflicts_with = "name")]
     pub(crate) list: bool,
     #[command(flatten)]
@@ -282,8 +282,9 @@ pub(crate) struct DataArguments {
 pub(crate) struct PredictArguments {
     /// A run directory
     pub(crate) run: PathBuf,
-    /// The token ids of one sample, separated by blanks or commas (`[CLS]`, which is 0, is added if it is missing);
-    /// or a file of samples: a dataset, or .txt with a sample per line; or - for such lines from standard input
+    /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
+    /// missing. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
+    /// lines from standard input
     #[arg(long, value_name = "IDS|FILE")]
     pub(crate) tokens: String,
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
@@ -333,7 +334,7 @@ pub(crate) struct EvaluateArguments {
     /// Use these weights, a safetensors file, instead of those at the end of the run
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
-    /// Use these of the run's own samples
+    /// Evaluate on this split of the run's own samples
     #[arg(long, conflicts_with = "data")]
     pub(crate) split: Option<Split>,
     #[command(flatten)]
@@ -407,12 +408,12 @@ pub(crate) struct InspectArguments {
     /// The attention head, counted from 0, or `all`: a picture then has a column for each head
     #[arg(long, value_name = "N|all", default_value = "0")]
     pub(crate) head: Chosen,
-    /// Print the attention from this position only, the largest values first; of several heads, it is printed for
-    /// `[CLS]` without this option
+    /// Print only the attention from this position, the largest values first [default for several heads: the
+    /// position of `[CLS]`]
     #[arg(long, value_name = "N", conflicts_with_all = ["svg", "png"])]
     pub(crate) query: Option<usize>,
-    /// What the colours mean: `unit` 0 to 1, `uniform` multiples of uniform attention (log scale), `data` the smallest
-    /// to the largest value [default: uniform; data for scores]
+    /// The values that the colours stand for: `unit`, 0 to 1; `uniform`, multiples of uniform attention on a log scale;
+    /// `data`, the smallest to the largest value [default: uniform; data for scores]
     #[arg(long, value_parser = ranges())]
     pub(crate) range: Option<ColourRange>,
     /// Show attention scores, before the softmax, instead of attention weights
@@ -430,7 +431,7 @@ pub(crate) struct InspectArguments {
     /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
     #[arg(long, value_name = "RESULTS", requires = "html")]
     pub(crate) sweep: Option<PathBuf>,
-    /// Open the page in a browser: that of --html, or else the page that the run has
+    /// Open a page in a browser: the one that --html writes, or else the run's own page
     #[arg(long, conflicts_with_all = ["svg", "png", "watch"])]
     pub(crate) open: bool,
     #[command(flatten)]
@@ -471,7 +472,7 @@ pub(crate) struct SweepArguments {
     /// The results file (.jsonl), one row per run; runs that are already in it are skipped
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Replace a picture beside --out that is not this sweep's
+    /// Replace the picture beside --out even if this sweep did not write it
     #[arg(long)]
     pub(crate) force: bool,
 }

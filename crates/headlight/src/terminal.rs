@@ -68,14 +68,15 @@ epoch   step   loss accuracy    F1       F1 label 1 label 0";
 fn legend(heads: usize) -> String {
     let heads = match heads {
         1 => String::new(),
-        _ => format!(", mean of {heads} heads"),
+        _ => format!(",\nmean over {heads} heads"),
     };
     format!(
         "loss (mean cross-entropy), accuracy, F1: over all training
 samples; held-out F1: over samples that are not trained on;
 attention: of [CLS] on the positions that decide the label,
-in multiples of uniform attention (1.00x: as if it did not
-look), over samples of label 1 or more and of label 0{heads}"
+in multiples of uniform attention (1.00x: no preference for
+them), over samples of label 1 or more and of label 0{heads};
+–: not measured"
     )
 }
 

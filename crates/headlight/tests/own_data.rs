@@ -191,10 +191,12 @@ fn names_of_classes_are_in_predictions() {
     run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
     for (name, token) in rows {
         let tokens = format!("{token} {token}");
-        let told = run_in(&folder, &["predict", "run", "--tokens", &tokens])
-            .done()
-            .stdout;
-        assert_eq!(told.lines().next(), Some(name));
+        let predict = ["predict", "run", "--tokens", &tokens];
+        let text = run_in(&folder, &predict).done().stdout;
+        assert_eq!(text.lines().next(), Some(name));
+        let json = run_in(&folder, &[&predict[..], &["--json"]].concat()).done();
+        let json: Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!(json["predicted"], name);
     }
     for out in ["out.csv", "out.jsonl"] {
         run_in(

@@ -16,16 +16,16 @@ const DECIMALS: usize = 4;
 
 /// The columns of the table of classes.
 const RATIOS: [&str; 5] = [
-    "Precision: the share of the samples classified as the class that belong to it.",
-    "Recall: the share of the class's samples that are classified as it.",
+    "Precision: of the samples classified as the class, the share that belong to it.",
+    "Recall: of the samples of the class, the share that are classified as it.",
     "F1: the harmonic mean of precision and recall.",
     "ROC-AUC: how often a sample of the class has a higher probability of it than one of another class; 0.5 is chance.",
-    "AP: average precision, the area under the precision-recall curve; the class's share of all samples is chance.",
+    "AP: average precision, the area under the precision-recall curve; chance is the class's share of all samples.",
 ];
 
 const NOT_DEFINED: [&str; 2] = [
-    "–: not defined, because no sample decides it.",
-    "mean: a precision, recall or F1 that is not defined counts as 0, an ROC-AUC or AP does not count.",
+    "–: not defined for these samples.",
+    "mean: over the classes; an undefined precision, recall or F1 counts as 0, an undefined ROC-AUC or AP is left out.",
 ];
 
 const CONFUSION: &str = "Rows: labels. Columns: predicted classes. The diagonal is correct.";
@@ -179,11 +179,11 @@ fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Option<Section> 
         title: "Thresholds".to_owned(),
         paragraphs: vec![
             format!(
-                "What follows if a sample is classified as {second} when its probability of class {second} is the \
-                 threshold or more."
+                "The results if every sample whose probability of class {second} is at least the threshold is \
+                 classified as {second}."
             ),
             format!(
-                "positives: the samples classified as {second}. The ratios are those of class {second}."
+                "positives: the samples classified as {second}. Precision, recall and F1 are those of class {second}."
             ),
         ],
         tables: vec![Table::of_text(
@@ -200,19 +200,21 @@ fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Section {
     let [bins, brier] = if assessment.thresholds.is_some() {
         [
             format!(
-                "Samples by their probability of class {second}: its mean, and the share of them with that label. If a \
-                 model is calibrated, both are close."
+                "Samples grouped by their probability of class {second}. mean: the mean probability of the group; \
+                 share: the share of the group with label {second}. In a calibrated model, the two are close."
             ),
             format!(
-                "(probability of class {second} - 1 for that label, - 0 for the other)², mean over samples; 0 is perfect"
+                "the mean over samples of (probability of class {second} - y)², where y is 1 for label {second}, \
+                 else 0; 0 is perfect"
             ),
         ]
     } else {
         [
-            "Samples by the probability of their predicted class: its mean, and the share of correct predictions. If a \
-             model is calibrated, both are close."
+            "Samples grouped by the probability of their predicted class. mean: the mean probability of the group; \
+             share: the share of correct predictions. In a calibrated model, the two are close."
                 .to_owned(),
-            "(probability - 1 for the label, - 0 for another class)², summed over classes, mean over samples; 0 is perfect"
+            "the sum over classes of (probability - y)², where y is 1 for the label's class, else 0, as a mean over \
+             samples; 0 is perfect"
                 .to_owned(),
         ]
     };
@@ -236,7 +238,7 @@ fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Section {
         paragraphs: vec![
             bins,
             format!(
-                "Expected calibration error {}: the distance between mean and share, mean over samples; 0 is perfect.",
+                "Expected calibration error {}: difference of mean and share, averaged over samples; 0 is perfect.",
                 number(assessment.calibration.expected_error, DECIMALS)
             ),
             format!("Brier score {:.5}: {brier}.", assessment.brier),

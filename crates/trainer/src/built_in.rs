@@ -74,7 +74,7 @@ pub fn config(name: &Path) -> Result<&'static BuiltIn<str>, Failure> {
             None => "`headlight init --list` lists the built-in ones".to_owned(),
         };
         Failure::Input(format!(
-            "there is no built-in config `{name}`, and no such file; {remedy}"
+            "there is no file and no built-in config `{name}`; {remedy}"
         ))
     })
 }

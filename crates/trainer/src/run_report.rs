@@ -190,7 +190,9 @@ impl RunReport<'_> {
             )
         } else {
             let f1 = number(f1, 3);
-            format!("Not learned: F1 on the {samples} is {f1}; a model has learned with {LEARNED}.")
+            format!(
+                "Not learned: F1 on the {samples} is {f1}; a model has learned if it is {LEARNED} or more."
+            )
         };
         let stayed = |measured, uniform| {
             let (measured, uniform) = (last.train[measured]?, last.train[uniform]?);
@@ -278,8 +280,8 @@ impl RunReport<'_> {
         let table = METRICS.iter().filter(|info| info.is_ratio);
         writeln!(
             text,
-            "## Training\n\nBatch loss is the mean loss of the batches since the epoch began; loss is mean cross-entropy. \
-             Loss and the other columns are measured over all training samples after that step.\n"
+            "## Training\n\nBatch loss is the mean loss of the batches since the epoch began. Loss is the mean \
+             cross-entropy. Loss and the columns after it are measured over all training samples after that step.\n"
         )?;
         let labels: Vec<&str> = table.clone().map(|info| info.label).collect();
         let (columns, labels) = ("---:|".repeat(labels.len()), labels.join(" | "));
@@ -381,7 +383,7 @@ impl RunReport<'_> {
                         let row = &weights[cls * positions..][..positions];
                         writeln!(
                             text,
-                            "{title} of [CLS], the largest of {positions}: {}.\n",
+                            "{title} of [CLS], the largest of {positions} positions: {}.\n",
                             main_keys(row)
                         )?;
                     }
@@ -391,7 +393,7 @@ impl RunReport<'_> {
         if dump.dims.positions > WHOLE_MATRIX {
             writeln!(
                 text,
-                "The whole matrices are in `attention`; `headlight inspect` draws them.\n"
+                "The folder `attention` has the whole matrices; `headlight inspect` draws them.\n"
             )?;
         }
         Ok(())

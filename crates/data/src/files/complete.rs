@@ -1,11 +1,11 @@
-//! The keys of a config that its dataset file can answer.
+//! The keys of a config whose values its dataset file can give.
 
 use serde::Deserialize;
 
 use super::rows::Rows;
 use crate::cls::ClsPlace;
 
-/// The keys of a config that its dataset file can answer; `None` where the config does not set one.
+/// The keys of a config whose values its dataset file can give; `None` where the config does not set one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct FileKeys {
     /// `data.vocab_size`.
@@ -16,7 +16,7 @@ pub struct FileKeys {
     pub n_classes: Option<usize>,
     /// `data.classes`.
     pub classes: Option<Vec<String>>,
-    /// `data.cls`, which the file does not answer: it says where the file's `[CLS]` is, if it has one.
+    /// `data.cls`, which the file does not give: it says where the file's `[CLS]` is, if it has one.
     #[serde(default)]
     pub cls: ClsPlace,
     /// `model.attention.padding_token`.

@@ -150,7 +150,7 @@ fn hold_out(
     }
     if count >= train.len() {
         return refused(format!(
-            "{count} held-out samples of {} leave none to train on; lower held_out",
+            "holding out {count} of {} samples leaves none to train on; lower held_out",
             train.len()
         ));
     }

@@ -56,7 +56,7 @@ impl Label {
                 n_classes - 1
             ),
             (true, Self::Name(name)) => {
-                format!("label `{name}` is a name, but data.classes is not set; if data.n_classes is not set either, the file gives both")
+                format!("label `{name}` is a name, but data.classes is not set; set it, or remove data.n_classes")
             }
             (false, _) => format!(
                 "label `{text}` is not a class; data.classes has {}",

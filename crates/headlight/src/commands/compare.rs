@@ -15,7 +15,7 @@ use crate::cli::CompareArguments;
 
 /// What the metrics' names mean.
 const LEGEND: &str = "\
-train_loss: mean loss of the batches since the epoch began
+train_loss: batch loss, the mean since the epoch began
 loss and the others: over all training samples after the step
 held_out_: over samples that are not trained on
 attention, uniform: of [CLS] on the positions that decide the

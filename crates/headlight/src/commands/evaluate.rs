@@ -1,4 +1,4 @@
-//! `headlight evaluate`: judges a run's model on labelled samples.
+//! `headlight evaluate`: evaluates a run's model on labelled samples.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<(), Failure> {
     Output::new(&path, &[], arguments.output.force)?.write_all(config.content.as_bytes())?;
     let path = path.display();
     print(&format!(
-        "{path} written; train it with: headlight train {path}\n"
+        "wrote {path}; to train with it: headlight train {path}\n"
     ))
 }
 

@@ -89,7 +89,7 @@ fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure
     if let Some(range) = arguments.range {
         if arguments.scores && range != ColourRange::Data {
             return Err(Failure::Input(
-                "--scores: scores have no --range other than `data`; the others are for weights"
+                "--scores: for scores, --range must be `data`; the other ranges are for weights"
                     .to_owned(),
             ));
         }

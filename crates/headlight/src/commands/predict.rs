@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
         let out = Output::new(out, &inputs, arguments.output.force)?;
         if arguments.form.json && arguments.out.is_none() {
-            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
+            let message = "--json prints one object, but a file can have many samples; add --out predictions.jsonl";
             return Err(Failure::Input(message.to_owned()));
         }
         let count = predictions::write(model, path, out)?;
@@ -76,6 +76,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
 /// What the model says of the sample, and the weights of `[CLS]` by layer, head and key.
 fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> Value {
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+    let class = |class| predictions::class_value(&config.data, class);
     let cls = config.data.cls.position(config.data.seq_len);
     let of_cls = |layer, head| {
         let rows = dump.weights(0, layer, head);
@@ -87,8 +88,8 @@ fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -
         .collect::<Vec<Vec<Vec<f32>>>>();
     json!({
         "tokens": dump.tokens(0),
-        "predicted": predicted_class(&logits),
-        "label": label,
+        "predicted": class(predicted_class(&logits)),
+        "label": label.map(class),
         "logits": dump.logits,
         "probabilities": dump.probabilities,
         "attention_of_cls": attention,

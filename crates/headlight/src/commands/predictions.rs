@@ -174,10 +174,7 @@ impl Rows<'_> {
     }
 
     fn write_json(&self, file: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
-        let class = |class: u8| {
-            let name = self.config.classes.get(usize::from(class));
-            name.map_or_else(|| Value::from(class), |name| Value::from(name.as_str()))
-        };
+        let class = |class| class_value(self.config, class);
         let (sample, predicted) = (row.sample, class(row.predicted));
         write!(file, r#"{{"sample":{sample},"predicted":{predicted}"#)?;
         let probabilities = &row.probabilities;
@@ -196,6 +193,12 @@ impl Rows<'_> {
         }
         writeln!(file, r#","tokens":{:?}}}"#, row.tokens)
     }
+}
+
+/// A class in JSON: its name, or its number if classes have no names.
+pub(super) fn class_value(config: &DatasetConfig, class: u8) -> Value {
+    let name = config.classes.get(usize::from(class));
+    name.map_or_else(|| class.into(), |name| name.as_str().into())
 }
 
 /// The error of the writer inside, by whose kind a closed pipe is known.

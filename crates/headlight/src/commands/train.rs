@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let began = Instant::now();
     let outcome = training.train(&run, &display, || signals.received().is_some())?;
     detail(&format!(
-        "{} steps and all files in {:.2} s",
+        "trained {} steps and wrote all files in {:.2} s",
         outcome.progress.step - start,
         began.elapsed().as_secs_f64()
     ));
@@ -107,7 +107,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells with `--verbose` what is trained, on which samples, and by what.
+/// Prints with `--verbose` the config, the samples, the engine and the device of the training.
 fn tell_details(arguments: &TrainArguments, session: &Session) {
     let experiment = &session.experiment;
     let (config, splits) = (&experiment.config, &experiment.splits);

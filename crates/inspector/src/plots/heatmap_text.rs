@@ -222,7 +222,7 @@ impl Heatmap {
         if !others.is_empty() && self.quantity == Quantity::Weights {
             let sum: f32 = others.iter().map(|&key| row.cells[key]).sum();
             let name = format!("{} others", others.len());
-            let _ = writeln!(text, "  {}  {sum:>digits$.4}  in all", left(&name, side));
+            let _ = writeln!(text, "  {}  {sum:>digits$.4}  in total", left(&name, side));
         }
     }
 
@@ -284,7 +284,8 @@ impl Heatmap {
                 rows.len()
             ));
         }
-        let remedy = "All are in --svg FILE, --html FILE and the CSV of `headlight dump`; --query N lists more keys of one query";
+        let remedy = "--svg FILE, --html FILE and the CSV of `headlight dump` give all of them; --query N lists more \
+                      keys of one query";
         say(text, options, &format!("{}. {remedy}", left_out.join(", ")));
     }
 }

@@ -62,8 +62,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
             format!("attention on {target}: {positive} for positives, {negative} for negatives")
         },
     );
-    let how =
-        "the clearest of each kind; `headlight train CONFIG` with the settings trains one again";
+    let how = "the clearest of each kind; `headlight train CONFIG SETTINGS` trains one again";
     (rows.len() > 1).then(|| Table::of_text("Seeds that stand out", how, rows))
 }
 
