@@ -13,6 +13,7 @@ use headlight_experiment::config::{EngineName, ExperimentConfig, toml};
 use headlight_inspector::ColourRange;
 use headlight_sweep::{Grid, Seeds, Shard};
 use headlight_trainer::files::{Verbosity, complain};
+use headlight_trainer::outputs::Output;
 use headlight_trainer::{Failure, built_in, config, devices};
 use serde::Serialize;
 
@@ -223,6 +224,21 @@ pub(crate) struct Form {
     /// Print the result as one line of JSON, and everything else to standard error
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Form {
+    /// Refuses `--json` beside an output on standard output.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub(crate) fn check(self, outputs: &[Option<Output<'_>>]) -> Result<(), Failure> {
+        if self.json && outputs.iter().flatten().any(|output| output.is_standard()) {
+            let message =
+                "--json and `-` both write to standard output; write one of them to a file";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        Ok(())
+    }
 }
 
 /// The arguments of `init`.

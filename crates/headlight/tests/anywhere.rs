@@ -1,4 +1,4 @@
-//! The binary alone, in an empty folder: built-in configs, and outputs that replace nothing.
+//! The binary alone, in an empty folder: built-in configs.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
@@ -6,24 +6,8 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{contents, folder, mentions, refused, run_in, text};
+use common::{SHORT, folder, mentions, refuses_in, run_in};
 use headlight_trainer::built_in::CONFIGS;
-
-/// Runs a command that must refuse and change nothing.
-fn refuses_in(folder: &Path, arguments: &[&str], parts: &[&str]) {
-    let before = contents(folder);
-    refused(&run_in(folder, arguments), parts);
-    assert!(contents(folder) == before, "{arguments:?} wrote something");
-}
-
-const SHORT: [&str; 6] = [
-    "--set",
-    "training.epochs=1",
-    "--set",
-    "data.samples=64",
-    "--set",
-    "data.held_out=16",
-];
 
 #[test]
 fn train_knows_the_built_in_configs() {
@@ -83,83 +67,14 @@ fn init_writes_a_config_to_edit() {
         written
     );
 
+    // A folder is no config.
+    fs::create_dir(folder.join("token_anywhere")).unwrap();
+    let data = ["data", "token_anywhere", "--out", "anywhere.csv"];
+    run_in(&folder, &data).done();
+
     refuses_in(&folder, &["init", "notebok"], &["notebok", "notebook"]);
     refuses_in(&folder, &["train", "zzz"], &["zzz", "--list"]);
     refuses_in(&folder, &["train", "missing.toml"], &["missing.toml"]);
-}
-
-/// No command replaces a file, unless it is told to; and never what it reads.
-#[test]
-fn outputs_replace_nothing() {
-    let folder = folder("anywhere_outputs");
-    run_in(
-        &folder,
-        &[&["train", "quick", "--run", "run"][..], &SHORT].concat(),
-    )
-    .done();
-    let sweep = ["sweep", "quick", "--seeds", "0..2", "--out", "seeds.jsonl"];
-    run_in(&folder, &[&sweep[..], &SHORT].concat()).done();
-    fs::write(folder.join("tokens.txt"), "0 1 2 3 4 5 6\n").unwrap();
-    run_in(&folder, &["init", "quick"]).done();
-    let weights = [
-        "--weights",
-        "run/model.safetensors",
-        "--tokens",
-        "tokens.txt",
-    ];
-    let dump = [&["dump", "quick"][..], &weights].concat();
-    let step = fs::read_dir(folder.join("run/attention")).unwrap();
-    let step = step.map(|entry| entry.unwrap().path()).max().unwrap();
-
-    let cases: [(&[&str], &str, &str, &str); 9] = [
-        (&["data", "quick.toml"], "--out", "new.csv", "quick.toml"),
-        (&dump, "--out", "new.npz", "tokens.txt"),
-        (&["inspect", "run"], "--svg", "new.svg", text(&step)),
-        (&["inspect", "run"], "--png", "new.png", text(&step)),
-        (&["inspect", "run"], "--html", "new.html", text(&step)),
-        (
-            &["merge", "seeds.jsonl"],
-            "--out",
-            "merged.jsonl",
-            "seeds.jsonl",
-        ),
-        (
-            &["merge", "seeds.jsonl"],
-            "--out",
-            "merged.csv",
-            "seeds.jsonl",
-        ),
-        (
-            &["report", "seeds.jsonl"],
-            "--svg",
-            "report.svg",
-            "seeds.jsonl",
-        ),
-        (
-            &["report", "seeds.jsonl"],
-            "--html",
-            "report.html",
-            "seeds.jsonl",
-        ),
-    ];
-    for (command, flag, new, input) in cases {
-        let to = |out| [command, &[flag, out]].concat();
-        run_in(&folder, &to(new)).done();
-        refuses_in(&folder, &to(new), &[new, "--force"]);
-        run_in(&folder, &[&to(new)[..], &["--force"]].concat()).done();
-        // A name that the format allows, so that the reason is the input.
-        refuses_in(&folder, &[&to(input)[..], &["--force"]].concat(), &[]);
-        refuses_in(&folder, &to("run/config.toml"), &[]);
-    }
-    // A sweep replaces its own picture, and no other.
-    fs::write(folder.join("other.svg"), "a picture").unwrap();
-    let other = ["sweep", "quick", "--seeds", "0..2", "--out", "other.jsonl"];
-    let other = [&other[..], &SHORT].concat();
-    refuses_in(&folder, &other, &["other.svg", "--force"]);
-    run_in(&folder, &[&other[..], &["--force"]].concat()).done();
-    run_in(&folder, &other).done();
-    let twice = ["report", "seeds.jsonl", "--svg", "x", "--html", "x"];
-    refuses_in(&folder, &twice, &["x"]);
 }
 
 /// The block of all keys in `docs/config.md` runs as it is, and is the notebook's experiment.

@@ -93,11 +93,11 @@ pub fn config_text(name: &Path) -> Result<String, Failure> {
     if Path::new(&with_ending).is_file() {
         return read_text(Path::new(&with_ending), TEXT_LIMIT);
     }
-    if name.exists() || name.extension().is_some() {
+    match config(name) {
         // The message is about the file.
-        return read_text(name, TEXT_LIMIT);
+        Err(_) if name.exists() || name.extension().is_some() => read_text(name, TEXT_LIMIT),
+        found => found.map(|config| config.content.to_owned()),
     }
-    config(name).map(|config| config.content.to_owned())
 }
 
 /// The recorded run of this name, unless a file has it.

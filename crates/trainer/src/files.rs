@@ -3,11 +3,12 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use headlight_input::{FILE_LIMIT, LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tempfile::TempPath;
 
 use crate::Failure;
 use crate::standard::STANDARD;
@@ -15,7 +16,8 @@ use crate::standard::STANDARD;
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
 
-/// Writes `path` through a temporary file in the same folder, which is synced and then renamed.
+/// Writes `path` through a temporary file in the same folder, which is synced and then renamed. A file that is replaced
+/// hands on its permissions.
 ///
 /// # Errors
 /// When writing fails; `path` then stays as it was.
@@ -24,25 +26,55 @@ pub fn write_atomically(
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let attempt = || -> io::Result<()> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY);
-        // Temporary files are private by default; a result gets the permissions of any other new file.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let (file, temporary) = builder.tempfile_in(folder)?.into_parts();
-        let mut writer = BufWriter::new(file);
-        write(&mut writer)?;
-        let file = writer
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
+        let (file, temporary) = written(path, write)?;
+        if let Ok(replaced) = path.metadata() {
+            file.set_permissions(replaced.permissions())?;
+        }
         temporary.persist(path).map_err(|failed| failed.error)
     };
     attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// As [`write_atomically`], unless there is a file; returns whether there was none.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_new(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<bool, Failure> {
+    let attempt = || -> io::Result<bool> {
+        match written(path, write)?.1.persist_noclobber(path) {
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(failed) => Err(failed.error),
+            Ok(()) => Ok(true),
+        }
+    };
+    attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// A temporary file in the folder of `path`, written and synced.
+fn written(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<(File, TempPath)> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    // Temporary files are private by default; a result gets the permissions of any other new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let (file, temporary) = builder.tempfile_in(folder)?.into_parts();
+    let mut writer = BufWriter::new(file);
+    write(&mut writer)?;
+    let file = writer
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok((file, temporary))
 }
 
 /// Syncs a folder, so that the names of its files are on the disk too, not only their contents.
@@ -139,8 +171,9 @@ impl Log {
     /// When they cannot be written.
     pub fn append(&mut self, records: &[u8]) -> Result<(), Failure> {
         self.file.write_all(records).map_err(|error| {
-            // If the disk filled on the way, only the records before are kept.
+            // If the disk filled on the way, only the records before are kept, and the next ones follow them.
             let _ = self.file.set_len(self.length);
+            let _ = self.file.seek(SeekFrom::Start(self.length));
             Failure::writing(&self.path, &error)
         })?;
         self.length += records.len() as u64;
@@ -178,20 +211,28 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
 /// When it cannot be opened, is larger, or is a folder, a pipe or a device.
 pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
     let opened = if path == Path::new(STANDARD) {
-        stored_input()
+        stored_input(limit)
     } else {
         headlight_input::open(path, limit)
     };
     opened.map_err(|error| Failure::reading(path, error))
 }
 
-/// Standard input as a file without a name, for readers that need its length or go back in it.
-fn stored_input() -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
-    let read = io::copy(&mut io::stdin().lock().take(FILE_LIMIT + 1), &mut file)?;
-    if read > FILE_LIMIT {
-        return Err(headlight_input::too_large(FILE_LIMIT));
-    }
+/// Standard input as a file without a name, for readers that need its length, go back in it or open it again.
+fn stored_input(limit: u64) -> io::Result<File> {
+    static STORED: Mutex<Option<File>> = Mutex::new(None);
+    let mut stored = STORED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut file = if let Some(file) = &*stored {
+        file.try_clone()?
+    } else {
+        let limit = limit.min(FILE_LIMIT);
+        let mut file = tempfile::tempfile()?;
+        let read = io::copy(&mut io::stdin().lock().take(limit + 1), &mut file)?;
+        if read > limit {
+            return Err(headlight_input::too_large(limit));
+        }
+        stored.insert(file).try_clone()?
+    };
     file.seek(SeekFrom::Start(0))?;
     Ok(file)
 }

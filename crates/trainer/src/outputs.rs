@@ -1,18 +1,20 @@
 //! The files that a command writes where its user says; `-` is standard output. No command replaces what it reads, or
-//! a file of a run. It replaces another file only with `--force`.
+//! a file of a run. It replaces another file only with `--force`. Links are followed, devices and pipes written to.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::Failure;
-use crate::files::{note, print, write_atomically};
+use crate::files::{note, print, write_atomically, write_new};
+use crate::run_dir::is_file_of_run;
 use crate::standard::STANDARD;
 
 /// A file to be written, which has been checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Output<'a> {
     path: &'a Path,
+    force: bool,
 }
 
 impl<'a> Output<'a> {
@@ -21,33 +23,31 @@ impl<'a> Output<'a> {
     /// # Errors
     /// As [`all`](Self::all).
     pub fn new(path: &'a Path, inputs: &[&Path], force: bool) -> Result<Self, Failure> {
-        if path == Path::new(STANDARD) {
-            return Ok(Self { path });
-        }
-        let real = |path: &Path| fs::canonicalize(path).ok();
+        let output = Self { path, force };
         let refuse = |reason: &str| {
             let message = format!("{} {reason}", path.display());
             Err(Failure::Input(message))
         };
-        let own = real(path);
-        if own.is_some() && inputs.iter().any(|input| real(input) == own) {
-            return refuse("is an input of this command; choose another output file");
+        if output.is_standard() || output.is_special() {
+            return Ok(output);
         }
-        if path.symlink_metadata().is_err() {
-            return Ok(Self { path });
-        }
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        let is_drawing = matches!(extension, Some("html" | "svg" | "png"));
-        if !is_drawing && folder.join("config.toml").is_file() {
+        let own = target(path);
+        if is_file_of_run(&own) {
             return refuse("is a file of a run; choose another output file");
         }
-        if !force {
-            return refuse(
-                "already exists; choose another output file, or replace it with --force",
-            );
+        if own.is_dir() {
+            return refuse("is a folder; choose a file as the output");
         }
-        Ok(Self { path })
+        if !own.exists() {
+            return Ok(output);
+        }
+        if inputs.iter().any(|input| target(input) == own) {
+            return refuse("is an input of this command; choose another output file");
+        }
+        if !force {
+            return refuse(EXISTS);
+        }
+        Ok(output)
     }
 
     /// Checks all outputs of a command, in the given order.
@@ -63,7 +63,11 @@ impl<'a> Output<'a> {
         let mut outputs = [None; N];
         for (index, path) in paths.into_iter().enumerate() {
             let Some(path) = path else { continue };
-            if paths[..index].contains(&Some(path)) {
+            let before = paths[..index].iter().flatten();
+            if before
+                .into_iter()
+                .any(|other| target(other) == target(path))
+            {
                 let message = format!(
                     "{} is named twice; choose another output file",
                     path.display()
@@ -83,15 +87,28 @@ impl<'a> Output<'a> {
     /// Writes the file: whole, or not at all.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When it cannot be written, or has come into being since it was checked.
     pub fn write(
         self,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), Failure> {
         if self.is_standard() {
-            return write_to_standard(write);
+            let shown = Path::new("standard output");
+            return write_through(shown, write, || Ok(io::stdout().lock()));
         }
-        write_atomically(self.path, write)
+        if self.is_special() {
+            return write_through(self.path, write, || {
+                OpenOptions::new().write(true).open(self.path)
+            });
+        }
+        let target = target(self.path);
+        if self.force {
+            return write_atomically(&target, write);
+        }
+        if write_new(&target, write)? {
+            return Ok(());
+        }
+        Err(Failure::Input(format!("{} {EXISTS}", self.path.display())))
     }
 
     /// Tells what was written: on standard output, unless the output itself went there.
@@ -100,8 +117,7 @@ impl<'a> Output<'a> {
     /// When standard output cannot be written to.
     pub fn tell(self, text: &str) -> Result<(), Failure> {
         if self.is_standard() {
-            note(text);
-            return Ok(());
+            return print_beside(&[Some(self)], text);
         }
         print(&format!("{}: {text}\n", self.path.display()))
     }
@@ -115,8 +131,15 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn is_standard(self) -> bool {
+    /// Whether it is standard output.
+    pub fn is_standard(self) -> bool {
         self.path == Path::new(STANDARD)
+    }
+
+    /// Whether it is a device or a pipe.
+    fn is_special(self) -> bool {
+        let found = self.path.metadata();
+        found.is_ok_and(|found| !found.is_file() && !found.is_dir())
     }
 
     /// As [`write`](Self::write), from bytes.
@@ -128,9 +151,45 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Writes to standard output what was written without an error; a reader that stops early (`| head`) is no failure.
-fn write_to_standard(
+/// Prints what a command tells beside its outputs: on standard output, unless one of them goes there.
+///
+/// # Errors
+/// When standard output cannot be written to.
+pub fn print_beside(outputs: &[Option<Output<'_>>], text: &str) -> Result<(), Failure> {
+    if outputs.iter().flatten().any(|output| output.is_standard()) {
+        note(text.trim_end());
+        return Ok(());
+    }
+    print(text)
+}
+
+/// Why a file is not replaced.
+const EXISTS: &str = "already exists; choose another output file, or replace it with --force";
+
+/// The file that a path leads to, through links; it may not exist yet.
+fn target(path: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    if let Ok(link) = fs::read_link(path) {
+        return path.with_file_name("").join(link);
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match (fs::canonicalize(folder), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// Writes to a place that keeps no files, once all is written without an error; a reader that stops early (`| head`) is
+/// no failure.
+fn write_through<W: Write>(
+    shown: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    open: impl FnOnce() -> io::Result<W>,
 ) -> Result<(), Failure> {
     let attempt = || -> io::Result<()> {
         let mut writer = BufWriter::new(tempfile::tempfile()?);
@@ -139,13 +198,13 @@ fn write_to_standard(
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?;
         file.seek(SeekFrom::Start(0))?;
-        let mut out = io::stdout().lock();
+        let mut out = open()?;
         io::copy(&mut file, &mut out)?;
         out.flush()
     };
     match attempt() {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::writing(Path::new("standard output"), &error))
+            Err(Failure::writing(shown, &error))
         }
         _ => Ok(()),
     }

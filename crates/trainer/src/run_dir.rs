@@ -47,6 +47,31 @@ const REPORT: &str = "report.md";
 /// The lock file. The process that writes the run holds it, so that no other process does.
 const LOCK: &str = ".lock";
 
+/// Whether a path is a file of a run: one of its names, or in one of its folders.
+pub fn is_file_of_run(path: &Path) -> bool {
+    path.ancestors().skip(1).take(2).any(|folder| {
+        let name = path.strip_prefix(folder).map(|path| path.iter().next());
+        let name = name.ok().flatten().and_then(|name| name.to_str());
+        let is_own = [
+            CONFIG,
+            ENVIRONMENT,
+            METRICS,
+            LOSSES,
+            WEIGHTS,
+            BEST,
+            CHECKPOINTS,
+            ATTENTION,
+            PAGE,
+            REPORT,
+            LOCK,
+        ];
+        name.is_some_and(|name| is_own.contains(&name))
+            && [CONFIG, ENVIRONMENT]
+                .iter()
+                .all(|file| folder.join(file).is_file())
+    })
+}
+
 /// A run directory.
 #[derive(Debug)]
 pub struct RunDir {
@@ -165,6 +190,16 @@ impl RunDir {
 
     fn weights_path(&self) -> PathBuf {
         self.path.join(WEIGHTS)
+    }
+
+    /// A file that the user names for this run: if there is none of that name, the run's file may be meant.
+    pub fn path_of(&self, name: &Path) -> PathBuf {
+        let own = self.path.join(name);
+        if !name.exists() && own.is_file() {
+            own
+        } else {
+            name.to_owned()
+        }
     }
 
     /// The page.

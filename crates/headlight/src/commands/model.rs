@@ -4,7 +4,7 @@ use std::path::Path;
 
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
-use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::files::note;
 use headlight_trainer::opening::open_device;
@@ -37,10 +37,13 @@ impl RunModel {
         let mut config = run.config()?;
         if let Some(device) = device {
             config.compute.device.clone_from(device);
+            // The run's engine may not support this device.
+            config.compute.engine = EngineName::Auto;
         }
+        let weights = weights.map(|path| run.path_of(path));
         Ok(Self {
             weights: match weights {
-                Some(path) => weights::load(&config, path)?,
+                Some(path) => weights::load(&config, &path)?,
                 None => run.load_weights(&config)?,
             },
             device: open_device(&config.compute.device)?,

@@ -21,6 +21,10 @@ use crate::cli::PredictArguments;
 /// The length of the bar of 1, in characters.
 const BAR: f32 = 40.0;
 
+/// The most rows of attention that are printed, and the fewest of one head.
+const MOST_ROWS: usize = 200;
+const LEAST_ROWS: usize = 4;
+
 /// Prints the probabilities, and the attention of `[CLS]`.
 ///
 /// # Errors
@@ -33,8 +37,8 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
         let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
         let out = Output::new(out, &inputs, arguments.output.force)?;
-        if arguments.form.json && arguments.out.is_none() {
-            let message = "--json prints one object, but a file can have many samples; add --out predictions.jsonl";
+        if arguments.form.json && out.is_standard() {
+            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
             return Err(Failure::Input(message.to_owned()));
         }
         let count = predictions::write(model, path, out)?;
@@ -139,29 +143,60 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) 
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
         let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
-    let positions = dump.dims.positions;
-    let cls = config.data.cls.position(config.data.seq_len);
     let names: Vec<String> = dump
         .tokens(0)
         .iter()
         .map(|&token| dump.token_string(token))
         .collect();
-    let width = names.iter().map(String::len).max().unwrap_or(0);
-    for layer in 0..dump.dims.layers {
-        for head in 0..dump.dims.heads {
-            let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
-            let row = &dump.weights(0, layer, head)[cls * positions..][..positions];
-            for (position, (&weight, name)) in row.iter().zip(&names).enumerate() {
-                let decides = dump.meta.label_positions[0].contains(&position);
-                let star = if decides { '*' } else { ' ' };
-                let bar = bar(weight);
-                let row = format!("{position:>4}{star} {name:width$}  {weight:.4}  {bar}");
-                let _ = writeln!(text, "{row}");
-            }
-        }
+    let all =
+        (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));
+    let heads: Vec<(usize, usize)> = all.collect();
+    let rows = (MOST_ROWS / heads.len()).clamp(LEAST_ROWS, dump.dims.positions.max(LEAST_ROWS));
+    for &(layer, head) in heads.iter().take(MOST_ROWS / LEAST_ROWS) {
+        let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
+        text += &attention(dump, config, layer, head, &names, rows);
+    }
+    if heads.len() > MOST_ROWS / LEAST_ROWS {
+        let more = heads.len() - MOST_ROWS / LEAST_ROWS;
+        let _ = writeln!(text, "\n{more} more heads: --json has the attention of all");
     }
     if !dump.meta.label_positions[0].is_empty() {
         text.push_str("\n* decides the label\n");
+    }
+    text
+}
+
+/// The attention of `[CLS]` on the positions with the largest weights, `rows` of them, and how much the others have.
+fn attention(
+    dump: &AttentionDump,
+    config: &ExperimentConfig,
+    layer: usize,
+    head: usize,
+    names: &[String],
+    rows: usize,
+) -> String {
+    let positions = dump.dims.positions;
+    let cls = config.data.cls.position(config.data.seq_len);
+    let weights = &dump.weights(0, layer, head)[cls * positions..][..positions];
+    let mut shown: Vec<usize> = (0..positions).collect();
+    shown.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    let others = shown.split_off(rows.min(positions));
+    shown.sort_unstable();
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for position in shown {
+        let decides = dump.meta.label_positions[0].contains(&position);
+        let star = if decides { '*' } else { ' ' };
+        let (name, weight) = (&names[position], weights[position]);
+        let bar = bar(weight);
+        let _ = writeln!(
+            text,
+            "{position:>4}{star} {name:width$}  {weight:.4}  {bar}"
+        );
+    }
+    if !others.is_empty() {
+        let sum: f32 = others.iter().map(|&position| weights[position]).sum();
+        let _ = writeln!(text, "{} other positions together: {sum:.4}", others.len());
     }
     text
 }

@@ -7,7 +7,7 @@ use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in
 
 use headlight_trainer::Failure;
 use headlight_trainer::files::{print, read_bounded};
-use headlight_trainer::outputs::Output;
+use headlight_trainer::outputs::{Output, print_beside};
 
 use crate::cli::WalkthroughArguments;
 use crate::terminal;
@@ -36,10 +36,12 @@ pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
     if let Some(out) = numbers {
         out.write_all(json(&walkthrough)?.as_bytes())?;
     }
-    for out in outputs.into_iter().flatten() {
-        out.tell(&describe(&walkthrough))?;
-    }
-    Ok(())
+    let described = describe(&walkthrough);
+    let told = outputs
+        .iter()
+        .flatten()
+        .map(|out| format!("{}: {described}\n", out.path().display()));
+    print_beside(&outputs, &told.collect::<String>())
 }
 
 /// Finds a built-in walkthrough by name, or reads one from a file.
