@@ -197,7 +197,7 @@ fn held_out_samples_are_split_off_a_file_that_names_none() {
     assert_eq!(file.fit(&of_file(7), None).unwrap().train.len(), 1);
     let error = file.fit(&of_file(8), None).unwrap_err();
     assert!(
-        error.to_string().contains("8 held-out samples of 8"),
+        error.to_string().contains("holding out 8 of 8 samples"),
         "{error}"
     );
 }
@@ -219,6 +219,16 @@ fn bad_rows_are_named_with_their_place() {
         ("no_header.csv", "1,0,3\n".to_owned(), "line 1: the header"),
         ("semicolons.csv", "label;token_0\n".to_owned(), "commas"),
         ("twice.csv", "label,token_0,Label\n".to_owned(), "line 1: "),
+        (
+            "mistyped.csv",
+            "label,token_2,tokne_1,token_0\n0,1,2,3\n".to_owned(),
+            "line 1: the header names `token_2`, but not token_1",
+        ),
+        (
+            "doubled.csv",
+            "label,token_0,token_00\n0,1,2\n".to_owned(),
+            "line 1: the header names column token_0 twice",
+        ),
         (
             "word.csv",
             after("train,0,0,three\n"),
@@ -282,6 +292,11 @@ fn bad_rows_are_named_with_their_place() {
             after("testing,1,1,3\n"),
             "line 3: unknown split `testing`",
         ),
+        (
+            "half.csv",
+            after("train,0.35,1,3\n"),
+            "line 3: label 0.35 is not a class",
+        ),
         ("negative.csv", after("train,0,1,-3\n"), "line 3: -3 "),
         (
             "one_class.csv",
@@ -301,7 +316,7 @@ fn bad_rows_are_named_with_their_place() {
     }
     let latin = b"label,token_0\na,1\nna\xefve,2\n";
     refused("latin.csv", latin, "line 3: a cell is not UTF-8");
-    let many: Vec<String> = (0..300).map(|label| format!("{label}.5,1")).collect();
+    let many: Vec<String> = (0..300).map(|label| format!("class {label},1")).collect();
     let many = format!("label,token_0\n{}", many.join("\n"));
     refused("values.csv", many, "line 258: ");
 }

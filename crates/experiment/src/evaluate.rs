@@ -72,13 +72,44 @@ pub fn evaluate(
 /// Assesses a model on all samples of a dataset.
 ///
 /// # Errors
-/// When there are no samples, or the model's output for a sample is not a number.
+/// When there are no samples, or those of [`predict_each`].
 pub fn assess(
     engine: &mut dyn Engine,
     dataset: &Dataset,
     n_classes: usize,
 ) -> Result<Assessment, Error> {
     let mut outcomes = Outcomes::new(n_classes);
+    predict_each(engine, dataset, |found| {
+        let label = dataset.label(found.sample);
+        outcomes.add(found.logits, found.probabilities, found.loss, label);
+        Ok::<_, Error>(())
+    })?;
+    let assessment = outcomes.assess();
+    assessment.ok_or_else(|| Error::Input("there are no samples to evaluate on".to_owned()))
+}
+
+/// A model's prediction for a sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Prediction<'a> {
+    /// The sample's place in its dataset.
+    pub sample: usize,
+    /// As [`Predictions::logits`]. `[logit]`
+    pub logits: &'a [f64],
+    /// As [`Predictions::probabilities`]. `[logit]`
+    pub probabilities: &'a [f64],
+    /// As [`Predictions::losses`].
+    pub loss: f64,
+}
+
+/// Predicts all samples of a dataset, in their order.
+///
+/// # Errors
+/// When the model's output for a sample is not finite, or `each` fails.
+pub fn predict_each<E: From<Error>>(
+    engine: &mut dyn Engine,
+    dataset: &Dataset,
+    mut each: impl FnMut(Prediction<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut predictions = Predictions::default();
     for samples in Batches::in_order(dataset, engine.samples_per_pass()).iter() {
         engine.predict(dataset, samples, &mut predictions);
@@ -88,16 +119,21 @@ pub fn assess(
         for ((&sample, &loss), (logits, probabilities)) in
             samples.iter().zip(&predictions.losses).zip(outputs)
         {
-            if !loss.is_finite() {
-                return Err(Error::Input(format!(
-                    "the loss of sample {sample} is {loss}: the model's weights are damaged, or training diverged"
-                )));
+            if !logits.iter().all(|logit| logit.is_finite()) {
+                let message = format!(
+                    "the model's output for sample {sample} is not finite: its weights are damaged, or training diverged"
+                );
+                return Err(Error::Input(message).into());
             }
-            outcomes.add(logits, probabilities, loss, dataset.label(sample as usize));
+            each(Prediction {
+                sample: sample as usize,
+                logits,
+                probabilities,
+                loss,
+            })?;
         }
     }
-    let assessment = outcomes.assess();
-    assessment.ok_or_else(|| Error::Input("there are no samples to evaluate on".to_owned()))
+    Ok(())
 }
 
 /// A running mean of rows.

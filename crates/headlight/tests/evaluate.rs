@@ -263,6 +263,14 @@ fn weights_can_be_given_and_must_give_numbers() {
     weights::save(parameters, &damaged).unwrap();
     let evaluate = ["evaluate", text(&path), "--weights", text(&damaged)];
     refuses(&folder, &evaluate, &["sample 0", "weights"]);
+    let samples = folder.join("samples.txt");
+    fs::write(&samples, "0 1 2 3 4 5 6\n").unwrap();
+    let out = folder.join("predictions.csv");
+    let predict = ["predict", text(&path), "--weights", text(&damaged)];
+    let of_file = [&predict[..], &["--tokens", text(&samples)]].concat();
+    refuses(&folder, &of_file, &["sample 0", "weights"]);
+    let to_file = [&of_file[..], &["--out", text(&out)]].concat();
+    refuses(&folder, &to_file, &["sample 0", "weights"]);
 }
 
 #[test]

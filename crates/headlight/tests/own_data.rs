@@ -6,16 +6,11 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Finished, contents, folder, headlight, mentions, metrics, refused};
+use common::{contents, folder, mentions, refused, run_in};
 use headlight_npz::NpzWriter;
 use serde_json::Value;
 
 const CONFIG: &str = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
-
-fn run_in(folder: &Path, arguments: &[&str]) -> Finished {
-    let finished = headlight().current_dir(folder).args(arguments).output();
-    finished.unwrap().into()
-}
 
 /// The resolved config of the run in `run`.
 fn config(folder: &Path) -> toml::Table {
@@ -61,7 +56,6 @@ fn the_documented_files_train_and_predict() {
     assert_eq!(names, [Some("ham"), Some("spam")]);
     let padding = &config["model"]["attention"]["padding_token"];
     assert_eq!(padding.as_integer(), Some(10));
-    assert_eq!(metrics(&folder.join("run"))[0]["samples"], Value::Null);
 
     // Without the dataset, the run alone takes new samples.
     fs::rename(folder.join("mine.csv"), folder.join("moved.csv")).unwrap();
@@ -229,7 +223,7 @@ fn names_of_classes_are_in_predictions() {
 fn refusals_name_the_line() {
     let folder = folder("own_refused");
     fs::write(folder.join("mine.toml"), CONFIG).unwrap();
-    let cases: [(&str, &str, &[&str]); 12] = [
+    let cases: [(&str, &str, &[&str]); 14] = [
         (
             "label,token_0\r\na,1\r\n\r\nb,x\r\n",
             "",
@@ -254,6 +248,16 @@ fn refusals_name_the_line() {
             "label,token_0,token_1\na,1,0\nb,1,0\n",
             "",
             &["mine.csv: line 2", "data.cls"],
+        ),
+        (
+            "label,token_0,tokne_1,token_2\na,1,2,3\nb,3,2,1\n",
+            "",
+            &["mine.csv: line 1", "token_2", "token_1"],
+        ),
+        (
+            "label,token_0\n0.1,1\n0.6,2\n",
+            "",
+            &["mine.csv: line 2", "0.1"],
         ),
         ("label,token_0\na,1\na,2\n", "", &["mine.csv", "a"]),
         ("token_0\n1\n2\n", "", &["mine.csv", "label"]),

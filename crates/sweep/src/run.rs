@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
+use headlight_experiment::metrics::{Counts, LEARNED, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Predictions};
 use headlight_trainer::session::Session;
@@ -13,9 +13,6 @@ use sha2::{Digest, Sha256};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::row::Row;
-
-/// A run has learned its task once F1 on held-out samples, or else on training samples, reaches this value.
-const LEARNED: f64 = 0.99;
 
 /// Trains run `index` of a plan; returns `None` if a signal interrupts it.
 ///
@@ -46,26 +43,20 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     let engine = engine.as_mut();
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
-    // Without held-out samples, training samples have to do.
-    let watched = if splits.held_out.is_empty() {
-        &splits.train
-    } else {
-        &splits.held_out
-    };
-    let mut learning = Learning::new(watched, n_classes);
+    let mut learning = Learning::new(splits.judged(), n_classes);
     let interrupted = || signals.received().is_some();
     let start = Progress::default();
     let ending = train(experiment, engine, start, interrupted, &mut learning)?;
     if ending == Ending::Interrupted {
         return Ok(None);
     }
-    let train = evaluate(engine, &experiment.splits.train, n_classes, None)
+    let train = evaluate(engine, &splits.train, n_classes, None)
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
     }
-    let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, None);
+    let held_out = evaluate(engine, &splits.held_out, n_classes, None);
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,

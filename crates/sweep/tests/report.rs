@@ -210,6 +210,27 @@ fn attention_is_measured_where_it_is_asked_for() {
     );
 }
 
+/// Rows of Headlight's early versions do not say whether runs without held-out samples learned.
+#[test]
+fn groups_have_no_share_that_learned_where_it_was_not_measured() {
+    let row = |(point, width): (usize, usize)| {
+        let row = json!({
+            "seed": 0, "point": point, "model.d_model": width, "final_loss": 0.5, "f1": 1.0,
+            "learned_at_step": null, "config_sha256": "a",
+        });
+        row.to_string()
+    };
+    let rows: Vec<String> = [4, 16].into_iter().enumerate().map(row).collect();
+    let path = file(&folder("report unmeasured"), "rows.jsonl", &rows);
+    let document = summary(&path, AttentionTarget::Largest, &[]).document("");
+    let text = document.markdown(200);
+    assert_eq!(text.matches("not measured").count(), 1 + 2, "{text}");
+    assert!(!text.contains("0.0%"), "{text}");
+    let has_share =
+        |plot: &Plot| matches!(plot, Plot::Ranges { labels, .. } if labels[1].contains("learned"));
+    assert!(!document.sections[0].plots.iter().any(has_share));
+}
+
 #[test]
 fn the_user_names_the_keys_to_compare() {
     let folder = folder("report by");

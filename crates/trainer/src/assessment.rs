@@ -5,9 +5,6 @@ use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Ranking, Ratios, Threshold};
 use headlight_inspector::{Curve, Document, Plot, Section, Table, number};
 
-/// The most classes whose curves are drawn.
-const MOST_CURVES: usize = 8;
-
 /// The width of text in a report.
 const TEXT: usize = 100;
 
@@ -306,7 +303,7 @@ fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> {
     ]
 }
 
-/// The curve of class 1 of two, or of each class; of many classes, the first.
+/// The curve of class 1 of two, or of each class with a ranking.
 fn curves(
     data: &DatasetConfig,
     assessment: &Assessment,
@@ -317,7 +314,7 @@ fn curves(
     let two = assessment.thresholds.is_some();
     let classes = assessment.classes.iter().zip(&assessment.rankings);
     let classes = names(data).zip(classes).skip(usize::from(two));
-    let curves = classes.take(MOST_CURVES).map(|(class, (of, ranking))| {
+    let curves = classes.map(|(class, (of, ranking))| {
         let value = number(value(&of.ratios), DECIMALS);
         Curve {
             name: if two {

@@ -164,8 +164,7 @@ fn conclude(
     let model = Model { config, parameters };
     let samples = session.training_samples(reported_samples(train));
     let dump = dump(model, &samples, origin(progress, config), &session.device)?;
-    let assessed = if held_out.is_empty() { train } else { held_out };
-    let assessment = assess(engine, assessed, config.data.n_classes).ok();
+    let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
     let report = RunReport {
         config,
         train,

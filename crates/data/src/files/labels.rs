@@ -20,8 +20,8 @@ pub(super) enum Label {
 impl Label {
     pub(super) fn of_text(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if let Some(number) = whole_number(text) {
-            return Ok(Self::Number(number));
+        if let Some(number) = text.parse().ok().filter(|number: &f64| number.is_finite()) {
+            return Self::of_number(number);
         }
         if text.is_empty() {
             return Err("the label is empty".to_owned());

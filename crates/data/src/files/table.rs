@@ -1,6 +1,7 @@
 //! Datasets as CSV. The header names the columns: `label`, `split`, and `token_0`, `token_1`, and so on, in any order.
-//! Other columns are ignored.
+//! The numbers of tokens have no gap. Other columns are ignored.
 
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 
 use csv::{ByteRecord, Terminator};
@@ -101,8 +102,9 @@ impl Columns {
             names.push(cell(header, column)?.to_ascii_lowercase());
         }
         let mut tokens: Vec<(u32, usize)> = Vec::new();
+        let mut different = HashSet::new();
         for (column, name) in names.iter().enumerate() {
-            if names[..column].contains(name) && !name.is_empty() {
+            if !name.is_empty() && !different.insert(name) {
                 return Err(format!("the header names the column `{name}` twice"));
             }
             let number = name.strip_prefix("token_").map(str::parse);
@@ -118,6 +120,19 @@ impl Columns {
             return Err(format!("the header names no column of tokens; {remedy}"));
         }
         tokens.sort_unstable();
+        for pair in tokens.windows(2) {
+            let [(before, _), (number, column)] = [pair[0], pair[1]];
+            if number == before {
+                return Err(format!("the header names column token_{number} twice"));
+            }
+            if number > before + 1 {
+                return Err(format!(
+                    "the header names `{}`, but not token_{}",
+                    names[column],
+                    number - 1
+                ));
+            }
+        }
         let column = |name: &str| names.iter().position(|found| found == name);
         Ok(Self {
             count: names.len(),

@@ -212,18 +212,28 @@ impl Source {
 
 /// The key of a config whose last name is this one.
 pub fn key_of(name: &str) -> Option<String> {
-    // Serializing a config names all keys but those that are unset.
-    let config = r#"
-        data.samples = 1
-        data.held_out = 1
-        data.vocab_size = 2
-        data.seq_len = 1
-        data.rule = { kind = "token-anywhere", token = 1 }
-        model.d_model = 1
-        training = { epochs = 1, keep_best = "held_out_loss" }
-    "#;
-    let config: ExperimentConfig = toml::from_str(config).ok()?;
-    find_key(&Table::try_from(config).ok()?, name)
+    // Serializing a config names all keys but those that are unset, and those of other sources and rules.
+    let key = |source| {
+        let config = format!(
+            r#"
+                reference = "file"
+                data.{source}
+                data.held_out = 1
+                data.vocab_size = 2
+                data.seq_len = 1
+                data.n_classes = 3
+                data.classes = ["name"]
+                data.rule = {{ kind = "token-at-position", token = 1, position = 1 }}
+                model.d_model = 1
+                model.attention.padding_token = 1
+                training = {{ epochs = 1, keep_best = "held_out_loss" }}
+            "#
+        );
+        let config: ExperimentConfig = toml::from_str(&config).ok()?;
+        find_key(&Table::try_from(config).ok()?, name)
+    };
+    let sources = ["samples = 1\ndata.positive_rate = 0.5", "file = \"file\""];
+    sources.into_iter().find_map(key)
 }
 
 fn find_key(table: &Table, name: &str) -> Option<String> {

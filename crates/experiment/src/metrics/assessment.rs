@@ -12,6 +12,9 @@ use super::tally::Tally;
 /// The thresholds that are shown.
 const THRESHOLDS: [f64; 5] = [0.1, 0.25, 0.5, 0.75, 0.9];
 
+/// The most classes whose rankings are kept, to draw their curves.
+const MOST_RANKINGS: usize = 8;
+
 /// A model's predictions beside the labels.
 ///
 /// Serialises to the object that `headlight evaluate --json` prints. `None`, `null` in JSON, is a value that is not
@@ -36,7 +39,8 @@ pub struct Assessment {
     /// Labels against predicted classes.
     pub confusion: Confusion,
     /// The samples in the order of each class's probability; of two classes, the scores of class 0 are the
-    /// probabilities of class 1 with a minus sign. `[class]`
+    /// probabilities of class 1 with a minus sign. Of many classes, only the first, since a ranking of many samples is
+    /// large. `[class]`
     #[serde(skip)]
     pub rankings: Vec<Ranking>,
     /// Thresholds for the probability of class 1, ascending; of two classes only.
@@ -141,20 +145,24 @@ impl Outcomes {
         let metrics = self.tally.metrics()?;
         let confusion = self.tally.confusion();
         let counts = confusion.counts();
-        let rankings: Vec<Ranking> = (0..self.n_classes)
-            .map(|class| self.ranking(class))
-            .collect();
-        let class = |(counts, ranking): (&Counts, &Ranking)| Class {
-            samples: counts.samples(),
-            ratios: Ratios {
-                precision: counts.precision(),
-                recall: counts.recall(),
-                f1: counts.f1(),
-                roc_auc: ranking.roc_auc(),
-                average_precision: ranking.average_precision(),
-            },
-        };
-        let classes: Vec<Class> = counts.iter().zip(&rankings).map(class).collect();
+        let mut rankings = Vec::new();
+        let mut classes = Vec::new();
+        for (class, counts) in counts.iter().enumerate() {
+            let ranking = self.ranking(class);
+            classes.push(Class {
+                samples: counts.samples(),
+                ratios: Ratios {
+                    precision: counts.precision(),
+                    recall: counts.recall(),
+                    f1: counts.f1(),
+                    roc_auc: ranking.roc_auc(),
+                    average_precision: ranking.average_precision(),
+                },
+            });
+            if class < MOST_RANKINGS {
+                rankings.push(ranking);
+            }
+        }
         let mean_defined = |ratio: fn(&Ratios) -> Option<f64>| {
             mean(classes.iter().filter_map(|class| ratio(&class.ratios)))
         };

@@ -24,3 +24,6 @@ pub use step::StepMetrics;
 pub use table::{METRICS, Metric, MetricInfo};
 pub use tally::Tally;
 pub use values::{ClassMetrics, EvalMetrics};
+
+/// A model has learned its task if its F1 on [the judged samples](headlight_data::Splits::judged) is this or more.
+pub const LEARNED: f64 = 0.99;

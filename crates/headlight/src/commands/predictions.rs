@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use headlight_data::{Dataset, DatasetConfig};
+use headlight_experiment::evaluate::predict_each;
 use headlight_experiment::metrics::predicted_class;
-use headlight_experiment::{Engine, Predictions};
+use headlight_experiment::{Engine, Error};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
@@ -32,7 +33,7 @@ pub(super) struct Count {
 /// Writes predictions for all samples of the file `tokens`: to `out`, as CSV to standard output.
 ///
 /// # Errors
-/// When the samples do not match the config, or the predictions cannot be written.
+/// When the samples do not match the config, the model's output is not finite, or the predictions cannot be written.
 pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<Count, Failure> {
     let extension = out.named("-.csv").extension();
     let format = match extension.and_then(|extension| extension.to_str()) {
@@ -53,10 +54,16 @@ pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<C
         format,
     };
     let mut count = Count::default();
-    out.write(|file| {
-        count = rows.write(engine.as_mut(), file)?;
+    let mut refused: Option<Error> = None;
+    let written = out.write(|file| {
+        let rows = rows.write(engine.as_mut(), file);
+        count = rows.inspect_err(|error| {
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+            refused = inner.cloned();
+        })?;
         Ok(())
-    })?;
+    });
+    refused.map_or(written, |error| Err(error.into()))?;
     Ok(count)
 }
 
@@ -115,34 +122,24 @@ impl Rows<'_> {
         count: &mut Count,
         mut write: impl FnMut(Row<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut predictions = Predictions::default();
-        let all: Vec<u32> = (0..self.dataset.len() as u32).collect();
-        for samples in all.chunks(engine.samples_per_pass()) {
-            engine.predict(self.dataset, samples, &mut predictions);
-            let per_sample = predictions.logits.len() / samples.len();
-            let logits = predictions.logits.chunks(per_sample);
-            let probabilities = predictions.probabilities.chunks(per_sample);
-            for ((&sample, logits), probabilities) in samples.iter().zip(logits).zip(probabilities)
-            {
-                let (sample, predicted) = (sample as usize, predicted_class(logits));
-                let label = self.dataset.label(sample);
-                if let Some(correct) = &mut count.correct {
-                    *correct += usize::from(predicted == label);
-                }
-                let probabilities = match probabilities {
-                    &[second] if self.has_names() => vec![(1.0 - second) as f32, second as f32],
-                    all => all.iter().map(|&probability| probability as f32).collect(),
-                };
-                write(Row {
-                    sample,
-                    predicted,
-                    probabilities,
-                    label: self.labelled.then_some(label),
-                    tokens: self.dataset.tokens(sample),
-                })?;
+        predict_each(engine, self.dataset, |found| {
+            let (sample, predicted) = (found.sample, predicted_class(found.logits));
+            let label = self.dataset.label(sample);
+            if let Some(correct) = &mut count.correct {
+                *correct += usize::from(predicted == label);
             }
-        }
-        Ok(())
+            let probabilities = match found.probabilities {
+                &[second] if self.has_names() => vec![(1.0 - second) as f32, second as f32],
+                all => all.iter().map(|&probability| probability as f32).collect(),
+            };
+            write(Row {
+                sample,
+                predicted,
+                probabilities,
+                label: self.labelled.then_some(label),
+                tokens: self.dataset.tokens(sample),
+            })
+        })
     }
 
     fn has_names(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The tables and plots of a summary.
 
+use headlight_experiment::metrics;
 use headlight_inspector::{Document, Plot, Section, Table, counted, number};
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
@@ -105,7 +106,10 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
         let share = share(learned, runs);
         vec![
-            format!("{runs_text}{failed}; {learned} learned ({share}): {watched} reached 0.99"),
+            format!(
+                "{runs_text}{failed}; {learned} learned ({share}): {watched} reached {}",
+                metrics::LEARNED
+            ),
             format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
         ]
     } else {
@@ -330,15 +334,22 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
         .map(str::to_owned)
         .to_vec(),
     ];
+    let is_measured = summary.watched().is_some();
     for group in groups {
-        let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
+        let [learned, interval] = if is_measured {
+            let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
+            let interval = format!("{low:.1}–{high:.1}%");
+            [share(group.learned, group.runs), interval]
+        } else {
+            ["not measured".to_owned(), number(None, 1)]
+        };
         let median = group.steps.as_ref().map(|steps| steps.quantile(0.5));
         rows.push(vec![
             group.name.clone(),
             group.runs.to_string(),
             group.failed.to_string(),
-            share(group.learned, group.runs),
-            format!("{low:.1}–{high:.1}%"),
+            learned,
+            interval,
             number(median, 0),
             with_margin(group.loss.as_ref(), 5),
             with_margin(group.held_out_f1.as_ref(), 4),
@@ -357,9 +368,13 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
 /// Plots the share that learned, the loss and the attention by the values of a key.
 fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
     let groups = &groups[..groups.len().min(MOST_GROUPS)];
-    let learned = groups.iter().map(|group| {
+    let learned = |group: &Group| {
         let [low, high] = wilson(group.learned, group.runs);
         Some([low, group.learned as f64 / group.runs as f64, high])
+    };
+    let learned = summary.watched().map(|_| {
+        let shares = groups.iter().map(learned).collect();
+        ("share that learned".to_owned(), shares)
     });
     let mean = |sample: &Option<Sample>| {
         let sample = sample.as_ref()?;
@@ -367,8 +382,7 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
         Some([mean - margin, mean, mean + margin])
     };
     let attention = format!("attention on {}", summary.target.name());
-    let sets = [
-        ("share that learned".to_owned(), learned.collect()),
+    let means = [
         (
             "mean final loss".to_owned(),
             groups.iter().map(|group| mean(&group.loss)).collect(),
@@ -384,7 +398,7 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
         sets: vec![(String::new(), ranges)],
         mark: None,
     };
-    sets.into_iter().map(panel).collect()
+    learned.into_iter().chain(means).map(panel).collect()
 }
 
 fn header(name: &str, before: &[&str], quantiles: &[(&str, f64)]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use headlight_experiment::metrics::Metric;
+use headlight_experiment::metrics::{LEARNED, Metric};
 use headlight_trainer::Failure;
 use serde_json::Value;
 
@@ -240,7 +240,7 @@ impl Summary {
             return Some("held-out F1");
         }
         let f1 = self.columns.number(metric(Metric::F1, false));
-        let unseen = self.learned() == 0 && f1.iter().any(|&f1| f1 >= 0.99);
+        let unseen = self.learned() == 0 && f1.iter().any(|&f1| f64::from(f1) >= LEARNED);
         (!unseen).then_some("F1 on the training samples, since none were held out,")
     }
 
