@@ -19,14 +19,17 @@ use serde::Serialize;
 
 /// Reads the command line. Ends the program after `--help`, or with a message about a mistake.
 pub(crate) fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| {
+    Cli::try_parse().unwrap_or_else(|mut error| {
         let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
-            (error.kind(), error.get(ContextKind::InvalidArg))
+            (error.kind(), error.get(ContextKind::InvalidArg).cloned())
         else {
             error.exit()
         };
+        // The tip to write `-- --epochs`: no command takes such a value.
+        error.remove(ContextKind::Suggested);
         let name = unknown.trim_start_matches('-').replace('-', "_");
         if let Some(key) = toml::key_of(&name) {
+            error.remove(ContextKind::SuggestedArg);
             let _ = error.print();
             complain(&format!(
                 "\n{unknown} is a key of the config; write --set {key}=VALUE"

@@ -3,13 +3,13 @@
 use std::env;
 use std::fmt::Write;
 use std::io::IsTerminal;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use headlight_experiment::metrics::{Metric, StepMetrics};
 use headlight_inspector::{ColourMode, Document, counted, number};
 use headlight_trainer::files::{Verbosity, note, verbosity};
 use headlight_trainer::run_writer::Display;
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 /// The width in columns if the terminal reports none, for example when output goes to a file.
 const DEFAULT_WIDTH: usize = 80;
@@ -83,10 +83,7 @@ them), over samples of label 1 or more and of label 0{heads};
 impl TrainingDisplay {
     /// The display of a training that starts at step `start`, of a model with `heads` heads in a block.
     pub(crate) fn new(steps: usize, start: usize, heads: usize) -> Self {
-        let bar = progress_bar(steps, "steps");
-        // Steps of an earlier session say nothing about the speed of this one.
-        bar.set_position(start as u64);
-        bar.reset_eta();
+        let bar = progress_bar(steps, start, "steps");
         bar.suspend(|| note(&format!("{}\n{HEADER}", legend(heads))));
         Self { bar }
     }
@@ -117,7 +114,7 @@ pub(crate) struct SweepDisplay {
 impl SweepDisplay {
     pub(crate) fn new(runs: usize) -> Self {
         Self {
-            bar: progress_bar(runs, "runs"),
+            bar: progress_bar(runs, 0, "runs"),
             started: Instant::now(),
         }
     }
@@ -144,19 +141,27 @@ impl SweepDisplay {
     }
 }
 
-/// A bar with the rate and the time left.
-fn progress_bar(count: usize, unit: &'static str) -> ProgressBar {
+/// A bar that starts at `start`, with the rate since then and the time left.
+fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
     if verbosity() == Verbosity::Quiet {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(count as u64);
+    let start = start as u64;
+    let bar = ProgressBar::new(count as u64).with_position(start);
     // The bar takes what the numbers leave of the terminal's width.
-    let template = format!("{{wide_bar}} {{pos}}/{{len}} {unit} · {{rate}} · {{eta}} left");
+    let template = format!("{{wide_bar}} {{pos}}/{{len}} {unit}{{speed}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {
-        let rate = |state: &ProgressState, text: &mut dyn Write| {
-            let _ = write!(text, "{:.0}/s", state.per_sec());
+        // The library's own estimate counts the steps of an earlier session.
+        let speed = move |state: &ProgressState, text: &mut dyn Write| {
+            let (done, elapsed) = (state.pos().saturating_sub(start), state.elapsed());
+            if done > 0 {
+                let rate = done as f64 / elapsed.as_secs_f64();
+                let left = count.saturating_sub(state.pos() as usize) as f64 / rate;
+                let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
+                let _ = write!(text, " · {rate:.0}/s · {:#} left", HumanDuration(left));
+            }
         };
-        bar.set_style(style.with_key("rate", rate));
+        bar.set_style(style.with_key("speed", speed));
     }
     bar
 }

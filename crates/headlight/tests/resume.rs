@@ -257,6 +257,23 @@ fn an_edited_config_is_noticed() {
     );
 }
 
+/// Settings that change the model or the steps are named as such, not taken for a damaged checkpoint.
+#[test]
+fn other_settings_are_named() {
+    let folder = folder("settings");
+    let path = half(&folder, "fused");
+    for (set, parts) in [
+        ("model.d_model=4", ["model.d_model", "8", "4"]),
+        ("training.batch_size=8", ["training.batch_size", "16", "8"]),
+    ] {
+        let finished = resumed_with(&path, &[set]);
+        refused(&finished, &parts);
+        assert!(!finished.stderr.contains("cannot be used"));
+    }
+    let notebook = ["train", "notebook", "--resume", "--run", text(&path)];
+    refuses(&folder, &notebook, &["data.samples", "training.epochs"]);
+}
+
 #[test]
 fn resume_without_a_config_starts_no_run() {
     let folder = folder("typo");

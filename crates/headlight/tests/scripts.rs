@@ -34,6 +34,15 @@ fn results_are_one_line_of_json() {
     assert_eq!(trained["metrics"], last);
     assert_eq!(trained["step"], trained["steps"]);
     assert_eq!(trained["run"], "run");
+    let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
+    let outcome = trained["outcome"].as_str().unwrap();
+    assert!(report.lines().any(|line| line == outcome), "{outcome}");
+    assert_eq!(
+        trained["learned"],
+        last["held_out_f1"].as_f64() >= Some(0.99)
+    );
+    assert!(folder.join(trained["report"].as_str().unwrap()).is_file());
+    assert!(folder.join(trained["page"].as_str().unwrap()).is_file());
     let again = object(run_in(
         &folder,
         &["train", "--resume", "--run", "run", "--json"],
@@ -79,6 +88,21 @@ fn results_are_one_line_of_json() {
 
     let devices = object(run_in(&folder, &["devices", "--json"]));
     assert!(devices["devices"].as_array().unwrap().len() > 1);
+}
+
+/// Whether a model has learned, in a run that has; and nothing on standard output where training failed.
+#[test]
+fn a_verdict_or_nothing_is_printed() {
+    let folder = folder("scripts_verdict");
+    let train = ["train", "quick", "--json", "--set"];
+    let rate = |rate: &str| {
+        let set = format!("training.learning_rate={rate}");
+        run_in(&folder, &[&train[..], &[&set]].concat())
+    };
+    assert_eq!(object(rate("1e-2"))["learned"], true);
+    assert_eq!(object(rate("1e-9"))["learned"], false);
+    let diverged = rate("1e18");
+    assert_eq!((diverged.code, &*diverged.stdout), (Some(3), ""));
 }
 
 #[test]
@@ -133,7 +157,16 @@ fn dashes_are_standard_input_and_output() {
     let sweep = ["sweep", "quick", "--seeds", "0..5", "--out"];
     run_in(&folder, &[&sweep[..], &["seeds.jsonl"], &SHORT].concat()).done();
     refused(&run_in(&folder, &[&sweep[..], &["-"]].concat()), &["--out"]);
+    refused(
+        &run_in(&folder, &["train", "quick", "--run", "-"]),
+        &["--run"],
+    );
     assert!(!folder.join("-").exists());
+    let config = config.replacen("seed", "sede", 1);
+    refused(
+        &fed(&folder, &["train", "-"], &config),
+        &["standard input:"],
+    );
     let merged = run_in(&folder, &["merge", "seeds.jsonl", "--out", "-"]).done();
     same(&merged, "seeds.jsonl");
     let told = run_in(&folder, &["report", "seeds.jsonl"]).done().stdout;

@@ -15,8 +15,11 @@ pub use reader::{INFLATED_FREE, INFLATED_RATIO, NpzReader, TEXT_LIMIT};
 #[derive(Debug, thiserror::Error)]
 pub enum NpzError {
     /// It is not a zip file, or it was cut short.
-    #[error("it is not an npz archive, or it was cut short ({0})")]
-    NotAnArchive(String),
+    #[error("it is not an npz archive, or it was cut short")]
+    NotAnArchive,
+    /// The archive cannot be read for this reason.
+    #[error("{0}")]
+    Refused(String),
     /// The file is larger than the limit, which is named.
     #[error("it is larger than {0}, the largest size that is read")]
     TooLarge(String),

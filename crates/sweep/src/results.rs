@@ -10,6 +10,7 @@ use std::time::Duration;
 use headlight_trainer::Failure;
 use headlight_trainer::files::{Log, cannot_write, note, open};
 use headlight_trainer::signals::Signals;
+use headlight_trainer::standard::STANDARD;
 
 use crate::plan::Plan;
 use crate::row::Row;
@@ -42,6 +43,12 @@ impl Results {
     /// # Errors
     /// When it does not end in `.jsonl`.
     pub fn check_name(path: &Path) -> Result<(), Failure> {
+        if path == Path::new(STANDARD) {
+            return Err(Failure::Input(
+                "--out -: a sweep's results need a file, from which it resumes; name a .jsonl file"
+                    .to_owned(),
+            ));
+        }
         if path
             .extension()
             .is_some_and(|extension| extension == "jsonl")

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use headlight_data::Source;
 use headlight_experiment::config::{ExperimentConfig, toml};
 
+use crate::standard::shown;
 use crate::{Failure, built_in, dataset_file, devices};
 
 /// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, completes it from its dataset file, and
@@ -37,7 +38,7 @@ pub fn parse<'a>(
     text: String,
     changes: impl Iterator<Item = toml::Change<'a>>,
 ) -> Result<ExperimentConfig, Failure> {
-    let name = path.display().to_string();
+    let name = shown(path).to_string();
     let complete =
         |table: &mut _| dataset_file::complete(table).map_err(|failure| failure.to_string());
     toml::parse(&name, text, changes, complete, devices::check).map_err(Failure::Input)

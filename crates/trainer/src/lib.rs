@@ -31,6 +31,7 @@ pub mod session;
 pub mod signals;
 pub mod standard;
 pub mod training;
+pub mod verdict;
 pub mod weights;
 
 pub use failure::Failure;

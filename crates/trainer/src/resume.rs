@@ -101,15 +101,21 @@ pub fn find_differences(
 /// When its checkpoints are damaged, or its settings, samples or initial weights have changed.
 pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Failure> {
     let experiment = &session.experiment;
-    let found = run.checkpoints().newest(limit(session), |checkpoint| {
-        check_checkpoint(run, session, checkpoint)
-    })?;
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
-    let before = match &found {
-        Some(checkpoint) => with_defaults(&checkpoint.config)?,
-        None => json(&run.config()?)?,
+    let check_settings = |checkpoint: &Checkpoint| {
+        check_config(run, &with_defaults(&checkpoint.config)?, &experiment.config)
     };
-    check_config(run, &before, &experiment.config)?;
+    let found = run.checkpoints().newest(limit(session), |checkpoint| {
+        match check_settings(checkpoint) {
+            Ok(()) => check_checkpoint(run, session, checkpoint),
+            // Reported below: with other settings, a whole checkpoint need not match this session.
+            Err(_) => Ok(()),
+        }
+    })?;
+    match &found {
+        Some(checkpoint) => check_settings(checkpoint)?,
+        None => check_config(run, &json(&run.config()?)?, &experiment.config)?,
+    }
     let Some(checkpoint) = found else {
         // Checkpoints come before weights; without this check, a finished run would be overwritten.
         if run.has_weights() {

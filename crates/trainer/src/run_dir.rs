@@ -364,7 +364,7 @@ impl RunDir {
     pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<(), Failure> {
         let attention = self.attention_path();
         create_subfolder(&attention)?;
-        let report = self.path.join(REPORT);
+        let report = self.report_path();
         for folder in [&*self.path, &attention, self.checkpoints().folder()] {
             let Ok(entries) = fs::read_dir(folder) else {
                 continue;
@@ -424,7 +424,20 @@ impl RunDir {
 
     /// Whether the run has ended, with its report written.
     pub fn has_ended(&self) -> bool {
-        self.path.join(REPORT).exists()
+        self.report_path().exists()
+    }
+
+    /// The report.
+    pub fn report_path(&self) -> PathBuf {
+        self.path.join(REPORT)
+    }
+
+    /// Reads the report.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn report(&self) -> Result<String, Failure> {
+        read_text(&self.report_path(), TEXT_LIMIT)
     }
 
     /// Writes the report, the last file of a run.

@@ -9,7 +9,7 @@ use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{Assessment, EvalMetrics, METRICS, Metric, StepMetrics};
 use headlight_experiment::train::Progress;
-use headlight_inspector::number;
+use headlight_inspector::{counted, number};
 
 use crate::assessment;
 use crate::reference::Comparison;
@@ -141,10 +141,10 @@ impl RunReport<'_> {
         };
         if tracker.is_out_of_patience() {
             let step = self.metrics.last().map_or(0, |last| last.step);
-            let evaluations = best.waited;
+            let evaluations = counted(best.waited, "evaluation");
             writeln!(
                 text,
-                "Stopped after {step} steps, because {name} had not improved for {evaluations} evaluations. "
+                "Stopped after {step} steps, because {name} had not improved for {evaluations}. "
             )?;
         }
         writeln!(

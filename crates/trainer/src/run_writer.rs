@@ -103,7 +103,7 @@ impl<'a> RunWriter<'a> {
         tracker.is_some_and(BestTracker::is_out_of_patience)
     }
 
-    /// Dumps and saves the last step, if that was not done yet.
+    /// Dumps, saves and evaluates the last step, if that was not done yet.
     ///
     /// # Errors
     /// When a file cannot be written, or the weights are NaN or infinite.
@@ -112,6 +112,12 @@ impl<'a> RunWriter<'a> {
         self.write_dump(engine)?;
         if self.progress.step > 0 {
             self.save(engine)?;
+        }
+        let evaluated = self.metrics.last().map(|last| last.step);
+        if evaluated != Some(self.progress.step) {
+            // An interrupted run. Its checkpoint comes before this row, so that the run drops the row when it is
+            // resumed, and ends with the rows and the best model of a run that was not interrupted.
+            self.measure(engine)?;
         }
         Ok(self)
     }
@@ -191,12 +197,17 @@ impl<'a> RunWriter<'a> {
     }
 
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        self.measure(engine)?;
+        if let (Some(tracker), Some(metrics)) = (&mut self.tracker, self.metrics.last()) {
+            tracker.update(metrics, engine);
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         let metrics = measure(&self.session.experiment, engine, self.progress)?;
         self.display.evaluated(&metrics);
         self.log.append_line(&metrics)?;
-        if let Some(tracker) = &mut self.tracker {
-            tracker.update(&metrics, engine);
-        }
         self.metrics.push(metrics);
         Ok(())
     }

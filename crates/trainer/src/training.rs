@@ -6,7 +6,7 @@ use headlight_data::Splits;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Engine;
 use headlight_experiment::evaluate::assess;
-use headlight_experiment::train::{Ending, Mean, Progress, measure, train};
+use headlight_experiment::train::{Ending, Progress, train};
 use headlight_input::FILE_LIMIT;
 
 use crate::checkpoint::Checkpoint;
@@ -132,7 +132,7 @@ fn conclude(
     mut comparisons: Vec<Comparison>,
 ) -> Result<Outcome, Failure> {
     let RunWriter {
-        mut metrics,
+        metrics,
         progress,
         tracker,
         ..
@@ -144,15 +144,6 @@ fn conclude(
     if let Some(reference) = &session.reference {
         comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
         run.write_json("reference.json", &comparisons)?;
-    }
-    if metrics.last().is_none_or(|last| last.step != progress.step) {
-        // An interrupted run is measured here for its report alone: metrics.jsonl must hold only the rows of an
-        // uninterrupted run.
-        let here = Progress {
-            losses: Mean::default(),
-            ..progress
-        };
-        metrics.push(measure(experiment, engine, here)?);
     }
     let best = tracker.as_ref().and_then(|tracker| tracker.best.as_ref());
     if let Some(best) = best {

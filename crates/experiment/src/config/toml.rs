@@ -210,8 +210,9 @@ impl Source {
     }
 }
 
-/// The key of a config whose last name is this one.
+/// The key of a config whose last name is this one, or has this usual abbreviation.
 pub fn key_of(name: &str) -> Option<String> {
+    let name = if name == "lr" { "learning_rate" } else { name };
     // Serializing a config names all keys but those that are unset, and those of other sources and rules.
     let key = |source| {
         let config = format!(

@@ -9,8 +9,8 @@ use headlight_experiment::evaluate::assess;
 use headlight_experiment::metrics::Assessment;
 use headlight_inspector::counted;
 use headlight_trainer::assessment::document;
-use headlight_trainer::files::{print, print_json};
-use headlight_trainer::outputs::Output;
+use headlight_trainer::files::print_json;
+use headlight_trainer::outputs::{Output, print_beside};
 use headlight_trainer::{Failure, samples, session};
 use serde::Serialize;
 
@@ -40,7 +40,9 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
     let (file, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
     let inputs: Vec<&Path> = [file, weights].into_iter().flatten().collect();
     let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
-    let [svg, html] = Output::all(outputs, &inputs, arguments.output.force)?;
+    let outputs = Output::all(outputs, &inputs, arguments.output.force)?;
+    arguments.form.check(&outputs)?;
+    let [svg, html] = outputs;
     let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
     let (dataset, split) = match file {
         Some(path) => (labelled(path, &model.config)?, None),
@@ -65,7 +67,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
         out.write_all(document.html().as_bytes())?;
     }
     if !arguments.form.json {
-        return print(&document.text(terminal::options()));
+        return print_beside(&outputs, &document.text(terminal::options()));
     }
     print_json(&Line {
         run: arguments.run.to_string_lossy(),

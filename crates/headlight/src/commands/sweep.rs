@@ -21,6 +21,7 @@ use crate::terminal::{self, SweepDisplay};
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
+    Results::check_name(&arguments.out)?;
     let mut overrides = arguments.config.overrides.clone();
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
@@ -66,7 +67,6 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
         Some(threads) => threads.get(),
         None => thread::available_parallelism().map_or(1, usize::from),
     };
-    Results::check_name(&out)?;
     // A sweep replaces its own picture: one beside results that exist already.
     let picture = out.with_extension("svg");
     let picture = Output::new(&picture, &[], arguments.force || out.exists())?;

@@ -14,6 +14,7 @@ use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::signals::Signals;
 use headlight_trainer::standard::STANDARD;
 use headlight_trainer::training::{Training, how_to_resume};
+use headlight_trainer::verdict::Verdict;
 use headlight_trainer::{Failure, config};
 use serde_json::json;
 
@@ -26,6 +27,11 @@ use crate::terminal::{self, TrainingDisplay};
 /// # Errors
 /// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
 pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+    if arguments.run.as_deref() == Some(Path::new(STANDARD)) {
+        return Err(Failure::Input(
+            "--run -: a run is a folder; give its path".to_owned(),
+        ));
+    }
     let reopened = match &arguments.run {
         Some(path) if arguments.resume && path.symlink_metadata().is_ok() => {
             Some(RunDir::reopen(path)?)
@@ -125,19 +131,26 @@ fn tell_details(arguments: &TrainArguments, session: &Session) {
     ));
 }
 
-/// Prints where a run is, how far it came, and its last evaluation.
+/// Prints where a run is, how far it came, whether it has learned, and its last evaluation.
 fn print_summary(
     run: &RunDir,
     step: usize,
     steps: usize,
     was_interrupted: bool,
 ) -> Result<(), Failure> {
+    let report = run.report()?;
+    let Verdict { learned, outcome } = Verdict::of(&report);
+    let page = Some(run.page_path()).filter(|page| page.exists());
     print_json(&json!({
         "run": run.path(),
         "step": step,
         "steps": steps,
         "interrupted": was_interrupted,
+        "learned": learned,
+        "outcome": outcome,
         "metrics": run.last_metrics()?,
+        "report": run.report_path(),
+        "page": page,
     }))
 }
 
