@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
         out.write_all(document.html().as_bytes())?;
     }
     if arguments.form.json {
-        return print_json(&document.json());
+        return print_json(&summary.values());
     }
     print(&terminal::written(&document))
 }
