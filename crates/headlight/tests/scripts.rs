@@ -82,9 +82,15 @@ fn results_are_one_line_of_json() {
     let sweep = ["sweep", "quick", "--seeds", "0..5", "--out", "seeds.jsonl"];
     run_in(&folder, &[&sweep[..], &SHORT].concat()).done();
     let report = object(run_in(&folder, &["report", "seeds.jsonl", "--json"]));
-    let rows = report["tables"][0]["rows"].as_array().unwrap();
-    let loss = rows.iter().find(|row| row["name"] == "final loss").unwrap();
-    assert!(loss["median"].as_f64() > Some(0.0), "{report}");
+    assert_eq!((&report["runs"], &report["failed"]), (&5.into(), &0.into()));
+    let share = report["learned"].as_f64().unwrap() / 5.0;
+    assert_eq!(report["learned_share"].as_f64(), Some(share));
+    let loss = &report["samples"]["final_loss"];
+    let [mean, margin, median] = ["mean", "margin", "median"].map(|key| loss[key].as_f64());
+    assert!(
+        mean > Some(0.0) && margin > Some(0.0) && median > Some(0.0),
+        "{report}"
+    );
 
     let devices = object(run_in(&folder, &["devices", "--json"]));
     assert!(devices["devices"].as_array().unwrap().len() > 1);

@@ -416,3 +416,74 @@ fn a_signal_ends_a_run_with_everything_so_far_saved() {
         assert!(answer.contains("probability 0."), "{answer}");
     }
 }
+
+/// A model that predicts one class has learned nothing, however high its F1 is.
+#[test]
+fn a_constant_model_has_not_learned() {
+    let folder = folder("constant");
+    let mut data = "label,t1,t2\n".to_owned();
+    for sample in 0..500 {
+        let label = if sample % 125 == 60 { "rare" } else { "usual" };
+        data += &format!("{label},{},{}\n", sample % 7 + 1, sample % 11 + 1);
+    }
+    fs::write(folder.join("mine.csv"), data).unwrap();
+    let config = "[data]\nfile = \"mine.csv\"\nclasses = [\"rare\", \"usual\"]\n[model]\nd_model = 4\n\
+                  [training]\nepochs = 1\n";
+    fs::write(folder.join("mine.toml"), config).unwrap();
+    let path = folder.join("run");
+    let config = folder.join("mine.toml");
+    run(&["train", text(&config), "--run", text(&path)]).done();
+    let f1 = metrics(&path).last().unwrap()["f1"].as_f64().unwrap();
+    assert!(f1 > 0.99, "{f1}");
+    let report = fs::read_to_string(path.join("report.md")).unwrap();
+    assert!(report.contains("Not learned") && !report.contains("\nLearned"));
+    assert!(report.contains("class usual"), "{report}");
+}
+
+/// Many classes, epochs, heads and positions: what is left out is elsewhere, and the text says so.
+#[test]
+fn what_is_printed_is_short() {
+    let folder = folder("short");
+    let mut data = String::new();
+    for sample in 0..300 {
+        let name = format!("{}{}", "class".repeat(8), sample % 100);
+        let tokens: Vec<String> = (0..23)
+            .map(|t| (sample * (t + 1) % 9 + 1).to_string())
+            .collect();
+        data += &format!("{name},{}\n", tokens.join(","));
+    }
+    let header: Vec<String> = (1..24).map(|t| format!("t{t}")).collect();
+    let data = format!("label,{}\n{data}", header.join(","));
+    fs::write(folder.join("mine.csv"), data).unwrap();
+    let path = folder.join("mine.toml");
+    let config = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\nn_heads = 4\nn_layers = 4\n\
+                  [training]\nepochs = 30\nlog_every = 1\n[dump]\nevery = 1000000\n";
+    fs::write(&path, config).unwrap();
+    let classes = folder.join("classes");
+    let trained = run(&["train", text(&path), "--run", text(&classes)]).done();
+    let evaluated = run(&["evaluate", text(&classes)]).done();
+    let heads = folder.join("heads");
+    let long = [
+        "data.seq_len=90",
+        "model.n_layers=20",
+        "model.n_heads=4",
+        "training.epochs=1",
+        "data.samples=64",
+    ];
+    let set: Vec<&str> = long.iter().flat_map(|set| ["--set", set]).collect();
+    let command = ["train", "quick", "--run", text(&heads)];
+    let deep = run(&[&command[..], &set].concat()).done();
+    for (finished, remedy) in [
+        (&trained, "metrics.jsonl"),
+        (&evaluated, "--json"),
+        (&deep, "headlight inspect"),
+    ] {
+        let length = finished.stdout.len();
+        assert!(
+            (2000..20_000).contains(&length),
+            "{length}: {}",
+            finished.stdout
+        );
+        assert!(mentions(&finished.stdout, remedy) || finished.stdout.contains(remedy));
+    }
+}

@@ -15,9 +15,9 @@ pub mod terminal;
 mod theme;
 mod words;
 
-pub use document::{Document, Numbers, Printed, Section, Table};
+pub use document::{Document, Numbers, Printed, Section, Table, evenly_spread};
 pub use page::{Evidence, LossPoint, OwnRow, Page, PageRun, SeedComparison, SeedRow};
-pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity};
+pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest};
 pub use png::{PngError, png};
 pub use terminal::ColourMode;
 pub use words::{counted, number};

@@ -89,6 +89,8 @@ fn a_long_sequence_shows_the_largest_weights() {
     assert!(alone.contains("  0 0     0.2500"), "{alone}");
     let heads = long(50, 3).text(plain(60), Some(7));
     assert!(heads.contains("head 2    7:0.500    8:0.250"), "{heads}");
+    let many = long(50, 70).text(plain(60), None).replace('\n', " ");
+    assert!(many.contains("nor 6 of 70 heads"), "{many}");
 }
 
 /// No line is wider than the terminal, no text larger than 20 kB.

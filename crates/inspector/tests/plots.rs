@@ -141,6 +141,7 @@ fn curves_keep_their_ends_and_are_thinned_between() {
 fn a_matrix_has_a_cell_for_each_pair_coloured_by_its_row() {
     let matrix = |rows: Vec<Vec<usize>>| Plot::Matrix {
         labels: ["predicted", "label"].map(str::to_owned),
+        names: (0..rows.len()).map(|row| format!("class {row}")).collect(),
         rows,
     };
     let fills = |svg: &str| -> Vec<String> {
@@ -154,6 +155,10 @@ fn a_matrix_has_a_cell_for_each_pair_coloured_by_its_row() {
     assert_eq!(cells[2], cells[3]);
     assert!(cells[0] != cells[1] && cells[1] != cells[2]);
     assert!(drawn.contains(">30</text>") && drawn.contains(">10</text>"));
+    assert!(
+        drawn.contains(">class 1</text>") && drawn.contains(">class…</text>"),
+        "{drawn}"
+    );
     // Numbers that do not fit are left out, and so is a matrix of too many rows.
     let wide = svg("wide", &[matrix(vec![vec![123_456; 30]; 30])]);
     assert_eq!(fills(&wide).len(), 900);

@@ -1,9 +1,17 @@
 //! An assessment of a model as a document: `headlight evaluate` shows all of it, a run's report the main tables.
 //! Each number is explained where it stands.
 
+use std::cmp::Reverse;
+
 use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Ranking, Ratios, Threshold};
-use headlight_inspector::{Curve, Document, Plot, Section, Table, number};
+use headlight_inspector::{Curve, Document, Plot, Section, Table, counted, number};
+
+/// The most classes, and the most confusions of classes, in a table. A matrix of more would not fit a terminal.
+pub const MOST_CLASSES: usize = 16;
+
+/// The most columns of text in a matrix.
+const MOST_WIDTH: usize = 160;
 
 /// The width of text in a report.
 const TEXT: usize = 100;
@@ -25,6 +33,9 @@ const NOT_DEFINED: [&str; 2] = [
     "mean: over the classes; an undefined precision, recall or F1 counts as 0, an undefined ROC-AUC or AP is left out.",
 ];
 
+/// Where the rows are that a table leaves out.
+const ALL: &str = "`headlight evaluate RUN --json` prints all";
+
 const CONFUSION: &str = "Rows: labels. Columns: predicted classes. The diagonal is correct.";
 
 /// All of an assessment, after paragraphs that say which samples it is about. `data` names the classes.
@@ -42,8 +53,7 @@ pub fn document(
     };
     let confusion = Section {
         title: "Confusion matrix".to_owned(),
-        paragraphs: vec![CONFUSION.to_owned()],
-        tables: vec![confusion("", data, assessment)],
+        tables: vec![confusion(data, assessment)],
         ..Section::default()
     };
     let overall = Section {
@@ -84,10 +94,7 @@ pub fn summary(samples: &str, data: &DatasetConfig, assessment: &Assessment) -> 
     let section = Section {
         title: "Evaluation".to_owned(),
         paragraphs: vec![overall],
-        tables: vec![
-            classes(data, assessment),
-            confusion(CONFUSION, data, assessment),
-        ],
+        tables: vec![classes(data, assessment), confusion(data, assessment)],
         ..Section::default()
     };
     let document = Document {
@@ -126,12 +133,30 @@ fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
         let start = [name, samples];
         start.into_iter().chain(cells(ratios)).collect()
     };
-    let classes = names(data).zip(&assessment.classes);
-    let rows = classes.map(|(name, of)| row(name, of.samples.to_string(), of.ratios));
+    let count = assessment.classes.len();
+    let mut shown: Vec<usize> = (0..count).collect();
+    let mut title = String::new();
+    if count > MOST_CLASSES {
+        let f1 = |class: usize| assessment.classes[class].ratios.f1;
+        // Classes without samples and predictions have no F1; they say least.
+        shown.sort_by(|&a, &b| {
+            let [a, b] = [a, b].map(|class| f1(class).unwrap_or(f64::INFINITY));
+            a.total_cmp(&b)
+        });
+        shown.truncate(MOST_CLASSES);
+        title = format!(
+            "The {MOST_CLASSES} of {count} classes with the lowest F1, and the mean of all; {ALL}."
+        );
+    }
+    let names: Vec<String> = names(data).collect();
+    let rows = shown.into_iter().map(|class| {
+        let of = &assessment.classes[class];
+        row(names[class].clone(), of.samples.to_string(), of.ratios)
+    });
     let mean = row("mean".to_owned(), String::new(), assessment.means);
     let header = header.map(str::to_owned).to_vec();
     Table::of_text(
-        "",
+        &title,
         "",
         [header].into_iter().chain(rows).chain([mean]).collect(),
     )
@@ -148,15 +173,43 @@ fn cells(ratios: Ratios) -> [String; 5] {
     [precision, recall, f1, roc_auc, average_precision].map(|ratio| number(ratio, DECIMALS))
 }
 
-fn confusion(title: &str, data: &DatasetConfig, assessment: &Assessment) -> Table {
-    let header = ["label".to_owned()].into_iter().chain(names(data));
-    let header = header.collect();
-    let rows = names(data).zip(assessment.confusion.rows());
-    let rows = rows.map(|(label, row)| {
-        let counts = row.iter().map(usize::to_string);
-        [label].into_iter().chain(counts).collect()
+/// The confusion matrix; of one that is too large, the most frequent confusions.
+fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Table {
+    let names: Vec<String> = names(data).collect();
+    let cells = || assessment.confusion.rows().map(<[usize]>::to_vec);
+    let width: usize = names.iter().map(|name| name.chars().count() + 3).sum();
+    if names.len() <= MOST_CLASSES && width <= MOST_WIDTH {
+        let header = [&["label".to_owned()], &names[..]].concat();
+        let rows = names.iter().zip(cells()).map(|(label, row)| {
+            let counts = row.iter().map(usize::to_string);
+            [label.clone()].into_iter().chain(counts).collect()
+        });
+        return Table::of_text(CONFUSION, "", [header].into_iter().chain(rows).collect());
+    }
+    let mut confused: Vec<(usize, usize, usize)> = Vec::new();
+    for (label, row) in cells().enumerate() {
+        let others = row.into_iter().enumerate();
+        let others = others.filter(|&(predicted, count)| predicted != label && count > 0);
+        confused.extend(others.map(|(predicted, count)| (label, predicted, count)));
+    }
+    // Stable: of equals, the first first.
+    confused.sort_by_key(|&(_, _, count)| Reverse(count));
+    let title = format!(
+        "The most frequent of {} of two classes; {ALL}.",
+        counted(confused.len(), "confusion")
+    );
+    let header = ["label", "predicted class", "samples"]
+        .map(str::to_owned)
+        .to_vec();
+    let rows = confused.into_iter().take(MOST_CLASSES);
+    let rows = rows.map(|(label, predicted, count)| {
+        vec![
+            names[label].clone(),
+            names[predicted].clone(),
+            count.to_string(),
+        ]
     });
-    Table::of_text(title, "", [header].into_iter().chain(rows).collect())
+    Table::of_text(&title, "", [header].into_iter().chain(rows).collect())
 }
 
 fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Option<Section> {
@@ -275,6 +328,7 @@ fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> {
     vec![
         Plot::Matrix {
             labels: ["predicted class", "label; colour: share of its samples"].map(str::to_owned),
+            names: names(data).collect(),
             rows: rows.collect(),
         },
         Plot::Curves {

@@ -7,18 +7,20 @@ use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::metrics::{Assessment, EvalMetrics, METRICS, Metric, StepMetrics};
+use headlight_experiment::metrics::{
+    Assessment, EvalMetrics, LEARNED, METRICS, Metric, StepMetrics,
+};
 use headlight_experiment::train::Progress;
-use headlight_inspector::{counted, number};
+use headlight_inspector::{counted, evenly_spread, largest, number};
 
-use crate::assessment;
+use crate::assessment::{self, MOST_CLASSES};
 use crate::reference::Comparison;
+use crate::verdict;
 
 /// The most positives, and the most names of classes, that are listed.
 const LISTED: usize = 5;
 
 /// A model with this F1 has learned its task.
-const LEARNED: f64 = 0.99;
 
 /// Attention to the deciding positions that is this close to even attention's says that nothing is looked for.
 const CLOSE_TO_UNIFORM: f64 = 0.02;
@@ -28,6 +30,15 @@ pub const WHOLE_MATRIX: usize = 24;
 
 /// The keys that are shown of a longer row.
 const MAIN_KEYS: usize = 12;
+
+/// The most bytes of all matrices, and about those of a matrix's title and of the keys of a longer row.
+const MOST_MATRICES: usize = 9000;
+const TITLE: usize = 80;
+const ROW: usize = 320;
+
+/// The most evaluations, and the most probabilities of a sample.
+const MOST_EVALUATIONS: usize = 17;
+const MOST_PROBABILITIES: usize = 8;
 
 /// The most tokens of a sample that are shown.
 const SHOWN_TOKENS: usize = 64;
@@ -160,39 +171,41 @@ impl RunReport<'_> {
         if let Some(&first) = labels.first()
             && labels.iter().all(|&label| label == first)
         {
+            let nothing = verdict::NOTHING_TO_LEARN;
             return Some(format!(
-                "Nothing to learn: all training samples are of class {}.",
+                "{nothing}: all training samples are of class {}.",
                 self.class(first.into())
             ));
         }
-        let measured = |metrics: &'_ StepMetrics| {
-            let metrics = metrics.held_out.as_ref().unwrap_or(&metrics.train);
-            (metrics[Metric::F1], metrics[Metric::Accuracy])
-        };
-        let has_learned = |metrics: &StepMetrics| measured(metrics).0 >= Some(LEARNED);
+        let f1 =
+            |metrics: &StepMetrics| metrics.held_out.as_ref().unwrap_or(&metrics.train)[Metric::F1];
+        let has_learned = |metrics: &StepMetrics| f1(metrics) >= Some(LEARNED);
         let last = self.metrics.last()?;
         let samples = match last.held_out {
             Some(_) => "held-out samples",
             None => "training samples",
         };
-        let (f1, accuracy) = measured(last);
-        let mut text = if has_learned(last) {
-            let first = self.metrics.iter().find(|&metrics| has_learned(metrics))?;
-            let step = first.step;
-            format!(
-                "Learned: F1 on the {samples} is {LEARNED} or more, first measured at step {step}."
-            )
-        } else if let Some(class) = only_class(&last.train) {
-            let right = number(accuracy.map(|accuracy| 100.0 * accuracy), 1);
-            format!(
-                "Not learned: the model predicts class {} for every sample, which is right for {right}% of the {samples}.",
-                self.class(class)
-            )
-        } else {
-            let f1 = number(f1, 3);
-            format!(
-                "Not learned: F1 on the {samples} is {f1}; a model has learned if it is {LEARNED} or more."
-            )
+        let not = verdict::NOT_LEARNED;
+        let first = self.metrics.iter().find(|&metrics| has_learned(metrics));
+        let f1 = number(f1(last), 3);
+        let mut text = match (self.only_class(), first) {
+            (Some((class, assessment)), _) => format!(
+                "{not}: the model predicts class {} for all {samples}, which is right for {:.1}% of them.",
+                self.class(class),
+                100.0 * assessment.accuracy
+            ),
+            (None, Some(first)) if has_learned(last) => format!(
+                "{}: F1 on the {samples} is {LEARNED} or more, first measured at step {}.",
+                verdict::HAS_LEARNED,
+                first.step
+            ),
+            (None, Some(first)) => format!(
+                "{not}: F1 on the {samples} reached {LEARNED} at step {}, but is {f1} at the end.",
+                first.step
+            ),
+            (None, None) => format!(
+                "{not}: F1 on the {samples} is {f1}; a model has learned if it is {LEARNED} or more."
+            ),
         };
         let stayed = |measured, uniform| {
             let (measured, uniform) = (last.train[measured]?, last.train[uniform]?);
@@ -204,6 +217,15 @@ impl RunReport<'_> {
             text.push_str(" Attention from [CLS] is still close to uniform.");
         }
         Some(text)
+    }
+
+    /// The class that the model predicts for all assessed samples, if there is only one.
+    fn only_class(&self) -> Option<(usize, &Assessment)> {
+        let assessment = self.assessment?;
+        let counts = assessment.confusion.counts();
+        let mut predicted = (0..counts.len()).filter(|&class| counts[class].predicted() > 0);
+        let class = predicted.next()?;
+        predicted.next().is_none().then_some((class, assessment))
     }
 
     fn write_positives(&self, text: &mut String) -> std::fmt::Result {
@@ -261,11 +283,12 @@ impl RunReport<'_> {
             self.held_out
         )?;
         let counts = self.train.class_counts(self.config.data.n_classes);
-        for (class, count) in counts.into_iter().enumerate() {
+        for (class, count) in counts.into_iter().enumerate().take(MOST_CLASSES) {
             let share = 100.0 * count as f64 / self.train.len() as f64;
             writeln!(text, "| {} | {count} | {share:.1}% |", self.class(class))?;
         }
         writeln!(text)?;
+        self.write_left_out(text, "")?;
         match &self.config.data.classes[..] {
             [_, _] => writeln!(
                 text,
@@ -287,7 +310,9 @@ impl RunReport<'_> {
         let (columns, labels) = ("---:|".repeat(labels.len()), labels.join(" | "));
         writeln!(text, "| epoch | step | batch loss | {labels} |")?;
         writeln!(text, "|---:|---:|---:|{columns}")?;
-        for evaluation in self.metrics {
+        let count = self.metrics.len();
+        for index in evenly_spread(count, MOST_EVALUATIONS) {
+            let evaluation = &self.metrics[index];
             let values = table
                 .clone()
                 .map(|info| number(evaluation.train[info.metric], info.decimals));
@@ -297,6 +322,12 @@ impl RunReport<'_> {
             writeln!(text, "| {epoch} | {step} | {loss} | {values} |")?;
         }
         text.push('\n');
+        if count > MOST_EVALUATIONS {
+            writeln!(
+                text,
+                "{MOST_EVALUATIONS} of {count} evaluations, evenly spread; metrics.jsonl has all.\n"
+            )?;
+        }
         let Some(last) = self.metrics.last() else {
             return Ok(());
         };
@@ -341,7 +372,7 @@ impl RunReport<'_> {
             "From [CLS] to {place}, on average over the training samples of each class (uniform: if attention were \
              uniform):\n\n| class | attention | uniform |\n|---:|---:|---:|"
         )?;
-        for (class, metrics) in metrics.classes.iter().enumerate() {
+        for (class, metrics) in metrics.classes.iter().enumerate().take(MOST_CLASSES) {
             writeln!(
                 text,
                 "| {} | {} | {} |",
@@ -350,7 +381,16 @@ impl RunReport<'_> {
                 number(metrics.uniform, 3)
             )?;
         }
-        writeln!(text)
+        writeln!(text)?;
+        self.write_left_out(text, "; metrics.jsonl has all")
+    }
+
+    /// How many classes a table leaves out.
+    fn write_left_out(&self, text: &mut String, remedy: &str) -> std::fmt::Result {
+        match self.config.data.n_classes {
+            0..=MOST_CLASSES => Ok(()),
+            all => writeln!(text, "The first {MOST_CLASSES} of {all} classes{remedy}.\n"),
+        }
     }
 
     fn write_attention(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
@@ -363,34 +403,35 @@ impl RunReport<'_> {
                 self.write_class_attention(&place, &last.train, text)?;
             }
         }
+        let positions = dump.dims.positions;
+        let size = match positions {
+            ..=WHOLE_MATRIX => TITLE + positions * (7 * positions + 2),
+            _ => TITLE + ROW,
+        };
+        let heads = dump.dims.layers * dump.dims.heads;
+        // Of many, those next to the output.
+        let most = MOST_MATRICES / (dump.dims.samples * size).max(1);
+        let first = heads - most.clamp(1, heads);
         for shown in 0..dump.dims.samples {
-            for layer in 0..dump.dims.layers {
-                for head in 0..dump.dims.heads {
-                    let sample = dump.meta.samples[shown].unwrap_or(shown);
-                    let several = dump.dims.layers > 1;
-                    let layer_name = several.then(|| format!(" · layer {layer}"));
-                    let layer_name = layer_name.unwrap_or_default();
-                    let title =
-                        format!("Attention weights (sample {sample}{layer_name} · head {head})");
-                    let weights = dump.weights(shown, layer, head);
-                    let positions = dump.dims.positions;
-                    if positions <= WHOLE_MATRIX {
-                        writeln!(text, "{title}, query by key:\n\n```text")?;
-                        matrix(text, weights, positions)?;
-                        writeln!(text, "```\n")?;
-                    } else {
-                        let cls = self.config.inputs().cls_position;
-                        let row = &weights[cls * positions..][..positions];
-                        writeln!(
-                            text,
-                            "{title} of [CLS], the largest of {positions} positions: {}.\n",
-                            main_keys(row)
-                        )?;
-                    }
-                }
+            for head in first..heads {
+                self.write_head(
+                    dump,
+                    shown,
+                    head / dump.dims.heads,
+                    head % dump.dims.heads,
+                    text,
+                )?;
             }
         }
-        if dump.dims.positions > WHOLE_MATRIX {
+        if first > 0 {
+            let shown = heads - first;
+            writeln!(
+                text,
+                "The last {shown} of {}; `headlight inspect RUN --layer all --head all` shows the others.\n",
+                counted(heads, "head")
+            )?;
+        }
+        if positions > WHOLE_MATRIX {
             writeln!(
                 text,
                 "The folder `attention` has the whole matrices; `headlight inspect` draws them.\n"
@@ -399,10 +440,43 @@ impl RunReport<'_> {
         Ok(())
     }
 
+    /// The attention of a head in a sample of the dump.
+    fn write_head(
+        &self,
+        dump: &AttentionDump,
+        shown: usize,
+        layer: usize,
+        head: usize,
+        text: &mut String,
+    ) -> std::fmt::Result {
+        let sample = dump.meta.samples[shown].unwrap_or(shown);
+        let layer_name = match dump.dims.layers {
+            1 => String::new(),
+            _ => format!(" · layer {layer}"),
+        };
+        let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
+        let weights = dump.weights(shown, layer, head);
+        let positions = dump.dims.positions;
+        if positions <= WHOLE_MATRIX {
+            writeln!(text, "{title}, query by key:\n\n```text")?;
+            matrix(text, weights, positions)?;
+            return writeln!(text, "```\n");
+        }
+        let row = &weights[dump.cls_position() * positions..][..positions];
+        writeln!(
+            text,
+            "{title} of [CLS], the largest of {positions} positions: {}.\n",
+            main_keys(row)
+        )
+    }
+
     fn write_predictions(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
         let header = match (self.has_two_classes(), &self.config.data.classes[..]) {
             (true, []) => "probability".to_owned(),
             (true, _) => format!("probability of {}", self.class(1)),
+            _ if self.config.data.n_classes > MOST_PROBABILITIES => {
+                format!("the {MOST_PROBABILITIES} largest probabilities, by class")
+            }
             _ => "probability by class".to_owned(),
         };
         writeln!(
@@ -411,8 +485,15 @@ impl RunReport<'_> {
         )?;
         for shown in 0..dump.dims.samples {
             let sample = dump.meta.samples[shown].unwrap_or(shown);
-            let probabilities = dump.probabilities(shown).iter();
-            let probabilities: Vec<String> = probabilities.map(|p| format!("{p:.6}")).collect();
+            let probabilities = dump.probabilities(shown);
+            let probabilities: Vec<String> = match probabilities.len() {
+                ..=MOST_PROBABILITIES => probabilities.iter().map(|p| format!("{p:.6}")).collect(),
+                _ => largest(probabilities)
+                    .into_iter()
+                    .take(MOST_PROBABILITIES)
+                    .map(|class| format!("{}: {:.6}", self.class(class), probabilities[class]))
+                    .collect(),
+            };
             writeln!(
                 text,
                 "| {sample} | {} | {} | {} |",
@@ -463,21 +544,6 @@ fn write_mean_attention(place: &str, metrics: &EvalMetrics, text: &mut String) -
     )
 }
 
-/// The class that a model predicts for every sample, if there is only one.
-fn only_class(metrics: &EvalMetrics) -> Option<usize> {
-    if metrics.classes.is_empty() {
-        let nothing_found = metrics[Metric::Recall] == Some(0.0);
-        return (nothing_found && metrics[Metric::Precision].is_none()).then_some(0);
-    }
-    let recall = |class: usize| metrics.classes[class].recall;
-    let predicted = (0..metrics.classes.len()).find(|&class| recall(class) == Some(1.0))?;
-    let others = (0..metrics.classes.len()).filter(|&class| class != predicted);
-    let nothing_else = others
-        .map(recall)
-        .all(|recall| recall.unwrap_or(0.0) == 0.0);
-    nothing_else.then_some(predicted)
-}
-
 /// A square matrix with four decimals, in brackets, as NumPy prints it.
 fn matrix(text: &mut String, cells: &[f32], size: usize) -> std::fmt::Result {
     for (index, row) in cells.chunks(size).enumerate() {
@@ -493,11 +559,9 @@ fn matrix(text: &mut String, cells: &[f32], size: usize) -> std::fmt::Result {
 
 /// The largest weights of a row, each with its key.
 fn main_keys(row: &[f32]) -> String {
-    let mut keys: Vec<usize> = (0..row.len()).collect();
-    keys.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
-    let keys = keys.iter().take(MAIN_KEYS);
+    let keys = largest(row).into_iter().take(MAIN_KEYS);
     let keys: Vec<String> = keys
-        .map(|&key| format!("{:.4} on {key}", row[key]))
+        .map(|key| format!("{:.4} on position {key}", row[key]))
         .collect();
     keys.join(", ")
 }

@@ -2,6 +2,11 @@
 
 use serde::Serialize;
 
+// How the report's line begins, before a colon.
+pub(crate) const HAS_LEARNED: &str = "Learned";
+pub(crate) const NOT_LEARNED: &str = "Not learned";
+pub(crate) const NOTHING_TO_LEARN: &str = "Nothing to learn";
+
 /// The outcome that a report states.
 #[derive(Debug, Serialize)]
 pub struct Verdict<'a> {
@@ -15,14 +20,14 @@ impl<'a> Verdict<'a> {
     /// Finds the outcome in a report: the line that begins with it.
     pub fn of(report: &'a str) -> Self {
         let beginnings = [
-            ("Learned: ", Some(true)),
-            ("Not learned: ", Some(false)),
-            ("Nothing to learn: ", None),
+            (HAS_LEARNED, Some(true)),
+            (NOT_LEARNED, Some(false)),
+            (NOTHING_TO_LEARN, None),
         ];
         let found = report.lines().find_map(|line| {
-            let mut beginnings = beginnings.iter();
-            let &(_, learned) = beginnings.find(|(beginning, _)| line.starts_with(beginning))?;
-            Some((learned, line))
+            let (beginning, _) = line.split_once(':')?;
+            let (_, learned) = beginnings.iter().find(|(known, _)| *known == beginning)?;
+            Some((*learned, line))
         });
         Self {
             learned: found.and_then(|(learned, _)| learned),

@@ -6,7 +6,7 @@ use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
 use headlight_trainer::Failure;
 use headlight_trainer::files::print;
-use headlight_trainer::outputs::Output;
+use headlight_trainer::outputs::{Output, print_beside};
 use headlight_trainer::page::{self, Source, no_dumps, read_dump};
 use headlight_trainer::run_dir::{RunDir, step_of};
 
@@ -63,9 +63,9 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
         })?;
         out.write_all(&picture)?;
     }
-    let outputs = outputs.into_iter().flatten();
-    let written = outputs.map(|out| format!("{}: {}\n", out.path().display(), heatmap.title));
-    print(&written.collect::<String>())
+    let paths = outputs.iter().flatten().map(|out| out.path().display());
+    let written = paths.map(|path| format!("{path}: {}\n", heatmap.title));
+    print_beside(&outputs, &written.collect::<String>())
 }
 
 /// The requested heads of a dump.
@@ -116,12 +116,8 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
     };
     let text = page::html(&page)?;
     out.write_all(text.as_bytes())?;
-    print(&format!(
-        "{}: {}, {:.0} KB\n",
-        html.display(),
-        page.extent(),
-        text.len() as f64 / 1000.0
-    ))?;
+    let size = text.len() as f64 / 1000.0;
+    out.tell(&format!("{}, {size:.0} KB", page.extent()))?;
     if arguments.open {
         browser::open(html);
     }

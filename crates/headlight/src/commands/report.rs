@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{print, print_json};
-use headlight_trainer::outputs::Output;
+use headlight_trainer::files::print_json;
+use headlight_trainer::outputs::{Output, print_beside};
 
 use crate::cli::ReportArguments;
 use crate::terminal;
@@ -18,7 +18,9 @@ use crate::terminal;
 pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
     let path = &arguments.results;
     let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
-    let [svg, html] = Output::all(outputs, &[path], arguments.output.force)?;
+    let outputs = Output::all(outputs, &[path], arguments.output.force)?;
+    arguments.form.check(&outputs)?;
+    let [svg, html] = outputs;
     let target = match arguments.position.as_slice() {
         [] => AttentionTarget::Main,
         positions => AttentionTarget::Positions(
@@ -38,7 +40,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
         out.write_all(document.html().as_bytes())?;
     }
     if arguments.form.json {
-        return print_json(&document.json());
+        return print_json(&summary.values());
     }
-    print(&terminal::written(&document))
+    print_beside(&outputs, &terminal::written(&document))
 }

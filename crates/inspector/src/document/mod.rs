@@ -1,7 +1,6 @@
 //! Paragraphs, tables and plots, drawn as text, Markdown, HTML and SVG.
 
 mod html;
-mod json;
 mod markdown;
 mod numbers;
 mod svg;
@@ -11,7 +10,7 @@ mod text;
 use crate::plots::{self, Plot};
 
 pub use numbers::{Numbers, Printed};
-pub use table::Table;
+pub use table::{Table, evenly_spread};
 
 /// A document, independent of the form in which it is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]

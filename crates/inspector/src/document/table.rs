@@ -138,3 +138,12 @@ impl Column {
         self.text + self.marks
     }
 }
+
+/// At most `most` indices of a list, evenly spread, including the first and the last.
+pub fn evenly_spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let shown = count.min(most);
+    (0..shown).map(move |index| match shown {
+        1 => 0,
+        _ => index * (count - 1) / (shown - 1),
+    })
+}

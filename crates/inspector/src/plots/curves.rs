@@ -1,9 +1,9 @@
 //! Curves of shares against shares, in a panel of its own.
 
 use super::axis::{Axis, frame};
+use super::colour_bar::fill;
 use super::size::{BOTTOM, HEIGHT, RIGHT, WIDTH};
 use crate::svg::Svg;
-use crate::theme::viridis;
 
 /// The height of a line of the legend.
 const LINE: f64 = 16.0;
@@ -74,9 +74,8 @@ fn colour(index: usize, count: usize) -> String {
         return "class=\"only\"".to_owned();
     }
     let share = 0.25 + 0.6 * index as f32 / (count - 1) as f32;
-    let [r, g, b] = viridis(share);
-    let colour = format!("#{r:02x}{g:02x}{b:02x}");
-    format!("fill=\"{colour}\" stroke=\"{colour}\"")
+    let fill = fill(share);
+    format!("{fill} {}", fill.replace("fill", "stroke"))
 }
 
 /// The points that are not too near to the one before, and the last.

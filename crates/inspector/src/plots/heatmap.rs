@@ -165,7 +165,7 @@ fn title(
         _ => counted(heads.len(), "head"),
     });
     if !dump.labels[sample].is_nan() {
-        parts.push(format!("label {}", dump.labels[sample]));
+        parts.push(format!("label {}", class_name(dump, dump.labels[sample])));
     }
     parts.push(match dump.probabilities(sample) {
         [probability] => format!("probability {probability:.4}"),
@@ -176,4 +176,14 @@ fn title(
     });
     parts.extend(dump.meta.step.map(|step| format!("step {step}")));
     parts.join(" · ")
+}
+
+/// The name of a class in the dump's config, or else its number.
+fn class_name(dump: &AttentionDump, label: f32) -> String {
+    let name = dump.meta.config.pointer(&format!("/data/classes/{label}"));
+    match name.and_then(serde_json::Value::as_str) {
+        // A dump is untrusted input: its text must not control a terminal.
+        Some(name) => name.replace(char::is_control, "\u{fffd}"),
+        None => label.to_string(),
+    }
 }

@@ -77,7 +77,7 @@ impl Heatmap {
         } else if self.matrices() == 1 {
             self.list(&mut text, options, &rows[shown], MOST_IN_LIST);
             text.push_str("\nthe largest of each query, as key:");
-            self.lines(&mut text, options, &rows, MOST_QUERIES);
+            self.lines(&mut text, options, &rows, ("queries", MOST_QUERIES));
         } else {
             say(
                 &mut text,
@@ -85,7 +85,7 @@ impl Heatmap {
                 &format!("from query {}{}", self.name(shown), self.star()),
             );
             text.push_str("the largest of each head, as key:");
-            self.lines(&mut text, options, &rows, MOST_HEADS);
+            self.lines(&mut text, options, &rows, ("heads", MOST_HEADS));
         }
         text
     }
@@ -227,8 +227,14 @@ impl Heatmap {
     }
 
     /// The keys with the largest values of each row, a line per row, and what is left out. Of too many rows, those
-    /// with the largest values.
-    fn lines(&self, text: &mut String, options: Options, rows: &[Row], most: usize) {
+    /// with the largest values; `kind` is what rows are.
+    fn lines(
+        &self,
+        text: &mut String,
+        options: Options,
+        rows: &[Row],
+        (kind, most): (&str, usize),
+    ) {
         let quantity = match self.quantity {
             Quantity::Weights => "weight",
             Quantity::Scores => "score",
@@ -279,7 +285,7 @@ impl Heatmap {
         let mut left_out = vec![format!("{} of {count} keys are not shown", count - shown)];
         if kept.len() < rows.len() {
             left_out.push(format!(
-                "nor {} of {} queries: those shown have the largest {quantity}s",
+                "nor {} of {} {kind}: those shown have the largest {quantity}s",
                 rows.len() - kept.len(),
                 rows.len()
             ));
@@ -303,8 +309,8 @@ fn side(rows: &[Row]) -> usize {
     names.max().unwrap_or(0)
 }
 
-/// The keys of a row by falling value; of equals, the first first.
-fn largest(cells: &[f32]) -> Vec<usize> {
+/// The places of the values of a row, by falling value; of equals, the first first.
+pub fn largest(cells: &[f32]) -> Vec<usize> {
     let mut keys: Vec<usize> = (0..cells.len()).collect();
     keys.sort_by(|&a, &b| cells[b].total_cmp(&cells[a]));
     keys

@@ -20,6 +20,7 @@ use size::{HEIGHT, WIDTH};
 pub use colour_range::ColourRange;
 pub use curves::Curve;
 pub use heatmap::{Heatmap, Quantity};
+pub use heatmap_text::largest;
 pub use histogram::Histogram;
 
 /// Panels per row.
@@ -75,11 +76,13 @@ pub enum Plot {
         /// A straight line to compare with: its values at 0 and at 1, and its name.
         mark: Option<([f64; 2], String)>,
     },
-    /// How often which two numbers occur together.
+    /// How often which two of several classes occur together.
     Matrix {
         /// What columns are, and what rows are.
         labels: [String; 2],
-        /// Counts; rows and columns are named by their index. `[row][column]`
+        /// The names of rows, and of columns.
+        names: Vec<String>,
+        /// `[row][column]`
         rows: Vec<Vec<usize>>,
     },
 }
@@ -119,7 +122,11 @@ impl Plot {
                 curves,
                 mark,
             } => curves::curves(labels, curves, mark.as_ref()),
-            Self::Matrix { labels, rows } => matrix::matrix(labels, rows),
+            Self::Matrix {
+                labels,
+                names,
+                rows,
+            } => matrix::matrix(labels, names, rows),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The tables and plots of a summary.
 
 use headlight_experiment::metrics;
-use headlight_inspector::{Document, Plot, Section, Table, counted, number};
+use headlight_inspector::{Document, Plot, Section, Table, counted, evenly_spread, number};
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
 use super::groups::Group;
@@ -183,15 +183,6 @@ fn curve(summary: &Summary) -> Vec<(usize, Sample)> {
     evenly_spread(losses.len(), MOST_CURVE_EPOCHS)
         .filter_map(|epoch| Some((epoch + 1, Sample::of(losses[epoch].iter().copied())?)))
         .collect()
-}
-
-/// At most `most` indices of a list, evenly spread, including the first and the last.
-fn evenly_spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
-    let shown = count.min(most);
-    (0..shown).map(move |index| match shown {
-        1 => 0,
-        _ => index * (count - 1) / (shown - 1),
-    })
 }
 
 fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use headlight_experiment::metrics::{LEARNED, Metric};
 use headlight_trainer::Failure;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::columns::{Columns, NEGATIVE, POSITIVE};
@@ -49,10 +50,11 @@ pub(super) struct Point {
 }
 
 /// A reason of failure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Reason {
     /// The message and the seed of the first such run.
     pub(super) message: String,
+    #[serde(rename = "first_seed")]
     pub(super) seed: u64,
     pub(super) runs: usize,
 }
