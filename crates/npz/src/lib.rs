@@ -112,6 +112,15 @@ impl NpzWriter {
         self.bytes(&file_name, &header::string(text))
     }
 
+    /// Adds texts as the array `name`, a list of strings.
+    ///
+    /// # Errors
+    /// When the archive is too large for its format.
+    pub fn strings(&mut self, name: &str, texts: &[impl AsRef<str>]) -> io::Result<()> {
+        let file_name = npyz::npz::file_name_from_array_name(name);
+        self.bytes(&file_name, &header::strings(texts))
+    }
+
     /// Adds a file.
     ///
     /// # Errors

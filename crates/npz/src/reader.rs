@@ -118,6 +118,17 @@ impl<R: Read + Seek> NpzReader<R> {
         header::text(&bytes).map_err(|reason| unreadable(&file_name, reason))
     }
 
+    /// The texts of the array `name`, a list of strings.
+    ///
+    /// # Errors
+    /// When it is missing, damaged, of another type, or larger than a quarter of [`TEXT_LIMIT`].
+    pub fn strings(&mut self, name: &str) -> Result<Vec<String>, NpzError> {
+        let file_name = npyz::npz::file_name_from_array_name(name);
+        // Each text takes more memory than its characters.
+        let bytes = self.member(&file_name, TEXT_LIMIT / 4)?;
+        header::texts(&bytes).map_err(|reason| unreadable(&file_name, reason))
+    }
+
     /// The text file `file_name`.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ impl Rows {
     /// Fills in the keys that a config does not set, so that these samples fit. Keys that contradict the samples
     /// stay as they are: [`fit`](Self::fit) refuses them.
     ///
-    /// If samples differ in length, the padding token is one past the largest id.
+    /// If samples differ in length, the padding token is that of the file, or else one past the largest id.
     #[must_use]
     pub fn complete(&self, keys: FileKeys) -> FileKeys {
         let cls = usize::from(self.has_cls(keys.cls));
@@ -38,12 +38,16 @@ impl Rows {
         let largest = self.all_tokens().iter().copied().max().unwrap_or(0);
         // The ids of a vocabulary that the config sets are tokens, all of them.
         let adds_padding = is_ragged && keys.vocab_size.is_none();
-        let padding_token = keys.padding_token.or(adds_padding.then_some(largest + 1));
+        let padding_token = keys.padding_token.or(self.padding_token);
+        let padding_token = padding_token.or(adds_padding.then_some(largest + 1));
         let last = largest.max(padding_token.unwrap_or(1)).max(1);
         let numbered = keys.n_classes.is_some() && self.labels.are_numbers();
         let classes = keys.classes.or_else(|| {
             // With one label alone, training is refused for that reason.
-            let names = self.labels.names();
+            let names = match &self.classes[..] {
+                [] => self.labels.names(),
+                names => names.to_vec(),
+            };
             (!numbered && names.len() > 1).then_some(names)
         });
         let found = classes.as_ref().map_or(self.labels.len(), Vec::len);

@@ -1,37 +1,42 @@
 //! Datasets as npz: `tokens` int64 `[sample, position]` and `labels` float32 `[sample]` for training,
-//! `held_out_tokens` and `held_out_labels` for the held-out set.
+//! `held_out_tokens` and `held_out_labels` for the held-out set. If classes have names, `classes` has them and labels are
+//! their indices. If samples have padding, `padding_token` is its id.
 
 use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
 use super::contents::Contents;
-use super::labels::{Label, whole_number};
-use super::rows::{Place, Rows};
+use super::labels::Label;
+use super::rows::{Place, Rows, token_id};
+use crate::cls::CLS;
 
 /// The prefix of the held-out set's arrays.
 const HELD_OUT: &str = "held_out_";
 
-/// Writes the samples with their padding. Labels are numbers: the names of classes where these are numbers, or
-/// else the classes.
+const CLASSES: &str = "classes";
+const PADDING_TOKEN: &str = "padding_token";
+
+/// Writes the samples with their padding.
 pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
     let mut npz = NpzWriter::new();
-    let names = contents.config.classes.iter();
-    let numbers: Option<Vec<i64>> = names.map(|name| whole_number(name)).collect();
-    let numbers = numbers.filter(|numbers| !numbers.is_empty());
-    let Contents { splits, .. } = contents;
+    let Contents {
+        splits,
+        config,
+        padding_token,
+    } = contents;
     for (prefix, dataset) in [("", &splits.train), (HELD_OUT, &splits.held_out)] {
         let ids: Vec<i64> = dataset.all_tokens().iter().map(|&id| id.into()).collect();
         let tokens = [dataset.len(), dataset.positions()];
         npz.array(&format!("{prefix}tokens"), &tokens, &ids)?;
-        let (name, labels) = (format!("{prefix}labels"), dataset.labels().iter());
-        if let Some(numbers) = &numbers {
-            let labels: Vec<i64> = labels.map(|&class| numbers[usize::from(class)]).collect();
-            npz.array(&name, &[dataset.len()], &labels)?;
-        } else {
-            let labels: Vec<f32> = labels.map(|&class| class.into()).collect();
-            npz.array(&name, &[dataset.len()], &labels)?;
-        }
+        let labels: Vec<f32> = dataset.labels().iter().map(|&class| class.into()).collect();
+        npz.array(&format!("{prefix}labels"), &[dataset.len()], &labels)?;
+    }
+    if !config.classes.is_empty() {
+        npz.strings(CLASSES, &config.classes)?;
+    }
+    if let Some(token) = padding_token {
+        npz.array(PADDING_TOKEN, &[], &[i64::from(token)])?;
     }
     writer.write_all(&npz.finish()?)?;
     writer.flush()
@@ -40,6 +45,26 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
 pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), String> {
     let message = |error: NpzError| error.to_string();
     let mut npz = NpzReader::new(reader).map_err(message)?;
+    let mut names: Vec<Label> = Vec::new();
+    if npz.contains(CLASSES) {
+        let texts = npz.strings(CLASSES).map_err(message)?;
+        let labels = texts.iter().map(|name| Label::of_text(name));
+        names = labels
+            .collect::<Result<_, _>>()
+            .map_err(|reason| format!("`{CLASSES}`: {reason}"))?;
+        rows.classes = names.iter().map(Label::to_string).collect();
+    }
+    let mut padding_token = None;
+    if npz.contains(PADDING_TOKEN) {
+        let token = npz.integers(PADDING_TOKEN).map_err(message)?.values;
+        let [token] = token[..] else {
+            return Err(format!("`{PADDING_TOKEN}` must be one number"));
+        };
+        let id = token_id(token).map_err(|reason| format!("`{PADDING_TOKEN}`: {reason}"))?;
+        padding_token = Some(token);
+        // Where 0 is padding, it cannot be so for the model: 0 is [CLS].
+        rows.padding_token = Some(id).filter(|&id| id != CLS);
+    }
     for (held_out, prefix) in [(false, ""), (true, HELD_OUT)] {
         let (tokens_name, labels_name) = (format!("{prefix}tokens"), format!("{prefix}labels"));
         if held_out && !npz.contains(&tokens_name) {
@@ -68,14 +93,52 @@ pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), Stri
                 held_out,
                 row: row as u64,
             };
-            let label = labels.as_ref().map(|labels| Label::of_number(labels[row]));
+            let label = labels.as_ref().map(|labels| label(labels[row], &names));
             let label = label.transpose();
             let label = label.map_err(|reason| format!("{place}: {reason}"))?;
             let tokens = &tokens.values[row * positions..][..positions];
-            rows.push(place, held_out, label, tokens)?;
+            match padding_token {
+                None => rows.push(place, held_out, label, tokens)?,
+                Some(padding) => {
+                    rows.push(place, held_out, label, &without_padding(tokens, padding))?;
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// A label; where classes have names, it is the index of one.
+fn label(number: f64, names: &[Label]) -> Result<Label, String> {
+    let label = Label::of_number(number)?;
+    match &label {
+        Label::Number(index) if !names.is_empty() => {
+            let name = usize::try_from(*index)
+                .ok()
+                .and_then(|index| names.get(index));
+            name.cloned().ok_or_else(|| {
+                format!(
+                    "label {index} is not a class; `{CLASSES}` has {} names, so labels are 0 to {}",
+                    names.len(),
+                    names.len() - 1
+                )
+            })
+        }
+        _ => Ok(label),
+    }
+}
+
+/// A sample without the padding after its last token, also before a `[CLS]` at the end. It keeps at least one token.
+fn without_padding(sample: &[i64], padding: i64) -> Vec<i64> {
+    let cls = i64::from(CLS);
+    let (own, end) = match sample {
+        [own @ .., last] if *last == cls && padding != cls => (own, Some(cls)),
+        _ => (sample, None),
+    };
+    let kept = usize::from(own.first() == Some(&cls)) + 1;
+    let last = own.iter().rposition(|&token| token != padding);
+    let length = last.map_or(0, |last| last + 1).max(kept).min(own.len());
+    own[..length].iter().copied().chain(end).collect()
 }
 
 /// Labels: float32, as in the notebook, or integers.

@@ -45,6 +45,9 @@ pub struct Rows {
     /// What messages call the file.
     pub(super) name: String,
     pub(super) labels: Labels,
+    /// The names of the classes and the padding token, where the file has them itself.
+    pub(super) classes: Vec<String>,
+    pub(super) padding_token: Option<u32>,
     counted: Counted,
     tokens: Vec<u32>,
     /// For each sample: the end of its tokens, its place, its split, and the index of its label.
@@ -76,9 +79,7 @@ impl Rows {
             return Err(at("the sample has no tokens"));
         }
         for &token in tokens {
-            // The largest id is left for padding.
-            let id = u32::try_from(token).ok().filter(|&id| id < u32::MAX - 1);
-            let id = id.ok_or_else(|| at(&format!("{token} is not a token id")))?;
+            let id = token_id(token).map_err(|reason| at(&reason))?;
             self.tokens.push(id);
         }
         let labelled = self.is_labelled() || self.is_empty();
@@ -153,6 +154,13 @@ impl Rows {
             },
         }
     }
+}
+
+/// A token id of a file.
+pub(super) fn token_id(number: i64) -> Result<u32, String> {
+    // The largest id is left for padding.
+    let id = u32::try_from(number).ok().filter(|&id| id < u32::MAX - 1);
+    id.ok_or_else(|| format!("{number} is not a token id"))
 }
 
 /// Whether samples of a split are held out.

@@ -26,10 +26,13 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
     csv.flush()
 }
 
+/// Follows the file: a record of its own, or the end of a quoted cell that is never closed.
+const END: &[u8] = b"\n\x04\"\n";
+
 pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
     // A quoted record can span any number of lines, so each record gets a budget of bytes. With a line break at
     // the very end and no other terminator, the reader stands at the start of a line after each record.
-    let (reader, allowance) = Metered::new(reader.chain(&b"\n"[..]), LINE_LIMIT, "a record");
+    let (reader, allowance) = Metered::new(reader.chain(END), LINE_LIMIT, "a record");
     let mut csv = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -40,15 +43,19 @@ pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
     let mut tokens: Vec<i64> = Vec::new();
     loop {
         allowance.set(LINE_LIMIT);
-        if !csv
-            .read_byte_record(&mut record)
-            .map_err(|error| error.to_string())?
+        let start = csv.position().line();
+        let read = csv.read_byte_record(&mut record);
+        if !read.map_err(|error| format!("line {start}: {error}; is a quote never closed?"))?
+            || record.as_slice() == &END[1..3]
         {
             break;
         }
         let breaks = record.as_slice().iter().filter(|&&byte| byte == b'\n');
         let line = (csv.position().line() - 1).saturating_sub(breaks.count() as u64);
         let place = Place::Line(line);
+        if record.as_slice().ends_with(&END[..2]) {
+            return Err(format!("{place}: the quote is never closed"));
+        }
         if record.iter().all(|cell| cell.trim_ascii().is_empty()) {
             continue;
         }
