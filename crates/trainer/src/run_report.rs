@@ -20,8 +20,6 @@ use crate::verdict;
 /// The most positives, and the most names of classes, that are listed.
 const LISTED: usize = 5;
 
-/// A model with this F1 has learned its task.
-
 /// Attention to the deciding positions that is this close to even attention's says that nothing is looked for.
 const CLOSE_TO_UNIFORM: f64 = 0.02;
 
