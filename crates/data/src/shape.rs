@@ -62,8 +62,8 @@ impl SampleShape {
         }
         if let Some(token) = own.iter().find(|&&token| token >= vocab_size) {
             return Err(format!(
-                "token {token} is outside the vocabulary; data.vocab_size is {vocab_size}, so tokens other than [CLS] = 0 are 1 to {}",
-                vocab_size - 1
+                "token {token} is outside the vocabulary; {}",
+                self.known()
             ));
         }
         let length = own.len();
@@ -71,14 +71,18 @@ impl SampleShape {
             _ if length == seq_len => CLS,
             Some(token) if (1..seq_len).contains(&length) => token,
             _ => {
-                let remedy = if (1..seq_len).contains(&length) {
-                    "; to pad shorter samples, set model.attention.padding_token"
+                let remedy = if padding_token.is_some() {
+                    format!("give 1 to {seq_len}")
+                } else if (1..seq_len).contains(&length) {
+                    format!(
+                        "give {seq_len}, or train with model.attention.padding_token, which pads shorter samples"
+                    )
                 } else {
-                    ""
+                    format!("give {seq_len}")
                 };
                 let tokens = if length == 1 { "token" } else { "tokens" };
                 return Err(format!(
-                    "the sample has {length} {tokens} besides [CLS], but data.seq_len is {seq_len}{remedy}"
+                    "the sample has {length} {tokens} besides [CLS], but data.seq_len is {seq_len}; {remedy}"
                 ));
             }
         };
@@ -91,6 +95,40 @@ impl SampleShape {
             into.push(CLS);
         }
         Ok(())
+    }
+
+    /// Refuses padding before the last token of a sample, and samples of padding alone: a new token of a later file may have
+    /// the id of the padding.
+    pub(crate) fn check_padding(self, sample: &[u32]) -> Result<(), String> {
+        let own = self.cls.without(sample);
+        let Some(token) = self.padding_token else {
+            return Ok(());
+        };
+        let padding = own.iter().rev().take_while(|&&id| id == token).count();
+        let own = &own[..own.len() - padding];
+        if own.is_empty() || own.contains(&token) {
+            return Err(format!(
+                "token {token} is padding, which can only follow the other tokens; leave it out; {}",
+                self.known()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The tokens that samples can have, for messages.
+    fn known(self) -> String {
+        let last = self.vocab_size - 1;
+        let (padding, last) = match self.padding_token {
+            None => (String::new(), last),
+            Some(token) => {
+                let last = if token == last { last - 1 } else { last };
+                (format!(" and padding = {token}"), last)
+            }
+        };
+        format!(
+            "data.vocab_size is {}, so tokens other than [CLS] = 0{padding} are 1 to {last}",
+            self.vocab_size
+        )
     }
 
     /// A sample without the padding after its last token. It keeps at least one token.

@@ -196,10 +196,7 @@ fn held_out_samples_are_split_off_a_file_that_names_none() {
     assert_eq!(all, (1..=8).collect::<Vec<_>>());
     assert_eq!(file.fit(&of_file(7), None).unwrap().train.len(), 1);
     let error = file.fit(&of_file(8), None).unwrap_err();
-    assert!(
-        error.to_string().contains("holding out 8 of 8 samples"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("8 of 8 samples"), "{error}");
 }
 
 /// Asserts that a file is refused with a message that names it and holds `part`.
@@ -265,7 +262,7 @@ fn bad_rows_are_named_with_their_place() {
         (
             "no_label.csv",
             after("train,,1,1\n"),
-            "line 3: the label is empty",
+            "line 3: the sample has no label",
         ),
         (
             "cls.csv",
@@ -303,6 +300,21 @@ fn bad_rows_are_named_with_their_place() {
             after("train,0,1,3\nval,1,1,3\n"),
             "all training samples have the label 0",
         ),
+        (
+            "open.csv",
+            after("train,0,0,3,\"oops\ntrain,1,0,4,a\ntrain,0,0,5,b\n"),
+            "line 3: the quote is never closed",
+        ),
+        (
+            "open_token.csv",
+            after("train,0,0,\"3"),
+            "line 3: the quote is never closed",
+        ),
+        (
+            "open_header.csv",
+            "label,\"token_0\n1,2\n".to_owned(),
+            "line 1: the quote is never closed",
+        ),
         ("empty.csv", header.to_owned(), "no samples"),
         ("nothing.csv", String::new(), "empty"),
         (
@@ -338,7 +350,7 @@ fn bad_lines_and_files_are_named() {
         (
             "labels.jsonl",
             "{\"tokens\":[1]}\n\n{\"label\":0,\"tokens\":[1]}\n".to_owned(),
-            "line 3: the sample has a label",
+            "line 1: the sample has no label",
         ),
         (
             "list.jsonl",
@@ -353,7 +365,7 @@ fn bad_lines_and_files_are_named() {
         (
             "unlabelled.jsonl",
             "{\"tokens\":[1]}\n".to_owned(),
-            "no labels",
+            "line 1: the sample has no label",
         ),
         ("text.npz", "not a zip".to_owned(), "not an npz archive"),
         ("text.parquet", String::new(), "use .npz, .csv or .jsonl"),
@@ -682,6 +694,82 @@ fn columns_have_any_order_and_other_columns_are_ignored() {
     let splits = own("columns.csv", text).unwrap();
     assert_eq!(splits.train.all_tokens(), [0, 2, 3, 0, 4, 5]);
     assert_eq!(splits.train.labels(), [1, 0]);
+}
+
+/// A quote inside a cell is text, and a quoted cell can hold line breaks and doubled quotes.
+#[test]
+fn quotes_that_are_closed_are_read() {
+    for cell in [
+        "5\" nail",
+        "\"a \"\"b\"\"\"",
+        "\"a\n\"",
+        "\"\"",
+        "a\"\"",
+        "\"1\r\n\r\n2\n\"",
+    ] {
+        for end in ["", "\n", "\r\n"] {
+            let text = format!("label,token_0,note\n1,2,{cell}\n0,3,{cell}{end}");
+            let splits = own("quotes.csv", &text).unwrap();
+            assert_eq!(splits.train.all_tokens(), [0, 2, 0, 3], "{text}");
+        }
+    }
+}
+
+/// Padding may fill up a sample, but an unknown token must not be taken for padding.
+#[test]
+fn padding_is_refused_before_a_token() {
+    let config = DatasetConfig {
+        seq_len: 3,
+        rule: None,
+        ..of_file(0)
+    };
+    let dataset = |config: &DatasetConfig, text: &str| {
+        let rows = read_text(Cursor::new(text.to_owned()), "new.txt").unwrap();
+        let dataset = rows.dataset(config, Some(8));
+        dataset.map(|dataset| dataset.all_tokens().to_vec())
+    };
+    assert_eq!(dataset(&config, "3 8"), Ok(vec![0, 3, 8, 8]));
+    for text in ["3 8 4", "8 4", "8"] {
+        let message = dataset(&config, text).unwrap_err().message;
+        assert!(
+            message.contains("token 8") && message.contains("1 to 7"),
+            "{message}"
+        );
+    }
+    // A rule counts tokens that receive no attention, too.
+    let generated = DatasetConfig {
+        source: Source::Generated {
+            generator: Generator::Numpy,
+            samples: 2,
+            positive_rate: None,
+        },
+        ..config
+    };
+    assert_eq!(dataset(&generated, "3 8 4"), Ok(vec![0, 3, 8, 4]));
+}
+
+#[test]
+fn some_labels_may_be_missing_for_a_model() {
+    let config = DatasetConfig {
+        seq_len: 1,
+        rule: None,
+        ..of_file(0)
+    };
+    for (name, text) in [
+        ("some.csv", "label,token_0\n1,2\n,3\n"),
+        (
+            "some.jsonl",
+            "{\"label\":1,\"tokens\":[2]}\n{\"label\":null,\"tokens\":[3]}\n",
+        ),
+    ] {
+        let rows = read_as(name, text).unwrap();
+        assert!(!rows.is_labelled());
+        assert_eq!(
+            rows.dataset(&config, None).unwrap().all_tokens(),
+            [0, 2, 0, 3]
+        );
+        assert!(rows.fit(&config, None).is_err());
+    }
 }
 
 /// For predictions: in the file's order, labelled or not, padded for the model.

@@ -1,40 +1,70 @@
 //! Samples from the user: a dataset file, lines of text, or one line of token ids.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use headlight_data::Dataset;
-use headlight_data::files::{FileError, Rows, read_text};
+use headlight_data::files::{self, FileError, Format, Rows, read_text};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
+use crate::Failure;
 use crate::files::open;
 use crate::standard::{STANDARD, shown};
-use crate::{Failure, dataset_file};
 
-/// Reads samples from a dataset file (both splits), or from a text file or standard input (`-`), in the file's order. Also
-/// returns whether their labels are known: from the file, or from the config's rule.
+/// How much of standard input is read to find its format, in bytes.
+const START: u64 = 1 << 16;
+
+/// Reads samples from a dataset file (both splits), from a text file, or from either on standard input (`-`), in the file's
+/// order. Also returns whether all their labels are known: from the file, or from the config's rule.
 ///
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
-    let is_text = path == Path::new(STANDARD) || path.extension().is_some_and(|name| name == "txt");
-    let rows = if is_text {
-        read_text(open(path, FILE_LIMIT)?, shown(path))?
+    let mut file = open(path, FILE_LIMIT)?;
+    let format = if path == Path::new(STANDARD) {
+        format_of(&mut file).map_err(|error| Failure::reading(path, error))?
+    } else if path.extension().is_some_and(|name| name == "txt") {
+        None
     } else {
-        dataset_file::read(path)?
+        let reason = "unknown file extension; use .npz, .csv, .jsonl or .txt";
+        Some(Format::of(path).map_err(|_| Failure::reading(path, reason))?)
+    };
+    let rows = match format {
+        Some(format) => files::read(file, format, shown(path))?,
+        None => read_text(file, shown(path))?,
     };
     let labelled = rows.is_labelled() || config.data.rule.is_some();
     Ok((dataset(&rows, config)?, labelled))
 }
 
-/// Reads samples from text, one per line. Messages call it `name`.
+/// The format of a file without a name, by its start; `None` for lines of token ids.
+fn format_of(file: &mut File) -> std::io::Result<Option<Format>> {
+    let mut start = Vec::new();
+    file.take(START).read_to_end(&mut start)?;
+    file.rewind()?;
+    let start = String::from_utf8_lossy(&start).to_ascii_lowercase();
+    let text = start.trim_start_matches('\u{feff}').trim_start();
+    Ok(match text.lines().next().unwrap_or_default() {
+        line if line.starts_with("pk") => Some(Format::Npz),
+        line if line.starts_with('{') => Some(Format::Jsonl),
+        line if line.contains("token_") => Some(Format::Csv),
+        _ => None,
+    })
+}
+
+/// Reads samples from text, one per line. Messages call it `name`, and do not number its first line.
 ///
 /// # Errors
 /// When a line is invalid.
 pub fn parse(text: impl Read, name: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    let rows = read_text(text, name)?;
-    Ok(dataset(&rows, config)?)
+    let unnumbered = |error: FileError| {
+        let message = error.message.trim_start_matches("line 1: ").to_owned();
+        FileError { message, ..error }
+    };
+    let rows = read_text(text, name).map_err(unnumbered)?;
+    Ok(dataset(&rows, config).map_err(unnumbered)?)
 }
 
 fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError> {

@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::{FileError, FitError};
-use crate::config::DatasetConfig;
+use crate::config::{DatasetConfig, Source};
 use crate::dataset::{Dataset, Splits};
 use crate::invalid::InvalidValue;
 use crate::random::{Stream, shuffle};
@@ -13,8 +13,8 @@ const PADDED_FREE: usize = 1 << 24;
 const PADDING_RATIO: usize = 32;
 
 impl Rows {
-    /// The samples in the file's order, with `[CLS]` and padding. Without labels in the file, the config's rule
-    /// gives them; without a rule they are 0.
+    /// The samples in the file's order, with `[CLS]` and padding. Labels that the file does not have are given by the
+    /// config's rule; without a rule they are 0.
     ///
     /// # Errors
     /// When a sample or its label does not fit the config; the message names the place.
@@ -44,7 +44,12 @@ impl Rows {
         for row in 0..self.len() {
             sample.clear();
             let arranged = shape.arrange(self.tokens(row), has_cls, &mut sample);
-            let label = arranged.and_then(|()| match (self.label(row), &config.rule) {
+            let checked = arranged.and_then(|()| match config.source {
+                // Generated samples may have any token anywhere.
+                Source::Generated { .. } => Ok(()),
+                Source::File(_) => shape.check_padding(&sample),
+            });
+            let label = checked.and_then(|()| match (self.label(row), &config.rule) {
                 (Some(label), _) => classes[usize::from(label)].clone(),
                 (None, Some(rule)) => Ok(rule.label_for(&sample, config.n_classes)),
                 (None, None) => Ok(0),
@@ -66,9 +71,9 @@ impl Rows {
         padding_token: Option<u32>,
     ) -> Result<Splits, FitError> {
         config.validate()?;
-        if !self.is_labelled() {
-            let message = "its samples have no labels; training needs one for each: a column or a key `label`";
-            return Err(FileError::new(&self.name, message).into());
+        if let Some(row) = (0..self.len()).find(|&row| self.label(row).is_none()) {
+            let reason = "the sample has no label; training needs one for each: a column or a key `label`, or in npz an array `labels`";
+            return Err(self.refuse(row, reason).into());
         }
         self.check_classes()?;
         let dataset = self.dataset(config, padding_token)?;

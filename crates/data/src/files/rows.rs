@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::labels::{Label, Labels};
 
+/// One more than the largest token id: a model has a parameter for each, and at most as many as this.
+const TOKEN_LIMIT: u32 = 1 << 28;
+
 /// How the places of samples are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Counted {
@@ -50,11 +53,11 @@ pub struct Rows {
     pub(super) padding_token: Option<u32>,
     counted: Counted,
     tokens: Vec<u32>,
-    /// For each sample: the end of its tokens, its place, its split, and the index of its label.
+    /// For each sample: the end of its tokens, its place, its split, and the index of its label, if it has one.
     ends: Vec<u32>,
     numbers: Vec<u32>,
     held_out: Vec<bool>,
-    label_indices: Vec<u8>,
+    label_indices: Vec<Option<u8>>,
 }
 
 impl Rows {
@@ -82,24 +85,9 @@ impl Rows {
             let id = token_id(token).map_err(|reason| at(&reason))?;
             self.tokens.push(id);
         }
-        let labelled = self.is_labelled() || self.is_empty();
-        match label {
-            Some(_) if !labelled => {
-                return Err(at(
-                    "the sample has a label, but the samples before it have none",
-                ));
-            }
-            None if !self.is_empty() && labelled => {
-                return Err(at(
-                    "the sample has no label, but the samples before it have one",
-                ));
-            }
-            None => {}
-            Some(label) => {
-                let index = self.labels.index(label).map_err(|reason| at(&reason))?;
-                self.label_indices.push(index);
-            }
-        }
+        let label = label.map(|label| self.labels.index(label)).transpose();
+        self.label_indices
+            .push(label.map_err(|reason| at(&reason))?);
         let number = match place {
             Place::Line(number) | Place::Row { row: number, .. } => number,
         };
@@ -120,9 +108,9 @@ impl Rows {
         self.ends.is_empty()
     }
 
-    /// Whether the samples have labels: all of them, or none.
+    /// Whether all samples have labels.
     pub fn is_labelled(&self) -> bool {
-        !self.label_indices.is_empty()
+        self.label_indices.iter().all(Option::is_some)
     }
 
     pub(super) fn tokens(&self, row: usize) -> &[u32] {
@@ -135,9 +123,9 @@ impl Rows {
         &self.tokens
     }
 
-    /// The index of the sample's label; `None` if samples have no labels.
+    /// The index of the sample's label, if it has one.
     pub(super) fn label(&self, row: usize) -> Option<u8> {
-        self.label_indices.get(row).copied()
+        self.label_indices[row]
     }
 
     pub(super) fn is_held_out(&self, row: usize) -> bool {
@@ -158,9 +146,8 @@ impl Rows {
 
 /// A token id of a file.
 pub(super) fn token_id(number: i64) -> Result<u32, String> {
-    // The largest id is left for padding.
-    let id = u32::try_from(number).ok().filter(|&id| id < u32::MAX - 1);
-    id.ok_or_else(|| format!("{number} is not a token id"))
+    let id = u32::try_from(number).ok().filter(|&id| id < TOKEN_LIMIT);
+    id.ok_or_else(|| format!("{number} is not a token id; ids are below {TOKEN_LIMIT}"))
 }
 
 /// Whether samples of a split are held out.

@@ -76,6 +76,7 @@ pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
         columns.tokens(&record, &mut tokens).map_err(at)?;
         let cell = |column: Option<usize>| column.map(|column| cell(&record, column)).transpose();
         let label = cell(columns.label).map_err(at)?;
+        let label = label.filter(|label| !label.is_empty());
         let label = label.map(Label::of_text).transpose().map_err(at)?;
         let split = cell(columns.split).map_err(at)?;
         let held_out = split.map_or(Ok(false), is_held_out).map_err(at)?;

@@ -34,6 +34,12 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
     if !is_sample(&arguments.tokens) {
         let path = Path::new(&arguments.tokens);
+        if path != Path::new(STANDARD) && !path.exists() {
+            return Err(Failure::Input(format!(
+                "--tokens: there is no file {}; give token ids (\"3 7 4\"), a file .npz, .csv, .jsonl or .txt, or - for standard input",
+                path.display()
+            )));
+        }
         let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
         let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
         let out = Output::new(out, &inputs, arguments.output.force)?;
