@@ -141,6 +141,9 @@ impl SweepDisplay {
     }
 }
 
+/// The time after which a rate says something.
+const MEASURED: Duration = Duration::from_secs(1);
+
 /// A bar that starts at `start`, with the rate since then and the time left.
 fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
     if verbosity() == Verbosity::Quiet {
@@ -154,7 +157,7 @@ fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
         // The library's own estimate counts the steps of an earlier session.
         let speed = move |state: &ProgressState, text: &mut dyn Write| {
             let (done, elapsed) = (state.pos().saturating_sub(start), state.elapsed());
-            if done > 0 {
+            if done > 0 && elapsed >= MEASURED {
                 let rate = done as f64 / elapsed.as_secs_f64();
                 let left = count.saturating_sub(state.pos() as usize) as f64 / rate;
                 let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
