@@ -9,9 +9,9 @@ use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{Assessment, EvalMetrics, METRICS, Metric, StepMetrics};
 use headlight_experiment::train::Progress;
-use headlight_inspector::{counted, evenly_spread, largest, number};
+use headlight_inspector::{counted, evenly_spread, largest, number, shorten};
 
-use crate::assessment::{self, MOST_CLASSES};
+use crate::assessment::{self, MOST_CLASSES, MOST_NAME};
 use crate::reference::Comparison;
 
 /// The most positives, and the most names of classes, that are listed.
@@ -128,10 +128,13 @@ impl RunReport<'_> {
         format!("{count} classes from a file{names}")
     }
 
-    /// The name of a class as Markdown, or else its number.
+    /// The name of a class as Markdown, shortened, or else its number.
     fn class(&self, class: usize) -> String {
         let name = self.config.data.classes.get(class);
-        name.map_or_else(|| class.to_string(), |name| name.replace('|', "\\|"))
+        name.map_or_else(
+            || class.to_string(),
+            |name| shorten(name, MOST_NAME).replace('|', "\\|"),
+        )
     }
 
     fn write_early_end(&self, text: &mut String) -> std::fmt::Result {
