@@ -456,7 +456,7 @@ fn what_is_printed_is_short() {
     let data = format!("label,{}\n{data}", header.join(","));
     fs::write(folder.join("mine.csv"), data).unwrap();
     let config = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\nn_heads = 2\nn_layers = 2\n\
-                  [training]\nepochs = 20\n[dump]\nevery_steps = 1000000\n";
+                  [training]\nepochs = 20\n[dump]\nevery_epochs = 100\npositives = 1\nnegatives = 1\n";
     fs::write(folder.join("mine.toml"), config).unwrap();
     let trained = run_in(&folder, &["train", "mine.toml", "--run", "classes"]).done();
     let evaluated = run_in(&folder, &["evaluate", "classes"]).done();
@@ -467,7 +467,9 @@ fn what_is_printed_is_short() {
         "model.n_heads=4",
         "training.epochs=1",
         "data.samples=32",
-        "dump.every_steps=1000000",
+        "dump.every_epochs=100",
+        "dump.positives=1",
+        "dump.negatives=1",
     ];
     let set: Vec<&str> = long.iter().flat_map(|set| ["--set", set]).collect();
     let command = ["train", "quick", "--run", "heads"];
