@@ -410,7 +410,7 @@ impl RunReport<'_> {
         let first = heads - most.clamp(1, heads);
         for shown in 0..dump.dims.samples {
             for head in first..heads {
-                self.write_head(
+                write_head(
                     dump,
                     shown,
                     head / dump.dims.heads,
@@ -434,36 +434,6 @@ impl RunReport<'_> {
             )?;
         }
         Ok(())
-    }
-
-    /// The attention of a head in a sample of the dump.
-    fn write_head(
-        &self,
-        dump: &AttentionDump,
-        shown: usize,
-        layer: usize,
-        head: usize,
-        text: &mut String,
-    ) -> std::fmt::Result {
-        let sample = dump.meta.samples[shown].unwrap_or(shown);
-        let layer_name = match dump.dims.layers {
-            1 => String::new(),
-            _ => format!(" · layer {layer}"),
-        };
-        let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
-        let weights = dump.weights(shown, layer, head);
-        let positions = dump.dims.positions;
-        if positions <= WHOLE_MATRIX {
-            writeln!(text, "{title}, query by key:\n\n```text")?;
-            matrix(text, weights, positions)?;
-            return writeln!(text, "```\n");
-        }
-        let row = &weights[dump.cls_position() * positions..][..positions];
-        writeln!(
-            text,
-            "{title} of [CLS], the largest of {positions} positions: {}.\n",
-            main_keys(row)
-        )
     }
 
     fn write_predictions(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
@@ -537,6 +507,35 @@ fn write_mean_attention(place: &str, metrics: &EvalMetrics, text: &mut String) -
         number(metrics[Metric::UniformPositive], 3),
         number(metrics[Metric::AttentionNegative], 3),
         number(metrics[Metric::UniformNegative], 3)
+    )
+}
+
+/// The attention of a head in a sample of the dump.
+fn write_head(
+    dump: &AttentionDump,
+    shown: usize,
+    layer: usize,
+    head: usize,
+    text: &mut String,
+) -> std::fmt::Result {
+    let sample = dump.meta.samples[shown].unwrap_or(shown);
+    let layer_name = match dump.dims.layers {
+        1 => String::new(),
+        _ => format!(" · layer {layer}"),
+    };
+    let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
+    let weights = dump.weights(shown, layer, head);
+    let positions = dump.dims.positions;
+    if positions <= WHOLE_MATRIX {
+        writeln!(text, "{title}, query by key:\n\n```text")?;
+        matrix(text, weights, positions)?;
+        return writeln!(text, "```\n");
+    }
+    let row = &weights[dump.cls_position() * positions..][..positions];
+    writeln!(
+        text,
+        "{title} of [CLS], the largest of {positions} positions: {}.\n",
+        main_keys(row)
     )
 }
 
