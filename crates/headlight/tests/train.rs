@@ -12,7 +12,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use common::{
-    Finished, ended, folder, headlight, mentions, metrics, quick_run, refuses, run, send, text,
+    Finished, ended, folder, headlight, mentions, metrics, quick_run, refuses, run, run_in, send,
+    text,
 };
 use headlight_dump::AttentionDump;
 
@@ -421,7 +422,7 @@ fn a_signal_ends_a_run_with_everything_so_far_saved() {
 #[test]
 fn a_constant_model_has_not_learned() {
     let folder = folder("constant");
-    let mut data = "label,t1,t2\n".to_owned();
+    let mut data = "label,token_1,token_2\n".to_owned();
     for sample in 0..500 {
         let label = if sample % 125 == 60 { "rare" } else { "usual" };
         data += &format!("{label},{},{}\n", sample % 7 + 1, sample % 11 + 1);
@@ -430,9 +431,8 @@ fn a_constant_model_has_not_learned() {
     let config = "[data]\nfile = \"mine.csv\"\nclasses = [\"rare\", \"usual\"]\n[model]\nd_model = 4\n\
                   [training]\nepochs = 1\n";
     fs::write(folder.join("mine.toml"), config).unwrap();
+    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
     let path = folder.join("run");
-    let config = folder.join("mine.toml");
-    run(&["train", text(&config), "--run", text(&path)]).done();
     let f1 = metrics(&path).last().unwrap()["f1"].as_f64().unwrap();
     assert!(f1 > 0.99, "{f1}");
     let report = fs::read_to_string(path.join("report.md")).unwrap();
@@ -445,34 +445,35 @@ fn a_constant_model_has_not_learned() {
 fn what_is_printed_is_short() {
     let folder = folder("short");
     let mut data = String::new();
-    for sample in 0..300 {
+    for sample in 0..200 {
         let name = format!("{}{}", "class".repeat(8), sample % 100);
         let tokens: Vec<String> = (0..23)
             .map(|t| (sample * (t + 1) % 9 + 1).to_string())
             .collect();
         data += &format!("{name},{}\n", tokens.join(","));
     }
-    let header: Vec<String> = (1..24).map(|t| format!("t{t}")).collect();
+    let header: Vec<String> = (1..24).map(|t| format!("token_{t}")).collect();
     let data = format!("label,{}\n{data}", header.join(","));
     fs::write(folder.join("mine.csv"), data).unwrap();
-    let path = folder.join("mine.toml");
-    let config = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\nn_heads = 4\nn_layers = 4\n\
-                  [training]\nepochs = 30\nlog_every = 1\n[dump]\nevery = 1000000\n";
-    fs::write(&path, config).unwrap();
-    let classes = folder.join("classes");
-    let trained = run(&["train", text(&path), "--run", text(&classes)]).done();
-    let evaluated = run(&["evaluate", text(&classes)]).done();
-    let heads = folder.join("heads");
+    let config = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\nn_heads = 2\nn_layers = 2\n\
+                  [training]\nepochs = 20\n[dump]\nevery_epochs = 100\npositives = 1\nnegatives = 1\n";
+    fs::write(folder.join("mine.toml"), config).unwrap();
+    let trained = run_in(&folder, &["train", "mine.toml", "--run", "classes"]).done();
+    let evaluated = run_in(&folder, &["evaluate", "classes"]).done();
     let long = [
         "data.seq_len=90",
-        "model.n_layers=20",
+        "data.held_out=8",
+        "model.n_layers=12",
         "model.n_heads=4",
         "training.epochs=1",
-        "data.samples=64",
+        "data.samples=32",
+        "dump.every_epochs=100",
+        "dump.positives=1",
+        "dump.negatives=1",
     ];
     let set: Vec<&str> = long.iter().flat_map(|set| ["--set", set]).collect();
-    let command = ["train", "quick", "--run", text(&heads)];
-    let deep = run(&[&command[..], &set].concat()).done();
+    let command = ["train", "quick", "--run", "heads"];
+    let deep = run_in(&folder, &[&command[..], &set].concat()).done();
     for (finished, remedy) in [
         (&trained, "metrics.jsonl"),
         (&evaluated, "--json"),

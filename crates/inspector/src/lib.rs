@@ -20,4 +20,4 @@ pub use page::{Evidence, LossPoint, OwnRow, Page, PageRun, SeedComparison, SeedR
 pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest};
 pub use png::{PngError, png};
 pub use terminal::ColourMode;
-pub use words::{counted, number};
+pub use words::{counted, number, shorten};

@@ -36,7 +36,7 @@ pub(crate) fn centred(text: &str, columns: usize) -> String {
 }
 
 /// Shortens a text to at most `columns`; a shortened text ends with `…`.
-pub(crate) fn shorten(text: &str, columns: usize) -> String {
+pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

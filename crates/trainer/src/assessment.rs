@@ -5,10 +5,13 @@ use std::cmp::Reverse;
 
 use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Ranking, Ratios, Threshold};
-use headlight_inspector::{Curve, Document, Plot, Section, Table, counted, number};
+use headlight_inspector::{Curve, Document, Plot, Section, Table, counted, number, shorten};
 
 /// The most classes, and the most confusions of classes, in a table. A matrix of more would not fit a terminal.
 pub const MOST_CLASSES: usize = 16;
+
+/// The longest name of a class, in columns.
+pub const MOST_NAME: usize = 32;
 
 /// The most columns of text in a matrix.
 const MOST_WIDTH: usize = 160;
@@ -104,11 +107,11 @@ pub fn summary(samples: &str, data: &DatasetConfig, assessment: &Assessment) -> 
     document.markdown(TEXT)
 }
 
-/// The names of all classes.
+/// The names of all classes, shortened.
 fn names(data: &DatasetConfig) -> impl Iterator<Item = String> {
     (0..=u8::MAX)
         .take(data.n_classes)
-        .map(|class| data.class_name(class))
+        .map(|class| shorten(&data.class_name(class), MOST_NAME))
 }
 
 fn class_notes(assessment: &Assessment) -> Vec<String> {

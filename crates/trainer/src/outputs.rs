@@ -32,6 +32,9 @@ impl<'a> Output<'a> {
             return Ok(output);
         }
         let own = target(path);
+        if inputs.iter().any(|input| target(input) == own) {
+            return refuse("is an input of this command; choose another output file");
+        }
         if is_file_of_run(&own) {
             return refuse("is a file of a run; choose another output file");
         }
@@ -40,9 +43,6 @@ impl<'a> Output<'a> {
         }
         if !own.exists() {
             return Ok(output);
-        }
-        if inputs.iter().any(|input| target(input) == own) {
-            return refuse("is an input of this command; choose another output file");
         }
         if !force {
             return refuse(EXISTS);
@@ -101,11 +101,12 @@ impl<'a> Output<'a> {
                 OpenOptions::new().write(true).open(self.path)
             });
         }
-        let target = target(self.path);
+        let linked = self.path.is_symlink().then(|| target(self.path));
+        let path = linked.as_deref().unwrap_or(self.path);
         if self.force {
-            return write_atomically(&target, write);
+            return write_atomically(path, write);
         }
-        if write_new(&target, write)? {
+        if write_new(path, write)? {
             return Ok(());
         }
         Err(Failure::Input(format!("{} {EXISTS}", self.path.display())))

@@ -11,9 +11,9 @@ use headlight_experiment::metrics::{
     Assessment, EvalMetrics, LEARNED, METRICS, Metric, StepMetrics,
 };
 use headlight_experiment::train::Progress;
-use headlight_inspector::{counted, evenly_spread, largest, number};
+use headlight_inspector::{counted, evenly_spread, largest, number, shorten};
 
-use crate::assessment::{self, MOST_CLASSES};
+use crate::assessment::{self, MOST_CLASSES, MOST_NAME};
 use crate::reference::Comparison;
 use crate::verdict;
 
@@ -128,10 +128,13 @@ impl RunReport<'_> {
         format!("{count} classes from a file{names}")
     }
 
-    /// The name of a class as Markdown, or else its number.
+    /// The name of a class as Markdown, shortened, or else its number.
     fn class(&self, class: usize) -> String {
         let name = self.config.data.classes.get(class);
-        name.map_or_else(|| class.to_string(), |name| name.replace('|', "\\|"))
+        name.map_or_else(
+            || class.to_string(),
+            |name| shorten(name, MOST_NAME).replace('|', "\\|"),
+        )
     }
 
     fn write_early_end(&self, text: &mut String) -> std::fmt::Result {
@@ -223,7 +226,7 @@ impl RunReport<'_> {
         let counts = assessment.confusion.counts();
         let mut predicted = (0..counts.len()).filter(|&class| counts[class].predicted() > 0);
         let class = predicted.next()?;
-        predicted.next().is_none().then_some((class, assessment))
+        (predicted.next().is_none() && assessment.accuracy < 1.0).then_some((class, assessment))
     }
 
     fn write_positives(&self, text: &mut String) -> std::fmt::Result {
@@ -533,6 +536,35 @@ fn write_mean_attention(place: &str, metrics: &EvalMetrics, text: &mut String) -
         number(metrics[Metric::UniformPositive], 3),
         number(metrics[Metric::AttentionNegative], 3),
         number(metrics[Metric::UniformNegative], 3)
+    )
+}
+
+/// The attention of a head in a sample of the dump.
+fn write_head(
+    dump: &AttentionDump,
+    shown: usize,
+    layer: usize,
+    head: usize,
+    text: &mut String,
+) -> std::fmt::Result {
+    let sample = dump.meta.samples[shown].unwrap_or(shown);
+    let layer_name = match dump.dims.layers {
+        1 => String::new(),
+        _ => format!(" · layer {layer}"),
+    };
+    let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
+    let weights = dump.weights(shown, layer, head);
+    let positions = dump.dims.positions;
+    if positions <= WHOLE_MATRIX {
+        writeln!(text, "{title}, query by key:\n\n```text")?;
+        matrix(text, weights, positions)?;
+        return writeln!(text, "```\n");
+    }
+    let row = &weights[dump.cls_position() * positions..][..positions];
+    writeln!(
+        text,
+        "{title} of [CLS], the largest of {positions} positions: {}.\n",
+        main_keys(row)
     )
 }
 

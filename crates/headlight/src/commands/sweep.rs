@@ -21,7 +21,6 @@ use crate::terminal::{self, SweepDisplay};
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
-    Results::check_name(&arguments.out)?;
     let mut overrides = arguments.config.overrides.clone();
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
@@ -29,6 +28,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     overrides.extend(device.map(|device| format!("compute.device={device}")));
     let (seeds, grid) = (&arguments.seeds, &arguments.grid);
     let plan = Plan::new(arguments.config.path(), &overrides, seeds, grid)?;
+    Results::check_name(&arguments.out)?;
     if let Some(count) = arguments.shards {
         if count.get() > plan.len() {
             return Err(Failure::Input(format!(
