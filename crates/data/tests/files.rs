@@ -300,21 +300,6 @@ fn bad_rows_are_named_with_their_place() {
             after("train,0,1,3\nval,1,1,3\n"),
             "all training samples have the label 0",
         ),
-        (
-            "open.csv",
-            after("train,0,0,3,\"oops\ntrain,1,0,4,a\ntrain,0,0,5,b\n"),
-            "line 3: the quote is never closed",
-        ),
-        (
-            "open_token.csv",
-            after("train,0,0,\"3"),
-            "line 3: the quote is never closed",
-        ),
-        (
-            "open_header.csv",
-            "label,\"token_0\n1,2\n".to_owned(),
-            "line 1: the quote is never closed",
-        ),
         ("empty.csv", header.to_owned(), "no samples"),
         ("nothing.csv", String::new(), "empty"),
         (
@@ -712,6 +697,19 @@ fn quotes_that_are_closed_are_read() {
             let splits = own("quotes.csv", &text).unwrap();
             assert_eq!(splits.train.all_tokens(), [0, 2, 0, 3], "{text}");
         }
+    }
+}
+
+#[test]
+fn quotes_that_are_not_closed_are_refused() {
+    let header = "label,token_0,note\n1,2,ok\n";
+    for (text, line) in [
+        (format!("{header}0,3,\"oops\n1,4,a\n0,5,b\n"), 3),
+        (format!("{header}0,\"3"), 3),
+        ("label,\"token_0\n1,2\n".to_owned(), 1),
+    ] {
+        let part = format!("line {line}: the quote is never closed");
+        refused("open.csv", text, &part);
     }
 }
 

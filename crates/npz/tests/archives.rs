@@ -58,3 +58,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn lists_of_strings_come_back() {
+    let mut npz = NpzWriter::new();
+    npz.strings("names", &["ham", "", "é"]).unwrap();
+    npz.string("one", "text").unwrap();
+    npz.array("numbers", &[2], &[1_i64, 2]).unwrap();
+    // Without characters, a header could declare any number of strings.
+    npz.strings("blank", &["", ""]).unwrap();
+    let bytes = npz.finish().unwrap();
+    let mut npz = NpzReader::new(std::io::Cursor::new(bytes)).unwrap();
+    assert_eq!(npz.strings("names").unwrap(), ["ham", "", "é"]);
+    for name in ["one", "numbers", "blank", "missing"] {
+        assert!(npz.strings(name).is_err(), "{name}");
+    }
+}

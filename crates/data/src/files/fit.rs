@@ -23,6 +23,17 @@ impl Rows {
         config: &DatasetConfig,
         padding_token: Option<u32>,
     ) -> Result<Dataset, FileError> {
+        let remedy = "; for predictions, labels can be left out";
+        self.arranged(config, padding_token, remedy)
+    }
+
+    /// As [`dataset`](Self::dataset). Messages about unknown classes end with `remedy`.
+    fn arranged(
+        &self,
+        config: &DatasetConfig,
+        padding_token: Option<u32>,
+        remedy: &str,
+    ) -> Result<Dataset, FileError> {
         let shape = SampleShape::new(config, padding_token);
         let has_cls = self.has_cls(shape.cls);
         let positions = shape.seq_len + 1;
@@ -50,7 +61,9 @@ impl Rows {
                 Source::File(_) => shape.check_padding(&sample),
             });
             let label = checked.and_then(|()| match (self.label(row), &config.rule) {
-                (Some(label), _) => classes[usize::from(label)].clone(),
+                (Some(label), _) => classes[usize::from(label)]
+                    .clone()
+                    .map_err(|reason| reason + remedy),
                 (None, Some(rule)) => Ok(rule.label_for(&sample, config.n_classes)),
                 (None, None) => Ok(0),
             });
@@ -76,7 +89,7 @@ impl Rows {
             return Err(self.refuse(row, reason).into());
         }
         self.check_classes()?;
-        let dataset = self.dataset(config, padding_token)?;
+        let dataset = self.arranged(config, padding_token, "")?;
         self.check_rule(&dataset, config)?;
         let (held_out, train): (Vec<usize>, Vec<usize>) =
             (0..self.len()).partition(|&row| self.is_held_out(row));
