@@ -97,22 +97,21 @@ impl SampleShape {
         Ok(())
     }
 
-    /// Refuses padding before the last token of a sample, and samples of padding alone: a new token of a later file may have
+    /// Refuses padding between the tokens of a sample, and samples of padding alone: a new token of a later file may have
     /// the id of the padding.
     pub(crate) fn check_padding(self, sample: &[u32]) -> Result<(), String> {
         let own = self.cls.without(sample);
         let Some(token) = self.padding_token else {
             return Ok(());
         };
-        let padding = own.iter().rev().take_while(|&&id| id == token).count();
-        let own = &own[..own.len() - padding];
-        if own.is_empty() || own.contains(&token) {
-            return Err(format!(
-                "token {token} is padding, which can only follow the other tokens; leave it out; {}",
-                self.known()
-            ));
+        let parts = own.split(|&id| id == token);
+        if parts.filter(|part| !part.is_empty()).count() == 1 {
+            return Ok(());
         }
-        Ok(())
+        Err(format!(
+            "token {token} is padding, which stands before or after all other tokens; leave it out; {}",
+            self.known()
+        ))
     }
 
     /// The tokens that samples can have, for messages.

@@ -22,14 +22,17 @@ const START: u64 = 1 << 16;
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
-    let mut file = open(path, FILE_LIMIT)?;
-    let format = if path == Path::new(STANDARD) {
-        format_of(&mut file).map_err(|error| Failure::reading(path, error))?
-    } else if path.extension().is_some_and(|name| name == "txt") {
+    let is_standard = path == Path::new(STANDARD);
+    let named = if is_standard {
         None
     } else {
-        let reason = "unknown file extension; use .npz, .csv, .jsonl or .txt";
-        Some(Format::of(path).map_err(|_| Failure::reading(path, reason))?)
+        format_named(path)?
+    };
+    let mut file = open(path, FILE_LIMIT)?;
+    let format = if is_standard {
+        format_of(&mut file).map_err(|error| Failure::reading(path, error))?
+    } else {
+        named
     };
     let rows = match format {
         Some(format) => files::read(file, format, shown(path))?,
@@ -37,6 +40,16 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
     };
     let labelled = rows.is_labelled() || config.data.rule.is_some();
     Ok((dataset(&rows, config)?, labelled))
+}
+
+/// The format that a name tells; `None` for lines of token ids.
+fn format_named(path: &Path) -> Result<Option<Format>, Failure> {
+    if path.extension().is_some_and(|name| name == "txt") {
+        return Ok(None);
+    }
+    let reason = "unknown file extension; use .npz, .csv, .jsonl or .txt";
+    let format = Format::of(path).map_err(|_| Failure::reading(path, reason))?;
+    Ok(Some(format))
 }
 
 /// The format of a file without a name, by its start; `None` for lines of token ids.
