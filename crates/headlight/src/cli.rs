@@ -12,8 +12,8 @@ use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig, toml};
 use headlight_inspector::ColourRange;
 use headlight_sweep::{Grid, Seeds, Shard};
-use headlight_trainer::files::{Verbosity, complain};
 use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::{Verbosity, complain};
 use headlight_trainer::{Failure, built_in, config, devices};
 use serde::Serialize;
 

@@ -7,7 +7,7 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use headlight_trainer::files::{complain, set_verbosity};
+use headlight_trainer::printing::{complain, set_verbosity};
 
 use cli::Command;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use headlight_experiment::metrics::{Metric, StepMetrics};
 use headlight_inspector::{ColourMode, Document, counted, number};
-use headlight_trainer::files::{Verbosity, note, verbosity};
+use headlight_trainer::printing::{Verbosity, note, verbosity};
 use headlight_trainer::run_writer::Display;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{Log, cannot_write, note, open};
+use headlight_trainer::files::{Log, cannot_write, open};
+use headlight_trainer::printing::note;
 use headlight_trainer::signals::Signals;
 use headlight_trainer::standard::STANDARD;
 

@@ -1,17 +1,16 @@
-//! Files that appear whole or not at all.
+//! Files: written whole or not at all, and read within limits.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
-use headlight_input::{FILE_LIMIT, LINE_LIMIT, Lines};
+use headlight_input::{LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tempfile::TempPath;
 
 use crate::Failure;
-use crate::standard::STANDARD;
+use crate::standard::{STANDARD, stored_input};
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
@@ -218,25 +217,6 @@ pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
     opened.map_err(|error| Failure::reading(path, error))
 }
 
-/// Standard input as a file without a name, for readers that need its length, go back in it or open it again.
-fn stored_input(limit: u64) -> io::Result<File> {
-    static STORED: Mutex<Option<File>> = Mutex::new(None);
-    let mut stored = STORED.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut file = if let Some(file) = &*stored {
-        file.try_clone()?
-    } else {
-        let limit = limit.min(FILE_LIMIT);
-        let mut file = tempfile::tempfile()?;
-        let read = io::copy(&mut io::stdin().lock().take(limit + 1), &mut file)?;
-        if read > limit {
-            return Err(headlight_input::too_large(limit));
-        }
-        stored.insert(file).try_clone()?
-    };
-    file.seek(SeekFrom::Start(0))?;
-    Ok(file)
-}
-
 /// Reads a file that the user gave, of at most `limit` bytes.
 ///
 /// # Errors
@@ -280,73 +260,4 @@ pub fn read_json_lines<T>(
         }
     }
     Ok(taken)
-}
-
-/// What a command tells on standard error besides errors.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verbosity {
-    /// Nothing.
-    Quiet,
-    /// Notes and progress.
-    #[default]
-    Usual,
-    /// Also details: what was resolved, and how long it took.
-    Verbose,
-}
-
-/// The verbosity of this process; the command line sets it once.
-static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
-
-/// Sets the verbosity of this process, before the first note.
-pub fn set_verbosity(verbosity: Verbosity) {
-    let _ = VERBOSITY.set(verbosity);
-}
-
-/// The verbosity of this process.
-pub fn verbosity() -> Verbosity {
-    VERBOSITY.get().copied().unwrap_or_default()
-}
-
-/// Writes a line to standard error, with `--quiet` too. A closed standard error (`2>&1 | head`) must not end the
-/// work.
-pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
-}
-
-/// Writes a line to standard error, unless with `--quiet`.
-pub fn note(text: &str) {
-    if verbosity() >= Verbosity::Usual {
-        complain(text);
-    }
-}
-
-/// Writes a line to standard error with `--verbose`.
-pub fn detail(text: &str) {
-    if verbosity() == Verbosity::Verbose {
-        complain(text);
-    }
-}
-
-/// Prints a value as one line of JSON to standard output.
-///
-/// # Errors
-/// As [`print()`].
-pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let line = serde_json::to_string(value)
-        .map_err(|error| Failure::System(format!("the JSON cannot be made: {error}")))?;
-    print(&(line + "\n"))
-}
-
-/// Prints to standard output; a closed standard output (`| head`) is not a failure.
-///
-/// # Errors
-/// When standard output cannot be written to for any other reason.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::writing(Path::new("standard output"), &error))
-        }
-        _ => Ok(()),
-    }
 }

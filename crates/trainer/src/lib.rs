@@ -21,6 +21,7 @@ pub mod hash;
 pub mod opening;
 pub mod outputs;
 pub mod page;
+pub mod printing;
 pub mod reference;
 pub mod resume;
 pub mod run_dir;

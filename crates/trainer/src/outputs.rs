@@ -6,7 +6,8 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
-use crate::files::{note, print, write_atomically, write_new};
+use crate::files::{write_atomically, write_new};
+use crate::printing::{note, print};
 use crate::run_dir::is_file_of_run;
 use crate::standard::STANDARD;
 

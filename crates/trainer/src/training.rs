@@ -12,7 +12,7 @@ use headlight_input::FILE_LIMIT;
 use crate::checkpoint::Checkpoint;
 use crate::dumping::{Model, dump};
 use crate::environment::Environment;
-use crate::files::note;
+use crate::printing::note;
 use crate::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::run_dir::RunDir;
 use crate::run_report::{RunReport, reported_samples};

@@ -6,7 +6,7 @@ use std::path::Path;
 use headlight_experiment::metrics::METRICS;
 use headlight_inspector::number;
 use headlight_trainer::Failure;
-use headlight_trainer::files::{print, print_json};
+use headlight_trainer::printing::{print, print_json};
 use headlight_trainer::run_dir::RunDir;
 use serde_json::{Value, json};
 use toml::Table;

@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 use headlight_trainer::Failure;
-use headlight_trainer::files::print;
+use headlight_trainer::printing::print;
 
 use crate::cli::{Cli, CompletionsArguments};
 

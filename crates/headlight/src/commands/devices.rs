@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use headlight_trainer::Failure;
 use headlight_trainer::devices::DEVICES;
-use headlight_trainer::files::{print, print_json};
 use headlight_trainer::opening::adapters;
+use headlight_trainer::printing::{print, print_json};
 use serde_json::json;
 
 use crate::cli::DevicesArguments;

@@ -9,8 +9,8 @@ use headlight_experiment::evaluate::assess;
 use headlight_experiment::metrics::Assessment;
 use headlight_inspector::counted;
 use headlight_trainer::assessment::document;
-use headlight_trainer::files::print_json;
 use headlight_trainer::outputs::{Output, print_beside};
+use headlight_trainer::printing::print_json;
 use headlight_trainer::{Failure, samples, session};
 use serde::Serialize;
 

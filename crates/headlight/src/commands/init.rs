@@ -5,8 +5,8 @@ use std::path::Path;
 
 use headlight_trainer::Failure;
 use headlight_trainer::built_in::{self, CONFIGS};
-use headlight_trainer::files::print;
 use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::print;
 
 use crate::cli::InitArguments;
 

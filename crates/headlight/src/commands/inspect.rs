@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
 use headlight_trainer::Failure;
-use headlight_trainer::files::print;
 use headlight_trainer::outputs::{Output, print_beside};
 use headlight_trainer::page::{self, Source, no_dumps, read_dump};
+use headlight_trainer::printing::print;
 use headlight_trainer::run_dir::{RunDir, step_of};
 
 use super::{seeds, watch};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use headlight_inspector::counted;
 use headlight_sweep::{Merged, merge};
 use headlight_trainer::Failure;
-use headlight_trainer::files::note;
 use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::note;
 
 use crate::cli::MergeArguments;
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::files::print_json;
 use headlight_trainer::outputs::{Output, print_beside};
+use headlight_trainer::printing::print_json;
 
 use crate::cli::ReportArguments;
 use crate::terminal;

@@ -9,8 +9,8 @@ use headlight_sweep::{
     Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
 };
 use headlight_trainer::Failure;
-use headlight_trainer::files::{note, print};
 use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::{note, print};
 use headlight_trainer::signals::Signals;
 
 use crate::cli::SweepArguments;

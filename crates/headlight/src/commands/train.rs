@@ -7,7 +7,7 @@ use std::time::Instant;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
-use headlight_trainer::files::{detail, note, print, print_json};
+use headlight_trainer::printing::{detail, note, print, print_json};
 use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::run_report::WHOLE_MATRIX;
 use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};

@@ -6,8 +6,9 @@ use std::path::Path;
 use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{print, read_bounded};
+use headlight_trainer::files::read_bounded;
 use headlight_trainer::outputs::{Output, print_beside};
+use headlight_trainer::printing::print;
 
 use crate::cli::WalkthroughArguments;
 use crate::terminal;

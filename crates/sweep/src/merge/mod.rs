@@ -10,8 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::note;
 use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::note;
 
 use crate::results::Rows;
 use row_reader::{RowPlace, RowReader};
