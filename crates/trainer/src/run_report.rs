@@ -498,35 +498,6 @@ impl RunReport<'_> {
     }
 }
 
-/// The attention of a head in a sample of the dump.
-fn write_head(
-    dump: &AttentionDump,
-    shown: usize,
-    layer: usize,
-    head: usize,
-    text: &mut String,
-) -> std::fmt::Result {
-    let sample = dump.meta.samples[shown].unwrap_or(shown);
-    let layer_name = match dump.dims.layers {
-        1 => String::new(),
-        _ => format!(" · layer {layer}"),
-    };
-    let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
-    let weights = dump.weights(shown, layer, head);
-    let positions = dump.dims.positions;
-    if positions <= WHOLE_MATRIX {
-        writeln!(text, "{title}, query by key:\n\n```text")?;
-        matrix(text, weights, positions)?;
-        return writeln!(text, "```\n");
-    }
-    let row = &weights[dump.cls_position() * positions..][..positions];
-    writeln!(
-        text,
-        "{title} of [CLS], the largest of {positions} positions: {}.\n",
-        main_keys(row)
-    )
-}
-
 /// The attention of `[CLS]` to the place that decides the label, over positives and over negatives.
 fn write_mean_attention(place: &str, metrics: &EvalMetrics, text: &mut String) -> std::fmt::Result {
     writeln!(
