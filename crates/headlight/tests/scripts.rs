@@ -162,7 +162,7 @@ fn dashes_are_standard_input_and_output() {
         &["--run"],
     );
     assert!(!folder.join("-").exists());
-    let config = config.replacen("seed", "sede", 1);
+    let config = format!("sede = 1\n{config}");
     refused(
         &fed(&folder, &["train", "-"], &config),
         &["standard input:"],
