@@ -715,7 +715,7 @@ fn quotes_that_are_not_closed_are_refused() {
 
 /// Padding may fill up a sample, but an unknown token must not be taken for padding.
 #[test]
-fn padding_is_refused_before_a_token() {
+fn padding_is_refused_between_tokens() {
     let config = DatasetConfig {
         seq_len: 3,
         rule: None,
@@ -727,7 +727,8 @@ fn padding_is_refused_before_a_token() {
         dataset.map(|dataset| dataset.all_tokens().to_vec())
     };
     assert_eq!(dataset(&config, "3 8"), Ok(vec![0, 3, 8, 8]));
-    for text in ["3 8 4", "8 4", "8"] {
+    assert_eq!(dataset(&config, "8 3 4"), Ok(vec![0, 8, 3, 4]));
+    for text in ["3 8 4", "8 8", "8"] {
         let message = dataset(&config, text).unwrap_err().message;
         assert!(
             message.contains("token 8") && message.contains("1 to 7"),

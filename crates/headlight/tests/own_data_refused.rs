@@ -54,7 +54,7 @@ fn a_copy_as_npz_trains_the_same_model() {
 fn samples_that_a_run_does_not_take_are_refused() {
     let folder = trained("refused_samples");
     let files = [
-        ("padding.csv", "label,token_0,token_1\nham,10,3\n"),
+        ("padding.csv", "label,token_0,token_1,token_2\nham,3,10,3\n"),
         ("label.csv", "label,token_0\nham,3\neggs,3\n"),
         ("quote.csv", "label,token_0,note\nham,3,\"oops\nham,3,a\n"),
         ("large.csv", "token_0\n4000000000\n"),
