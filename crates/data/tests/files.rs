@@ -209,6 +209,7 @@ fn refused(name: &str, bytes: impl AsRef<[u8]>, part: &str) {
 
 /// Each line number is that of a text editor.
 #[test]
+#[allow(clippy::too_many_lines)] // A table.
 fn bad_rows_are_named_with_their_place() {
     let header = "split,label,token_0,token_1\n";
     let after = |rows: &str| format!("{header}train,0,1,2\n{rows}");

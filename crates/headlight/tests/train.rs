@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::fmt::Write;
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
@@ -425,7 +426,7 @@ fn a_constant_model_has_not_learned() {
     let mut data = "label,token_1,token_2\n".to_owned();
     for sample in 0..500 {
         let label = if sample % 125 == 60 { "rare" } else { "usual" };
-        data += &format!("{label},{},{}\n", sample % 7 + 1, sample % 11 + 1);
+        let _ = writeln!(data, "{label},{},{}", sample % 7 + 1, sample % 11 + 1);
     }
     fs::write(folder.join("mine.csv"), data).unwrap();
     let config = "[data]\nfile = \"mine.csv\"\nclasses = [\"rare\", \"usual\"]\n[model]\nd_model = 4\n\
@@ -450,7 +451,7 @@ fn what_is_printed_is_short() {
         let tokens: Vec<String> = (0..23)
             .map(|t| (sample * (t + 1) % 9 + 1).to_string())
             .collect();
-        data += &format!("{name},{}\n", tokens.join(","));
+        let _ = writeln!(data, "{name},{}", tokens.join(","));
     }
     let header: Vec<String> = (1..24).map(|t| format!("token_{t}")).collect();
     let data = format!("label,{}\n{data}", header.join(","));
