@@ -184,6 +184,7 @@ fn tokens_are_shown_as_the_meta_data_say() {
     let dump = dump();
     assert_eq!(dump.tokens(0), [0, 4, 2, 7]);
     assert_eq!(dump.tokens(1), [0, 1, 3, 3]);
+    assert_eq!(dump.cls_position(), 0);
     assert_eq!(dump.token_string(0), "[CLS]");
     assert_eq!(dump.token_string(4), "a\u{FFFD}[31m\u{FFFD}");
     assert_eq!(dump.token_string(2), "2");
