@@ -22,7 +22,7 @@ with tempfile.TemporaryDirectory() as folder:
             "data.rule": '{kind = "token-anywhere", token = 1}',
         }
         overrides = [part for key, value in changes.items() for part in ("--set", f"{key}={value}")]
-        subprocess.run([headlight, "data", "--out", f"{folder}/d.npz", *overrides], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([headlight, "data", "--force", "--out", f"{folder}/d.npz", *overrides], check=True, stdout=subprocess.DEVNULL)
         np.random.seed(seed)
         expected = np.random.randint(1, vocab, size=(500, length))
         tokens = np.load(f"{folder}/d.npz")["tokens"]

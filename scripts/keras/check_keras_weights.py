@@ -75,7 +75,7 @@ def out_of_keras(headlight: str, folder: pathlib.Path) -> None:
         for title in ["fresh from Keras", "moved, no bias 0"]:
             safetensors.numpy.save_file(to_headlight(model), weights)
             given = ["--set", f"model.n_heads={n_heads}", "--weights", weights, "--tokens", samples]
-            call(headlight, "dump", CONFIG, *given, "--out", out)
+            call(headlight, "dump", CONFIG, *given, "--force", "--out", out)
             with np.load(out) as dump:
                 assert np.array_equal(dump["tokens"], rows)
                 compare(f"{title}, heads: {n_heads}", dump, model, TOLERANCES)

@@ -108,7 +108,7 @@ def both_ways(
     weights, samples, out = (folder / name for name in ["out.safetensors", "tokens.txt", "out.npz"])
     export_weights(model, str(weights))
     np.savetxt(samples, tokens, fmt="%d")
-    given = ["--weights", weights, "--tokens", samples, "--out", out]
+    given = ["--weights", weights, "--tokens", samples, "--force", "--out", out]
     call(headlight, "dump", CONFIG, *changes, *given)
     with np.load(out) as dump:
         assert np.array_equal(dump["tokens"], tokens)

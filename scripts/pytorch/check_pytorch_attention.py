@@ -271,7 +271,7 @@ def check(
         for key, value in settings(case, padding).items()
         for part in ["--set", f"{key}={value}"]
     ]
-    given = ["--weights", paths[0], "--tokens", paths[1], "--out", paths[2]]
+    given = ["--weights", paths[0], "--tokens", paths[1], "--force", "--out", paths[2]]
     command = [str(part) for part in [headlight, "dump", CONFIG, *changes, *given]]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr

@@ -9,13 +9,13 @@ import numpy as np
 
 
 class Dump:
-    """The arrays of a dump by name, and its `meta.json`."""
+    """The arrays of a dump by name, and its `meta`."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self.path = path
         with np.load(path) as archive:
-            self.meta = json.loads(archive["meta.json"])
-            self.arrays = {name: archive[name] for name in archive.files if name != "meta.json"}
+            self.meta = json.loads(str(archive["meta"]))
+            self.arrays = {name: archive[name] for name in archive.files if name != "meta"}
         if self.meta["version"] != 1:
             raise ValueError(f"{path}: unknown format version {self.meta['version']}; this script reads version 1")
 

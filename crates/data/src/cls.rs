@@ -32,4 +32,30 @@ impl ClsPlace {
             Self::Last => "last",
         }
     }
+
+    /// The other place.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::First => Self::Last,
+            Self::Last => Self::First,
+        }
+    }
+
+    /// Whether a sample has `[CLS]` in this place.
+    pub(crate) fn is_in(self, tokens: &[u32]) -> bool {
+        let token = match self {
+            Self::First => tokens.first(),
+            Self::Last => tokens.last(),
+        };
+        token == Some(&CLS)
+    }
+
+    /// A sample without the token in this place.
+    pub(crate) fn without(self, tokens: &[u32]) -> &[u32] {
+        match self {
+            Self::First => tokens.get(1..),
+            Self::Last => tokens.split_last().map(|(_, others)| others),
+        }
+        .unwrap_or_default()
+    }
 }

@@ -9,7 +9,10 @@ use crate::invalid::InvalidValue;
 use crate::rule::LabelRule;
 
 /// The most classes: labels are bytes.
-const CLASS_LIMIT: usize = 256;
+pub(crate) const CLASS_LIMIT: usize = 256;
+
+/// The longest name of a class, in bytes.
+const NAME_LIMIT: usize = 100;
 
 /// The largest number of tokens in a generated dataset (4 bytes each).
 const TOKEN_LIMIT: u64 = 1 << 30;
@@ -28,6 +31,8 @@ pub struct DatasetConfig {
     pub seq_len: usize,
     /// Number of classes. Labels are 0 to `n_classes - 1`.
     pub n_classes: usize,
+    /// The names of the classes, in their order; empty if they have none.
+    pub classes: Vec<String>,
     /// The place of `[CLS]` in each sample.
     pub cls: ClsPlace,
     /// Number of samples that training never sees, to measure generalisation.
@@ -88,6 +93,7 @@ impl DatasetConfig {
             let message = format!("n_classes is {n_classes}; it must be from 2 to {CLASS_LIMIT}");
             return invalid("n_classes", message);
         }
+        self.validate_classes()?;
         if let Some(rule) = &self.rule {
             rule.validate(vocab_size, seq_len, self.cls)?;
             let most = rule.most_classes(seq_len);
@@ -158,6 +164,56 @@ impl DatasetConfig {
     }
 }
 
+impl DatasetConfig {
+    /// The name of a class: that of the config, or else its number.
+    pub fn class_name(&self, class: u8) -> String {
+        let name = self.classes.get(usize::from(class));
+        name.map_or_else(|| class.to_string(), Clone::clone)
+    }
+
+    fn validate_classes(&self) -> Result<(), InvalidValue> {
+        let (classes, n_classes) = (&self.classes, self.n_classes);
+        if classes.is_empty() {
+            return Ok(());
+        }
+        if classes.len() != n_classes {
+            let message = format!(
+                "n_classes is {n_classes}, but the classes have {} names: {}",
+                classes.len(),
+                classes.join(", ")
+            );
+            return Err(InvalidValue::new("n_classes", message));
+        }
+        for (index, name) in classes.iter().enumerate() {
+            check_name(name).map_err(|reason| InvalidValue::new("classes", reason))?;
+            if classes[..index].contains(name) {
+                let message = format!("two classes have the name `{name}`");
+                return Err(InvalidValue::new("classes", message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the name of a class.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    if name.trim().is_empty() {
+        return Err("the name of a class is empty".to_owned());
+    }
+    if name.len() > NAME_LIMIT {
+        let start: String = name.chars().take(20).collect();
+        return Err(format!(
+            "the name of class `{start}...` is longer than {NAME_LIMIT} bytes"
+        ));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(format!(
+            "the name of class `{name}` holds a line break or another control character"
+        ));
+    }
+    Ok(())
+}
+
 /// [`DatasetConfig`] in TOML, where the keys of both sources share one table.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -174,24 +230,17 @@ struct Keys {
     positive_rate: Option<f64>,
     vocab_size: u32,
     seq_len: usize,
-    // Not written for two, so that the configs of two classes keep their hashes.
-    #[serde(default = "two", skip_serializing_if = "is_two")]
-    n_classes: usize,
+    // Not written for two generated classes, so that their configs keep their hashes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_classes: Option<usize>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    classes: Vec<String>,
     #[serde(default)]
     cls: ClsPlace,
     #[serde(default)]
     held_out: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<LabelRule>,
-}
-
-fn two() -> usize {
-    2
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // The signature is serde's.
-fn is_two(n_classes: &usize) -> bool {
-    *n_classes == 2
 }
 
 impl TryFrom<Keys> for DatasetConfig {
@@ -229,7 +278,11 @@ impl TryFrom<Keys> for DatasetConfig {
             source,
             vocab_size: keys.vocab_size,
             seq_len: keys.seq_len,
-            n_classes: keys.n_classes,
+            n_classes: keys.n_classes.unwrap_or(match keys.classes.len() {
+                0 => 2,
+                named => named,
+            }),
+            classes: keys.classes,
             cls: keys.cls,
             held_out: keys.held_out,
             rule: keys.rule,
@@ -239,6 +292,7 @@ impl TryFrom<Keys> for DatasetConfig {
 
 impl From<DatasetConfig> for Keys {
     fn from(config: DatasetConfig) -> Self {
+        let is_default = config.n_classes == 2 && !matches!(config.source, Source::File(_));
         let (file, generator, samples, positive_rate) = match config.source {
             Source::File(path) => (Some(path), None, None, None),
             Source::Generated {
@@ -255,7 +309,8 @@ impl From<DatasetConfig> for Keys {
             positive_rate,
             vocab_size: config.vocab_size,
             seq_len: config.seq_len,
-            n_classes: config.n_classes,
+            n_classes: (!is_default).then_some(config.n_classes),
+            classes: config.classes,
             cls: config.cls,
             held_out: config.held_out,
             rule: config.rule,

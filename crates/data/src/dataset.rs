@@ -20,6 +20,17 @@ pub struct Splits {
     pub held_out: Dataset,
 }
 
+impl Splits {
+    /// The samples that tell how good a model is: the held-out ones; if there are none, training samples have to do.
+    pub fn judged(&self) -> &Dataset {
+        if self.held_out.is_empty() {
+            &self.train
+        } else {
+            &self.held_out
+        }
+    }
+}
+
 impl Dataset {
     /// A dataset without samples, to be filled with samples of `seq_len` tokens and `[CLS]`.
     pub fn empty(seq_len: usize) -> Self {

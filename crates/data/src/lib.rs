@@ -20,6 +20,7 @@
 //!     vocab_size: 51,
 //!     seq_len: 6,
 //!     n_classes: 2,
+//!     classes: Vec::new(),
 //!     cls: headlight_data::ClsPlace::First,
 //!     held_out: 0,
 //!     rule: Some(LabelRule::TokenAtPosition { token: 42, position: 3 }),
@@ -41,6 +42,7 @@ mod invalid;
 mod random;
 mod rule;
 mod sampler;
+mod shape;
 
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
@@ -49,3 +51,4 @@ pub use dataset::{Dataset, Splits};
 pub use invalid::InvalidValue;
 pub use random::{Stream, uniform_below};
 pub use rule::LabelRule;
+pub use shape::SampleShape;

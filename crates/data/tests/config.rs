@@ -20,6 +20,7 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
         vocab_size: 5,
         seq_len: 3,
         n_classes: 2,
+        classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
         rule: Some(LabelRule::TokenAnywhere { token: 1 }),
@@ -49,12 +50,24 @@ fn keys_have_defaults() {
 fn a_config_comes_back_from_its_keys() {
     let mut of_file = generated(Generator::Numpy, None);
     (of_file.source, of_file.rule) = (Source::File("a.npz".into()), None);
+    let mut named = of_file.clone();
+    (named.n_classes, named.classes) = (3, ["x", "y", "z"].map(str::to_owned).to_vec());
     let mut last = generated(Generator::Chacha, Some(0.25));
     (last.seed, last.cls, last.held_out) = (9, ClsPlace::Last, 4);
-    for config in [of_file, last] {
+    for config in [of_file, named, last] {
         let keys = serde_json::to_value(&config).unwrap();
         assert_eq!(parsed(keys), Ok(config));
     }
+}
+
+#[test]
+fn names_of_classes_give_their_number() {
+    let names = ["a", "b", "c"];
+    let config = json!({ "file": "a.npz", "vocab_size": 5, "seq_len": 3, "classes": names });
+    let config = parsed(config).unwrap();
+    assert_eq!((config.n_classes, config.validate()), (3, Ok(())));
+    assert_eq!(config.class_name(2), "c");
+    assert_eq!(generated(Generator::Numpy, None).class_name(1), "1");
 }
 
 #[test]

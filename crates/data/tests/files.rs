@@ -4,8 +4,10 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use headlight_data::files::{FileError, FitError, Format, fit, read, write};
-use headlight_data::{ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source, Splits};
+use headlight_data::files::{
+    Contents, FileError, FileKeys, FitError, Format, Rows, read, read_text, write,
+};
+use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source, Splits};
 use headlight_npz::{NpzReader, NpzWriter};
 
 fn rule() -> LabelRule {
@@ -26,6 +28,7 @@ fn splits() -> Splits {
         vocab_size: 9,
         seq_len: 5,
         n_classes: 2,
+        classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 10,
         rule: Some(rule()),
@@ -34,14 +37,51 @@ fn splits() -> Splits {
 }
 
 fn written(format: Format) -> Vec<u8> {
+    bytes_of(&splits(), &of_file(0), None, format)
+}
+
+fn bytes_of(
+    splits: &Splits,
+    config: &DatasetConfig,
+    padding_token: Option<u32>,
+    format: Format,
+) -> Vec<u8> {
+    let contents = Contents {
+        splits,
+        config,
+        padding_token,
+    };
     let mut bytes = Vec::new();
-    write(&splits(), format, &mut bytes).unwrap();
+    write(contents, format, &mut bytes).unwrap();
     bytes
 }
 
-/// The splits of bytes whose format the file name gives.
-fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, FileError> {
+/// The rows of bytes whose format the file name gives.
+fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Rows, FileError> {
     read(Cursor::new(bytes), Format::of(Path::new(name))?, name)
+}
+
+/// The config of a file that a config says nothing else about, and its padding token.
+fn completed(rows: &Rows, keys: FileKeys) -> (DatasetConfig, Option<u32>) {
+    let keys = rows.complete(keys);
+    let config = DatasetConfig {
+        vocab_size: keys.vocab_size.unwrap(),
+        seq_len: keys.seq_len.unwrap(),
+        n_classes: keys.n_classes.unwrap(),
+        classes: keys.classes.unwrap_or_default(),
+        cls: keys.cls,
+        rule: None,
+        ..of_file(0)
+    };
+    (config, keys.padding_token)
+}
+
+/// The splits of a file, with what the file itself says.
+fn own(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, String> {
+    let rows = read_as(name, bytes).map_err(|error| error.to_string())?;
+    let (config, padding_token) = completed(&rows, FileKeys::default());
+    let splits = rows.fit(&config, padding_token);
+    splits.map_err(|error| error.to_string())
 }
 
 fn of_file(held_out: usize) -> DatasetConfig {
@@ -51,6 +91,7 @@ fn of_file(held_out: usize) -> DatasetConfig {
         vocab_size: 9,
         seq_len: 5,
         n_classes: 2,
+        classes: Vec::new(),
         cls: ClsPlace::First,
         held_out,
         rule: Some(rule()),
@@ -64,7 +105,8 @@ fn each_format_comes_back() {
         ("round.csv", Format::Csv),
         ("round.jsonl", Format::Jsonl),
     ] {
-        assert_eq!(read_as(name, written(format)).unwrap(), splits(), "{name}");
+        let rows = read_as(name, written(format)).unwrap();
+        assert_eq!(rows.fit(&of_file(0), None), Ok(splits()), "{name}");
     }
 }
 
@@ -77,29 +119,39 @@ fn a_file_is_not_generated() {
 
 #[test]
 fn splits_are_checked_against_a_config() {
-    assert_eq!(fit(&of_file(0), splits(), "a.csv").unwrap(), splits());
+    let file = "label,token_0,token_1,token_2\n1,0,5,4\n0,0,7,6\n";
+    let rows = read_as("a.csv", file).unwrap();
+    let fitting = DatasetConfig {
+        seq_len: 2,
+        rule: Some(LabelRule::TokenAnywhere { token: 5 }),
+        ..of_file(0)
+    };
+    assert!(rows.fit(&fitting, None).is_ok());
     let changes: [(fn(&mut DatasetConfig), &[&str]); 4] = [
         (
             |config| config.vocab_size = 7,
-            &["a.csv: ", "token 7", "data.vocab_size is 7"],
+            &["a.csv: line 3", "token 7", "data.vocab_size is 7"],
         ),
         (
-            |config| config.seq_len = 6,
-            &["a.csv: ", "5 tokens", "data.seq_len is 6"],
+            |config| config.seq_len = 3,
+            &["a.csv: line 2", "2 tokens", "data.seq_len is 3"],
         ),
         (
             |config| config.cls = ClsPlace::Last,
-            &["a.csv: ", "[CLS] first", "data.cls is \"last\""],
+            &["a.csv: line 2", "[CLS] = 0 first", "data.cls is \"last\""],
         ),
         (
-            |config| config.rule = Some(LabelRule::TokenAnywhere { token: 1 }),
-            &["a.csv: ", "data.rule (token 1 is at any position) gives"],
+            |config| config.rule = Some(LabelRule::TokenAnywhere { token: 7 }),
+            &[
+                "a.csv: line 2",
+                "data.rule (token 7 is at any position) gives",
+            ],
         ),
     ];
     for (change, parts) in changes {
-        let mut config = of_file(0);
+        let mut config = fitting.clone();
         change(&mut config);
-        let error = fit(&config, splits(), "a.csv").unwrap_err().to_string();
+        let error = rows.fit(&config, None).unwrap_err().to_string();
         for part in parts {
             assert!(error.contains(part), "{error}");
         }
@@ -108,7 +160,8 @@ fn splits_are_checked_against_a_config() {
 
 #[test]
 fn a_config_that_does_not_fit_is_named_by_its_key() {
-    let invalid = |config: &DatasetConfig| match fit(config, splits(), "a.csv") {
+    let rows = read_as("a.csv", written(Format::Csv)).unwrap();
+    let invalid = |config: &DatasetConfig| match rows.fit(config, None) {
         Err(FitError::Config(invalid)) => invalid,
         other => panic!("{other:?}"),
     };
@@ -123,10 +176,14 @@ fn a_config_that_does_not_fit_is_named_by_its_key() {
 #[test]
 fn held_out_samples_are_split_off_a_file_that_names_none() {
     let lines: Vec<String> = (1..=8)
-        .map(|token| format!(r#"{{"label":{},"tokens":[0,{token},4,1,1,1]}}"#, 1))
+        .map(|token| format!(r#"{{"label":{},"tokens":[0,{token},4,1,1,1]}}"#, token % 2))
         .collect();
     let file = read_as("unsplit.jsonl", lines.join("\n")).unwrap();
-    let splits = fit(&of_file(3), file.clone(), "unsplit.jsonl").unwrap();
+    let of_file = |held_out| DatasetConfig {
+        rule: None,
+        ..of_file(held_out)
+    };
+    let splits = file.fit(&of_file(3), None).unwrap();
     assert_eq!((splits.train.len(), splits.held_out.len()), (5, 3));
     // Which samples are held out follows from the seed. Recorded from this code.
     let held_out: Vec<u32> = (0..3).map(|i| splits.held_out.tokens(i)[1]).collect();
@@ -137,66 +194,178 @@ fn held_out_samples_are_split_off_a_file_that_names_none() {
         .collect();
     all.sort_unstable();
     assert_eq!(all, (1..=8).collect::<Vec<_>>());
-    assert_eq!(fit(&of_file(7), file.clone(), "").unwrap().train.len(), 1);
-    let error = fit(&of_file(8), file, "unsplit.jsonl").unwrap_err();
-    assert!(
-        error.to_string().contains("8 held-out samples of 8"),
-        "{error}"
-    );
+    assert_eq!(file.fit(&of_file(7), None).unwrap().train.len(), 1);
+    let error = file.fit(&of_file(8), None).unwrap_err();
+    assert!(error.to_string().contains("8 of 8 samples"), "{error}");
 }
 
+/// Asserts that a file is refused with a message that names it and holds `part`.
+fn refused(name: &str, bytes: impl AsRef<[u8]>, part: &str) {
+    let error = own(name, bytes).unwrap_err();
+    assert!(error.contains(part), "{name}: {error}");
+    let names_file = error.starts_with(&format!("{name}: "));
+    assert!(names_file || error.starts_with("seq_len"), "{error}");
+}
+
+/// Each line number is that of a text editor.
 #[test]
+#[allow(clippy::too_many_lines)] // A table.
 fn bad_rows_are_named_with_their_place() {
     let header = "split,label,token_0,token_1\n";
+    let after = |rows: &str| format!("{header}train,0,1,2\n{rows}");
     let cases = [
+        ("no_header.csv", "1,0,3\n".to_owned(), "line 1: the header"),
+        ("semicolons.csv", "label;token_0\n".to_owned(), "commas"),
+        ("twice.csv", "label,token_0,Label\n".to_owned(), "line 1: "),
         (
-            "no_header.csv",
-            "1,0,3\n".to_owned(),
-            "line 1: the header must read",
+            "mistyped.csv",
+            "label,token_2,tokne_1,token_0\n0,1,2,3\n".to_owned(),
+            "line 1: the header names `token_2`, but not token_1",
+        ),
+        (
+            "doubled.csv",
+            "label,token_0,token_00\n0,1,2\n".to_owned(),
+            "line 1: the header names column token_0 twice",
         ),
         (
             "word.csv",
-            format!("{header}train,0,0,three\n"),
-            "line 2: `three` is not a whole number",
+            after("train,0,0,three\n"),
+            "line 3: `three` is not a whole number",
+        ),
+        ("blank.csv", after("\n\ntrain,0,0,x\n"), "line 5: `x`"),
+        (
+            "windows.csv",
+            after("\n\ntrain,0,0,x\n").replace('\n', "\r\n"),
+            "line 5: `x`",
+        ),
+        ("no_end.csv", after("train,0,0,x"), "line 3: `x`"),
+        (
+            "quoted.csv",
+            "a,label,token_0\n\"\n\n\",0,1\n\"\n\",0,x\n".to_owned(),
+            "line 5: `x`",
         ),
         (
-            "label.csv",
-            format!("{header}train,256,0,3\n"),
-            "line 2: label 256 is not a class",
+            "mark.csv",
+            format!("\u{feff}{}", after("train,0,0,x\n")),
+            "line 3: `x`",
+        ),
+        (
+            "wide.csv",
+            after("train,1,1,3,4\n"),
+            "line 3: the row has 5 cells",
+        ),
+        ("hole.csv", after("train,1,,3\n"), "line 3: cell 3 is empty"),
+        (
+            "no_tokens.csv",
+            after("train,1,,\n"),
+            "line 3: the sample has no tokens",
+        ),
+        (
+            "no_label.csv",
+            after("train,,1,1\n"),
+            "line 3: the sample has no label",
         ),
         (
             "cls.csv",
-            format!("{header}train,0,7,3\n"),
-            "line 2: all samples must start with [CLS] = 0",
+            after("train,1,0,3\n"),
+            "line 3: the first token is [CLS]",
+        ),
+        (
+            "no_cls.csv",
+            format!("{header}train,0,0,3\ntrain,1,3,3\n"),
+            "line 3: the first token is not [CLS]",
+        ),
+        (
+            "zero.csv",
+            format!("{header}train,0,1,3\ntrain,1,3,0\n"),
+            "line 3: the sample has [CLS] = 0 last",
+        ),
+        (
+            "inner.csv",
+            "label,token_0,token_1,token_2\n0,1,1,1\n1,1,0,1\n".to_owned(),
+            "line 3: token 0 is [CLS]",
         ),
         (
             "split.csv",
-            format!("{header}test,0,0,3\n"),
-            "line 2: split `test` is neither",
+            after("testing,1,1,3\n"),
+            "line 3: unknown split `testing`",
         ),
         (
-            "negative.csv",
-            format!("{header}train,0,0,-3\n"),
-            "line 2: -3 ",
+            "half.csv",
+            after("train,0.35,1,3\n"),
+            "line 3: label 0.35 is not a class",
         ),
-        ("empty.csv", header.to_owned(), "no training samples"),
+        ("negative.csv", after("train,0,1,-3\n"), "line 3: -3 "),
         (
-            "ragged.jsonl",
-            "{\"label\":0,\"tokens\":[0,1]}\n{\"label\":0,\"tokens\":[0]}\n".to_owned(),
-            "line 2: the sample has 1 tokens, but the first one has 2",
+            "one_class.csv",
+            after("train,0,1,3\nval,1,1,3\n"),
+            "all training samples have the label 0",
         ),
+        ("empty.csv", header.to_owned(), "no samples"),
+        ("nothing.csv", String::new(), "empty"),
+        (
+            "held_out.csv",
+            format!("{header}test,0,1,3\nval,1,1,3\n"),
+            "no training samples",
+        ),
+    ];
+    for (name, text, part) in cases {
+        refused(name, text, part);
+    }
+    let latin = b"label,token_0\na,1\nna\xefve,2\n";
+    refused("latin.csv", latin, "line 3: a cell is not UTF-8");
+    let many: Vec<String> = (0..300).map(|label| format!("class {label},1")).collect();
+    let many = format!("label,token_0\n{}", many.join("\n"));
+    refused("values.csv", many, "line 258: ");
+}
+
+#[test]
+fn bad_lines_and_files_are_named() {
+    let pair = |tokens: &str| {
+        format!(
+            r#"{{"label":0,"tokens":{tokens}}}{}{{"label":1,"tokens":{tokens}}}"#,
+            '\n'
+        )
+    };
+    let cases = [
         (
             "key.jsonl",
-            "{\"label\":0,\"token\":[0,1]}\n".to_owned(),
-            "line 1: unknown field `token`",
+            "\n{\"label\":0,\"token\":[0,1]}\n".to_owned(),
+            "line 2: column 25: missing field `tokens`",
+        ),
+        (
+            "labels.jsonl",
+            "{\"tokens\":[1]}\n\n{\"label\":0,\"tokens\":[1]}\n".to_owned(),
+            "line 1: the sample has no label",
+        ),
+        (
+            "list.jsonl",
+            "{\"label\":[],\"tokens\":[1]}\n".to_owned(),
+            "line 1: the label",
+        ),
+        (
+            "half.jsonl",
+            "{\"label\":0.5,\"tokens\":[1]}\n".to_owned(),
+            "line 1: label 0.5 is not a class",
+        ),
+        (
+            "unlabelled.jsonl",
+            "{\"tokens\":[1]}\n".to_owned(),
+            "line 1: the sample has no label",
         ),
         ("text.npz", "not a zip".to_owned(), "not an npz archive"),
         ("text.parquet", String::new(), "use .npz, .csv or .jsonl"),
+        (
+            "middle.jsonl",
+            pair("[0,1,0,2]"),
+            "line 1: token 0 is [CLS]",
+        ),
+        ("alone.jsonl", pair("[0]"), "seq_len is 0"),
+        ("none.jsonl", pair("[]"), "line 1: the sample has no tokens"),
+        ("huge.jsonl", pair("[0,4294967296]"), "line 1: 4294967296 "),
     ];
     for (name, text, part) in cases {
-        let error = read_as(name, text).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{name}: ")), "{error}");
-        assert!(error.contains(part), "{name}: {error}");
+        refused(name, text, part);
     }
 }
 
@@ -228,12 +397,12 @@ fn bad_arrays_are_named() {
             &["`tokens`, sample 0"],
         ),
         (
-            archive((&[2, 2], &[0, 1, 2, 0]), (&[2], &[1.0, 0.0])),
+            archive((&[2, 2], &[0, 1, 2, 1]), (&[2], &[1.0, 0.0])),
             &["`tokens`, sample 1", "[CLS] = 0"],
         ),
     ];
     for (bytes, parts) in cases {
-        let error = read_as("bad.npz", bytes).unwrap_err().to_string();
+        let error = own("bad.npz", bytes).unwrap_err();
         for part in parts {
             assert!(error.contains(part), "{error}");
         }
@@ -245,15 +414,48 @@ fn bad_arrays_are_named() {
 #[test]
 fn archives_need_no_held_out_arrays_and_take_whole_labels() {
     let bytes = archive((&[2, 3], &[0, 1, 2, 0, 3, 4]), (&[2], &[1.0, 0.0]));
-    let floats = read_as("floats.npz", bytes).unwrap();
+    let floats = own("floats.npz", bytes).unwrap();
     assert_eq!((floats.train.len(), floats.held_out.len()), (2, 0));
     assert_eq!(floats.train.labels(), [1, 0]);
     let mut npz = NpzWriter::new();
     npz.array("tokens", &[2, 3], &[0_i64, 1, 2, 0, 3, 4])
         .unwrap();
     npz.array("labels", &[2], &[1_i64, 0]).unwrap();
-    let whole = read_as("whole.npz", npz.finish().unwrap());
+    let whole = own("whole.npz", npz.finish().unwrap());
     assert_eq!(whole, Ok(floats));
+}
+
+#[test]
+fn archives_name_their_classes_and_their_padding() {
+    let archive = |labels: [i64; 2], classes: &[&str], padding: i64| {
+        let mut npz = NpzWriter::new();
+        npz.array("tokens", &[2, 3], &[5_i64, padding, padding, 7, 3, padding])
+            .unwrap();
+        npz.array("labels", &[2], &labels).unwrap();
+        npz.strings("classes", classes).unwrap();
+        npz.array("padding_token", &[], &[padding]).unwrap();
+        npz.finish().unwrap()
+    };
+    // Padding with 0 would be taken for [CLS]; it becomes a token of its own.
+    for (padding, expected) in [(0, 8), (9, 9)] {
+        let rows = read_as("own.npz", archive([0, 1], &["spam", "é"], padding)).unwrap();
+        let (config, padding_token) = completed(&rows, FileKeys::default());
+        assert_eq!(config.classes, ["spam", "é"]);
+        assert_eq!((config.seq_len, padding_token), (2, Some(expected)));
+        let splits = rows.fit(&config, padding_token).unwrap();
+        assert_eq!(splits.train.all_tokens(), [0, 5, expected, 0, 7, 3]);
+        assert_eq!(splits.train.labels(), [0, 1]);
+    }
+    for (bytes, part) in [
+        (
+            archive([0, 2], &["a", "b"], 9),
+            "`tokens`, sample 1: label 2",
+        ),
+        (archive([0, 1], &["a", ""], 9), "`classes`"),
+        (archive([0, 1], &["a", "b"], -1), "`padding_token`: -1"),
+    ] {
+        refused("own.npz", bytes, part);
+    }
 }
 
 #[test]
@@ -269,79 +471,350 @@ fn archives_have_the_arrays_of_the_documentation() {
     }
 }
 
+/// `[CLS]` first and last, in the file and added.
 #[test]
-fn cls_comes_first_or_last() {
-    let mut config = of_file(0);
-    config.cls = ClsPlace::Last;
-    config.rule = None;
-    let rows = "split,label,a,b,c,d,e,f\ntrain,1,4,4,1,1,1,0\nheld_out,0,1,2,3,4,5,0\n";
-    let file = read_as("last.csv", rows).unwrap();
-    assert_eq!(file.train.tokens(0), [4, 4, 1, 1, 1, 0]);
-    assert_eq!((file.train.len(), file.held_out.len()), (1, 1));
-    assert_eq!(fit(&config, file.clone(), ""), Ok(file.clone()));
-    // The rule reads a wrong label off the tokens.
-    config.rule = Some(LabelRule::TokenAnywhere { token: 5 });
-    let error = fit(&config, file.clone(), "last.csv").unwrap_err();
-    assert!(error.to_string().contains("last.csv: sample 0"), "{error}");
-    config.cls = ClsPlace::First;
-    assert!(fit(&config, file, "").is_err());
-}
-
-#[test]
-fn labels_are_classes_of_the_config() {
-    let mut config = of_file(0);
-    (config.rule, config.n_classes) = (None, 4);
-    let rows = "split,label,a,b,c,d,e,f\ntrain,3,0,4,4,1,1,1\ntrain,0,0,1,2,3,4,5\n";
-    let file = read_as("classes.csv", rows).unwrap();
-    assert_eq!(file.train.labels(), [3, 0]);
-    assert_eq!(file.train.class_counts(4), [1, 0, 0, 1]);
-    for format in [Format::Npz, Format::Csv, Format::Jsonl] {
-        let mut bytes = Vec::new();
-        write(&file, format, &mut bytes).unwrap();
-        let back = read(Cursor::new(bytes), format, "").unwrap();
-        assert_eq!(fit(&config, back, ""), Ok(file.clone()));
+fn cls_is_where_the_config_has_it_or_is_added_there() {
+    let keys = |cls| FileKeys {
+        cls,
+        ..FileKeys::default()
+    };
+    let cases = [
+        (ClsPlace::First, "[0,5,4],[0,3,3]", [[0, 5, 4], [0, 3, 3]]),
+        (ClsPlace::First, "[5,4],[3,3]", [[0, 5, 4], [0, 3, 3]]),
+        (ClsPlace::Last, "[5,4,0],[3,3,0]", [[5, 4, 0], [3, 3, 0]]),
+        (ClsPlace::Last, "[5,4],[3,3]", [[5, 4, 0], [3, 3, 0]]),
+    ];
+    for (cls, tokens, expected) in cases {
+        let lines = tokens
+            .split_inclusive("],")
+            .enumerate()
+            .map(|(label, tokens)| {
+                let tokens = tokens.trim_end_matches(',');
+                format!("{{\"label\":{label},\"tokens\":{tokens}}}\n")
+            });
+        let rows = read_as("a.jsonl", lines.collect::<String>()).unwrap();
+        let (config, padding_token) = completed(&rows, keys(cls));
+        assert_eq!(
+            (config.seq_len, config.vocab_size, padding_token),
+            (2, 6, None)
+        );
+        let splits = rows.fit(&config, None).unwrap();
+        assert_eq!(splits.train.all_tokens(), expected.concat(), "{tokens}");
+        let other = match cls {
+            ClsPlace::First => ClsPlace::Last,
+            ClsPlace::Last => ClsPlace::First,
+        };
+        let (config, _) = completed(&rows, keys(other));
+        assert_eq!(rows.fit(&config, None).is_err(), tokens.contains('0'));
     }
-    config.n_classes = 3;
-    let error = fit(&config, file.clone(), "classes.csv").unwrap_err();
-    assert!(error.to_string().contains("n_classes is 3"), "{error}");
-    // The sample has token 1 three times.
-    (config.rule, config.n_classes) = (Some(LabelRule::Count { token: 1 }), 3);
-    let splits = Splits {
-        train: of_class(2),
-        held_out: Dataset::empty(5),
-    };
-    assert!(fit(&config, splits, "").is_ok());
-    config.n_classes = 4;
-    let splits = Splits {
-        train: of_class(2),
-        held_out: Dataset::empty(5),
-    };
-    assert!(fit(&config, splits, "").is_err());
-}
-
-fn of_class(label: u8) -> Dataset {
-    let mut dataset = Dataset::empty(5);
-    dataset.push(&[0, 4, 4, 1, 1, 1], label);
-    dataset
 }
 
 #[test]
-fn samples_of_other_shapes_are_refused() {
-    for (name, rows) in [
-        ("middle.jsonl", r#"{"label":0,"tokens":[0,1,0,2]}"#),
-        ("no_cls.jsonl", r#"{"label":0,"tokens":[1,2,3]}"#),
-        ("alone.jsonl", r#"{"label":0,"tokens":[0]}"#),
-        ("none.jsonl", r#"{"label":0,"tokens":[]}"#),
-        ("huge.jsonl", r#"{"label":0,"tokens":[0,4294967296]}"#),
+fn shorter_samples_are_padded_before_a_last_cls() {
+    let text = "label,token_0,token_1,token_2\n0,5,4,3\n1,6\n0,2,2,\n";
+    let rows = read_as("ragged.csv", text).unwrap();
+    for (cls, expected) in [
+        (ClsPlace::First, [[0, 5, 4, 3], [0, 6, 7, 7], [0, 2, 2, 7]]),
+        (ClsPlace::Last, [[5, 4, 3, 0], [6, 7, 7, 0], [2, 2, 7, 0]]),
     ] {
-        let error = read_as(name, rows).unwrap_err();
-        assert!(error.message.starts_with("line 1: "), "{error}");
+        let keys = FileKeys {
+            cls,
+            ..FileKeys::default()
+        };
+        let (config, padding_token) = completed(&rows, keys);
+        assert_eq!((config.vocab_size, padding_token), (8, Some(7)));
+        let splits = rows.fit(&config, padding_token).unwrap();
+        assert_eq!(splits.train.all_tokens(), expected.concat());
+        // Written and read again, they are the same.
+        for format in [Format::Npz, Format::Csv, Format::Jsonl] {
+            let bytes = bytes_of(&splits, &config, padding_token, format);
+            let again = read(Cursor::new(bytes), format, "again").unwrap();
+            assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
+            let keys = FileKeys {
+                cls,
+                ..FileKeys::default()
+            };
+            assert_eq!(completed(&again, keys), (config.clone(), padding_token));
+        }
     }
-    let held_out = r#"{"split":"held_out","label":0,"tokens":[0,1]}"#;
-    assert!(read_as("held_out.jsonl", held_out).is_err());
-    assert!(read_as("header.csv", "split,token_0\ntrain,0\n").is_err());
-    let blank = format!("\n{}\n\n", held_out.replace("held_out", "train"));
-    assert_eq!(read_as("blank.jsonl", blank).unwrap().train.len(), 1);
+}
+
+#[test]
+fn a_config_sets_padding_length_and_vocabulary() {
+    let text = "label,token_0,token_1\n0,5,4\n1,3\n";
+    let rows = read_as("ragged.csv", text).unwrap();
+    let with = |change: fn(&mut FileKeys)| {
+        let mut keys = FileKeys::default();
+        change(&mut keys);
+        completed(&rows, keys)
+    };
+    let (config, padding_token) = with(|keys| keys.padding_token = Some(9));
+    assert_eq!((config.vocab_size, padding_token), (10, Some(9)));
+    let (config, padding_token) = with(|keys| keys.seq_len = Some(4));
+    let splits = rows.fit(&config, padding_token).unwrap();
+    assert_eq!(splits.train.tokens(1), [0, 3, 6, 6, 6]);
+    let (config, padding_token) = with(|keys| keys.seq_len = Some(1));
+    assert!(rows.fit(&config, padding_token).is_err());
+    // All ids of a vocabulary that the config sets are tokens, so none of them can be taken for padding.
+    let (config, padding_token) = with(|keys| keys.vocab_size = Some(20));
+    assert_eq!(padding_token, None);
+    let error = rows.fit(&config, None).unwrap_err().to_string();
+    assert!(
+        error.contains("line 3: ") && error.contains("padding_token"),
+        "{error}"
+    );
+}
+
+#[test]
+fn padding_has_a_limit() {
+    let short = "{\"label\":0,\"tokens\":[1]}\n{\"label\":1,\"tokens\":[1]}\n".repeat(1000);
+    let long = "1,".repeat(99_999);
+    let lines = format!("{short}{{\"label\":1,\"tokens\":[{long}1]}}\n");
+    refused("long.jsonl", lines, "line 2001: ");
+}
+
+/// The classes that labels stand for, and their names.
+#[test]
+fn labels_are_classes_or_names() {
+    let named = ["a", "b"].map(str::to_owned).to_vec();
+    let classes = |names: &[&str]| {
+        names
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect::<Vec<_>>()
+    };
+    let cases: [(&str, Vec<String>, &[u8]); 8] = [
+        ("0 1 1", classes(&[]), &[0, 1, 1]),
+        ("0.0 1.0 2.0", classes(&[]), &[0, 1, 2]),
+        ("b a b", named, &[1, 0, 1]),
+        ("True False True", classes(&["False", "True"]), &[1, 0, 1]),
+        ("-1 1 -1", classes(&["-1", "1"]), &[0, 1, 0]),
+        ("10 9 1", classes(&["1", "9", "10"]), &[2, 1, 0]),
+        ("1 2 ?", classes(&["1", "2", "?"]), &[0, 1, 2]),
+        ("z y x", classes(&["x", "y", "z"]), &[2, 1, 0]),
+    ];
+    for (labels, names, expected) in cases {
+        let lines = labels.split(' ').map(|label| format!("{label},1\n"));
+        let text = format!("label,token_0\n{}", lines.collect::<String>());
+        let rows = read_as("labels.csv", text).unwrap();
+        let (config, _) = completed(&rows, FileKeys::default());
+        assert_eq!(config.classes, names, "{labels}");
+        let distinct = expected
+            .iter()
+            .max()
+            .map_or(0, |&last| usize::from(last) + 1);
+        assert_eq!(config.n_classes, distinct);
+        let splits = rows.fit(&config, None).unwrap();
+        assert_eq!(splits.train.labels(), expected, "{labels}");
+        for format in [Format::Npz, Format::Csv, Format::Jsonl] {
+            let bytes = bytes_of(&splits, &config, None, format);
+            let again = read(Cursor::new(bytes), format, "again").unwrap();
+            assert_eq!(again.fit(&config, None), Ok(splits.clone()), "{labels}");
+            assert_eq!(completed(&again, FileKeys::default()).0, config, "{labels}");
+        }
+    }
+    let json = "{\"label\":true,\"tokens\":[1]}\n{\"label\":false,\"tokens\":[2]}\n";
+    let rows = read_as("labels.jsonl", json).unwrap();
+    let (config, _) = completed(&rows, FileKeys::default());
+    assert_eq!(config.classes, classes(&["false", "true"]));
+}
+
+#[test]
+fn labels_that_contradict_the_config_are_refused() {
+    let rows = read_as("a.csv", "label,token_0\n0,1\n3,1\n").unwrap();
+    let (mut config, _) = completed(&rows, FileKeys::default());
+    assert_eq!(config.classes, ["0", "3"]);
+    let keys = FileKeys {
+        n_classes: Some(4),
+        ..FileKeys::default()
+    };
+    let (numbered, _) = completed(&rows, keys);
+    assert_eq!(rows.fit(&numbered, None).unwrap().train.labels(), [0, 3]);
+    let refused = |config: &DatasetConfig, part: &str| {
+        let error = rows.fit(config, None).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    };
+    config.n_classes = 3;
+    refused(&config, "n_classes is 3");
+    config.classes.clear();
+    refused(
+        &config,
+        "a.csv: line 3: label 3 is not a class; data.n_classes is 3",
+    );
+    // A number is not taken for a class where numbers are names.
+    (config.n_classes, config.classes) = (2, ["1", "2"].map(str::to_owned).to_vec());
+    refused(&config, "a.csv: line 2: label `0`");
+    // Names for numbers.
+    config.n_classes = 4;
+    config.classes = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
+    assert_eq!(rows.fit(&config, None).unwrap().train.labels(), [0, 3]);
+    for classes in [
+        ["a", "a", "b", "c"],
+        ["", "a", "b", "c"],
+        ["\n", "a", "b", "c"],
+    ] {
+        config.classes = classes.map(str::to_owned).to_vec();
+        let error = config.validate().unwrap_err();
+        assert_eq!(error.key, "classes");
+    }
+}
+
+#[test]
+fn splits_have_the_names_that_people_use() {
+    let splits = ["train", "held_out", "val", "validation", "test", "train"];
+    let lines = splits.iter().enumerate().map(|(row, split)| {
+        format!(
+            "{{\"split\":\"{split}\",\"label\":{},\"tokens\":[{}]}}\n",
+            row % 2,
+            row + 1
+        )
+    });
+    let splits = own("splits.jsonl", lines.collect::<String>()).unwrap();
+    assert_eq!(splits.train.all_tokens(), [0, 1, 0, 6]);
+    assert_eq!(splits.held_out.all_tokens(), [0, 2, 0, 3, 0, 4, 0, 5]);
+}
+
+#[test]
+fn columns_have_any_order_and_other_columns_are_ignored() {
+    let text = "id,token_10,Label,token_9,note\n1,3,1,2,\"a,b\"\n2,5,0,4,\n";
+    let splits = own("columns.csv", text).unwrap();
+    assert_eq!(splits.train.all_tokens(), [0, 2, 3, 0, 4, 5]);
+    assert_eq!(splits.train.labels(), [1, 0]);
+}
+
+/// A quote inside a cell is text, and a quoted cell can hold line breaks and doubled quotes.
+#[test]
+fn quotes_that_are_closed_are_read() {
+    for cell in [
+        "5\" nail",
+        "\"a \"\"b\"\"\"",
+        "\"a\n\"",
+        "\"\"",
+        "a\"\"",
+        "\"1\r\n\r\n2\n\"",
+    ] {
+        for end in ["", "\n", "\r\n"] {
+            let text = format!("label,token_0,note\n1,2,{cell}\n0,3,{cell}{end}");
+            let splits = own("quotes.csv", &text).unwrap();
+            assert_eq!(splits.train.all_tokens(), [0, 2, 0, 3], "{text}");
+        }
+    }
+}
+
+#[test]
+fn quotes_that_are_not_closed_are_refused() {
+    let header = "label,token_0,note\n1,2,ok\n";
+    for (text, line) in [
+        (format!("{header}0,3,\"oops\n1,4,a\n0,5,b\n"), 3),
+        (format!("{header}0,\"3"), 3),
+        ("label,\"token_0\n1,2\n".to_owned(), 1),
+    ] {
+        let part = format!("line {line}: the quote is never closed");
+        refused("open.csv", text, &part);
+    }
+}
+
+/// Padding may fill up a sample, but an unknown token must not be taken for padding.
+#[test]
+fn padding_is_refused_between_tokens() {
+    let config = DatasetConfig {
+        seq_len: 3,
+        rule: None,
+        ..of_file(0)
+    };
+    let dataset = |config: &DatasetConfig, text: &str| {
+        let rows = read_text(Cursor::new(text.to_owned()), "new.txt").unwrap();
+        let dataset = rows.dataset(config, Some(8));
+        dataset.map(|dataset| dataset.all_tokens().to_vec())
+    };
+    assert_eq!(dataset(&config, "3 8"), Ok(vec![0, 3, 8, 8]));
+    assert_eq!(dataset(&config, "8 3 4"), Ok(vec![0, 8, 3, 4]));
+    for text in ["3 8 4", "8 8", "8"] {
+        let message = dataset(&config, text).unwrap_err().message;
+        assert!(
+            message.contains("token 8") && message.contains("1 to 7"),
+            "{message}"
+        );
+    }
+    // A rule counts tokens that receive no attention, too.
+    let generated = DatasetConfig {
+        source: Source::Generated {
+            generator: Generator::Numpy,
+            samples: 2,
+            positive_rate: None,
+        },
+        ..config
+    };
+    assert_eq!(dataset(&generated, "3 8 4"), Ok(vec![0, 3, 8, 4]));
+}
+
+#[test]
+fn some_labels_may_be_missing_for_a_model() {
+    let config = DatasetConfig {
+        seq_len: 1,
+        rule: None,
+        ..of_file(0)
+    };
+    for (name, text) in [
+        ("some.csv", "label,token_0\n1,2\n,3\n"),
+        (
+            "some.jsonl",
+            "{\"label\":1,\"tokens\":[2]}\n{\"label\":null,\"tokens\":[3]}\n",
+        ),
+    ] {
+        let rows = read_as(name, text).unwrap();
+        assert!(!rows.is_labelled());
+        assert_eq!(
+            rows.dataset(&config, None).unwrap().all_tokens(),
+            [0, 2, 0, 3]
+        );
+        assert!(rows.fit(&config, None).is_err());
+    }
+}
+
+/// For predictions: in the file's order, labelled or not, padded for the model.
+#[test]
+fn samples_for_a_model_keep_their_order_and_need_no_labels() {
+    let config = DatasetConfig {
+        seq_len: 3,
+        rule: None,
+        ..of_file(0)
+    };
+    let text = "split,token_0,token_1\ntest,1,2\ntrain,3,\ntest,4,5\n";
+    let rows = read_as("new.csv", text).unwrap();
+    assert!(!rows.is_labelled());
+    let expected = [0, 1, 2, 8, 0, 3, 8, 8, 0, 4, 5, 8];
+    assert_eq!(
+        rows.dataset(&config, Some(8)).unwrap().all_tokens(),
+        expected
+    );
+    assert!(rows.dataset(&config, None).is_err());
+    let lines = read_text(Cursor::new("1 2\n\n3\n4, 5"), "new.txt").unwrap();
+    assert_eq!(
+        lines.dataset(&config, Some(8)).unwrap().all_tokens(),
+        expected
+    );
+    let ruled = DatasetConfig {
+        rule: Some(LabelRule::TokenAnywhere { token: 3 }),
+        ..config.clone()
+    };
+    assert_eq!(lines.dataset(&ruled, Some(8)).unwrap().labels(), [0, 1, 0]);
+    for (text, part) in [
+        ("1 2\n\n1 x\n", "line 3: `x`"),
+        ("1 2\n\n1 2 3 4\n", "line 3: the sample has 4 tokens"),
+        ("1 2\n0 9\n", "line 2: "),
+        ("1 9\n", "line 1: token 9"),
+        ("0\n", "line 1: the sample has 0 tokens"),
+        ("\n", "no samples"),
+    ] {
+        let dataset =
+            read_text(Cursor::new(text), "new.txt").and_then(|rows| rows.dataset(&config, Some(8)));
+        let error = dataset.unwrap_err().to_string();
+        assert!(
+            error.starts_with("new.txt: ") && error.contains(part),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
         vocab_size: 11,
         seq_len: 4,
         n_classes: 2,
+        classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
         rule: Some(rule),

@@ -30,6 +30,7 @@ fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> Dataset
         vocab_size,
         seq_len,
         n_classes: 2,
+        classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
         rule: Some(LabelRule::TokenAnywhere { token: 1 }),

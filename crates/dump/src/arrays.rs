@@ -183,7 +183,7 @@ pub(crate) fn arrays(feed_forward: bool, mask: bool) -> impl Iterator<Item = &'s
     })
 }
 
-/// The axes of the arrays of a dump, as `meta.json` has them.
+/// The axes of the arrays of a dump, as `meta` has them.
 pub fn axes(dims: Dims, masked: bool) -> BTreeMap<String, Vec<String>> {
     arrays(dims.d_ff > 0, masked)
         .map(|array| {

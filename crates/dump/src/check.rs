@@ -35,7 +35,7 @@ impl AttentionDump {
         let (named, labelled) = (self.meta.samples.len(), self.meta.label_positions.len());
         if named != samples || labelled != samples {
             return Err(DumpError::Content(format!(
-                "its arrays hold {samples} samples, but its meta.json has {named} `samples` and {labelled} `label_positions`"
+                "its arrays hold {samples} samples, but its meta has {named} `samples` and {labelled} `label_positions`"
             )));
         }
         let positions = self.dims.positions;
@@ -44,7 +44,7 @@ impl AttentionDump {
         };
         if let Some(sample) = self.meta.label_positions.iter().position(beyond) {
             return Err(DumpError::Content(format!(
-                "in its meta.json, the `label_positions` of sample {sample} exceed its {positions} positions"
+                "in its meta, the `label_positions` of sample {sample} exceed its {positions} positions"
             )));
         }
         Ok(())

@@ -41,7 +41,7 @@ pub struct Dims {
     pub logits: usize,
 }
 
-/// The origin of a dump: `meta.json` in the npz.
+/// The origin of a dump: the string `meta` in the npz, as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Meta {
     /// [`VERSION`] of the format.
@@ -70,8 +70,8 @@ pub enum DumpError {
     /// The archive or one of its members cannot be read.
     #[error(transparent)]
     Npz(#[from] headlight_npz::NpzError),
-    /// `meta.json` is not JSON, or lacks a key.
-    #[error("its meta.json cannot be read: {0}")]
+    /// `meta` is not JSON, or lacks a key.
+    #[error("its meta cannot be read: {0}")]
     Meta(#[from] serde_json::Error),
     /// Its version, arrays or numbers are not those of an attention dump.
     #[error("{0}")]
@@ -102,6 +102,13 @@ impl AttentionDump {
     pub fn tokens(&self, sample: usize) -> &[i64] {
         let positions = self.dims.positions;
         &self.tokens[sample * positions..(sample + 1) * positions]
+    }
+
+    /// The position of `[CLS]`: that of token 0 in the first sample, or 0 without such a token.
+    pub fn cls_position(&self) -> usize {
+        let positions = self.dims.positions.min(self.tokens.len());
+        let first = &self.tokens[..positions];
+        first.iter().position(|&token| token == 0).unwrap_or(0)
     }
 
     /// The text shown for a token id: from the meta data, else the number.

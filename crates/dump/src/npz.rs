@@ -8,7 +8,10 @@ use serde::Deserialize;
 use crate::arrays::{ARRAYS, ArraySpec, Field, Part, Values, arrays};
 use crate::{AttentionDump, Dims, DumpError, Meta, VERSION};
 
-const META: &str = "meta.json";
+const META: &str = "meta";
+
+/// The text file that older dumps have instead.
+const OLD_META: &str = "meta.json";
 
 impl AttentionDump {
     /// Writes the dump as npz.
@@ -26,7 +29,7 @@ impl AttentionDump {
                 Some(Values::Booleans(values)) => npz.array(array.name, shape, values),
             }?;
         }
-        npz.text(META, &serde_json::to_string_pretty(&self.meta)?)?;
+        npz.string(META, &serde_json::to_string_pretty(&self.meta)?)?;
         writer.write_all(&npz.finish()?)?;
         writer.flush()
     }
@@ -37,7 +40,11 @@ impl AttentionDump {
     /// When it is damaged, of another version, or its numbers cannot be attention.
     pub fn read_npz(reader: impl Read + Seek) -> Result<Self, DumpError> {
         let mut npz = NpzReader::new(reader)?;
-        let meta = npz.text(META)?;
+        let meta = if npz.contains(META) {
+            npz.string(META)?
+        } else {
+            npz.text(OLD_META)?
+        };
         // Before the other keys, which may differ in other versions.
         let Version { version } = serde_json::from_str(&meta)?;
         if version != u64::from(VERSION) {

@@ -73,7 +73,8 @@ fn members(archive: &[u8]) -> String {
 }
 
 /// The files of `tests/golden` were written before the arrays of a dump stood in one table. The
-/// archive is compared by its list of members, because deflate may differ between machines.
+/// archive is compared by its list of members, because deflate may differ between machines. Its `meta.npy` is what
+/// `numpy.save` writes of the text that was `meta.json` then.
 #[test]
 fn files_have_the_bytes_that_they_always_had() {
     for (name, dump) in [("full", dump()), ("plain", plain())] {
@@ -183,6 +184,7 @@ fn tokens_are_shown_as_the_meta_data_say() {
     let dump = dump();
     assert_eq!(dump.tokens(0), [0, 4, 2, 7]);
     assert_eq!(dump.tokens(1), [0, 1, 3, 3]);
+    assert_eq!(dump.cls_position(), 0);
     assert_eq!(dump.token_string(0), "[CLS]");
     assert_eq!(dump.token_string(4), "a\u{FFFD}[31m\u{FFFD}");
     assert_eq!(dump.token_string(2), "2");

@@ -34,7 +34,7 @@ fn impossible_dumps_are_refused() {
         (|dump| dump.meta.version = 2, "version is 2"),
         (
             |dump| dump.meta.samples.truncate(1),
-            "2 samples, but its meta.json has 1 `samples` and 2",
+            "2 samples, but its meta has 1 `samples` and 2",
         ),
         (
             |dump| dump.meta.label_positions.truncate(1),
@@ -147,8 +147,7 @@ fn with_arrays(changed: &[(&str, Option<(&[usize], &[f32])>)]) -> Vec<u8> {
             Some((_, None)) => {}
         }
     }
-    to.text("meta.json", &from.text("meta.json").unwrap())
-        .unwrap();
+    to.string("meta", &from.string("meta").unwrap()).unwrap();
     to.finish().unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! The errors of an experiment.
 
-use std::fmt;
+use std::{fmt, io};
 
 /// Why an experiment cannot start or continue, as one sentence for its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,3 +19,10 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// The error is found again inside: see [`io::Error::downcast`].
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        Self::other(error)
+    }
+}

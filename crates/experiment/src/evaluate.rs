@@ -3,7 +3,8 @@
 use headlight_data::{Batches, Dataset, LabelRule};
 
 use crate::engine::{Engine, Predictions};
-use crate::metrics::{EvalMetrics, Tally};
+use crate::error::Error;
+use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally};
 
 /// The metrics of a model on a split, and the attention of `[CLS]` there.
 #[derive(Clone, Debug)]
@@ -66,6 +67,73 @@ pub fn evaluate(
         attention_positive: positive.mean(),
         attention_negative: negative.mean(),
     })
+}
+
+/// Assesses a model on all samples of a dataset.
+///
+/// # Errors
+/// When there are no samples, or those of [`predict_each`].
+pub fn assess(
+    engine: &mut dyn Engine,
+    dataset: &Dataset,
+    n_classes: usize,
+) -> Result<Assessment, Error> {
+    let mut outcomes = Outcomes::new(n_classes);
+    predict_each(engine, dataset, |found| {
+        let label = dataset.label(found.sample);
+        outcomes.add(found.logits, found.probabilities, found.loss, label);
+        Ok::<_, Error>(())
+    })?;
+    let assessment = outcomes.assess();
+    assessment.ok_or_else(|| Error::Input("there are no samples to evaluate on".to_owned()))
+}
+
+/// A model's prediction for a sample.
+#[derive(Clone, Copy, Debug)]
+pub struct Prediction<'a> {
+    /// The sample's place in its dataset.
+    pub sample: usize,
+    /// As [`Predictions::logits`]. `[logit]`
+    pub logits: &'a [f64],
+    /// As [`Predictions::probabilities`]. `[logit]`
+    pub probabilities: &'a [f64],
+    /// As [`Predictions::losses`].
+    pub loss: f64,
+}
+
+/// Predicts all samples of a dataset, in their order.
+///
+/// # Errors
+/// When the model's output for a sample is not finite, or `each` fails.
+pub fn predict_each<E: From<Error>>(
+    engine: &mut dyn Engine,
+    dataset: &Dataset,
+    mut each: impl FnMut(Prediction<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut predictions = Predictions::default();
+    for samples in Batches::in_order(dataset, engine.samples_per_pass()).iter() {
+        engine.predict(dataset, samples, &mut predictions);
+        let n_logits = predictions.logits.len() / samples.len();
+        let logits = predictions.logits.chunks(n_logits);
+        let outputs = logits.zip(predictions.probabilities.chunks(n_logits));
+        for ((&sample, &loss), (logits, probabilities)) in
+            samples.iter().zip(&predictions.losses).zip(outputs)
+        {
+            if !logits.iter().all(|logit| logit.is_finite()) {
+                let message = format!(
+                    "the model's output for sample {sample} is not finite: its weights are damaged, or training diverged"
+                );
+                return Err(Error::Input(message).into());
+            }
+            each(Prediction {
+                sample: sample as usize,
+                logits,
+                probabilities,
+                loss,
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// A running mean of rows.

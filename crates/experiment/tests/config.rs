@@ -8,12 +8,12 @@ use std::sync::Arc;
 use common::{CONFIG, dataset, experiment, parse};
 use headlight_data::{Dataset, InvalidValue, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
-use headlight_experiment::{Error, Experiment, check_model_size, check_sample, samples_per_pass};
+use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
 
 #[test]
 fn keys_that_are_left_out_have_kerass_defaults() {
     let text = CONFIG.replace("batch_size = 4\n", "");
-    let config = toml::parse("c.toml", text, std::iter::empty(), |_| Ok(())).unwrap();
+    let config = toml::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap();
     let training = &config.training;
     assert_eq!(training.batch_size, 16);
     let rates = [
@@ -71,7 +71,7 @@ fn changes_come_from_the_command_line() {
 /// The message that refuses a text with a change.
 fn refused(text: &str, change: Option<&str>) -> String {
     let changes = change.into_iter().map(|change| ("--set", change));
-    toml::parse("c.toml", text.to_owned(), changes, |_| Ok(())).unwrap_err()
+    toml::parse("c.toml", text.to_owned(), changes, |_| Ok(()), |_| Ok(())).unwrap_err()
 }
 
 #[test]
@@ -135,6 +135,11 @@ fn a_mistake_in_a_change_is_shown_with_the_change() {
         ("training.epoch=1", "unknown key `epoch` in [training]"),
         ("training.epochs=two", "`training.epochs`"),
         ("sede=1", "unknown key `sede` at the top"),
+        ("n_classes=3", "`data.n_classes`"),
+        ("file=x.csv", "`data.file`"),
+        ("training.positive_rate=0.1", "`data.positive_rate`"),
+        ("data.padding_token=1", "`model.attention.padding_token`"),
+        ("data.position=1", "`data.rule.position`"),
         ("model.d_model.x=1", "`d_model` is a value"),
         ("dump.formats=[]", "npz, json and csv"),
         ("dump.formats=[\"txt\"]", "`dump.formats"),
@@ -167,7 +172,7 @@ fn callers_can_add_checks() {
         ))
     };
     let changes = std::iter::once(("--device", "compute.device=abacus"));
-    let message = toml::parse("c.toml", CONFIG.to_owned(), changes, check).unwrap_err();
+    let message = toml::parse("c.toml", CONFIG.to_owned(), changes, |_| Ok(()), check).unwrap_err();
     assert_eq!(
         message,
         "--device compute.device=abacus: unknown device `abacus`"
@@ -207,6 +212,7 @@ fn limits_of_training_values() {
             CONFIG.to_owned(),
             std::iter::once(("--set", change)),
             |_| Ok(()),
+            |_| Ok(()),
         );
         let place = key.map(|_| format!("--set {change}: "));
         match (config, place) {
@@ -215,28 +221,6 @@ fn limits_of_training_values() {
             (found, _) => panic!("{change}: {found:?}"),
         }
     }
-}
-
-#[test]
-fn samples_from_elsewhere_fit_the_config() {
-    let config = parse(&[]).unwrap();
-    let check = |tokens: &[u32]| check_sample(tokens, &config);
-    assert_eq!(check(&[0, 1, 8, 5]), Ok(()));
-    for (tokens, part) in [
-        (&[0, 1, 8][..], "3 tokens"),
-        (&[0, 1, 8, 5, 5], "takes 4"),
-        (&[0, 1, 8, 5, 5], "and 3 more"),
-        (&[1, 1, 8, 5], "first token is 1"),
-        (&[0, 1, 9, 5], "token 9"),
-        (&[0, 1, 9, 5], "1 to 8"),
-        (&[0, 1, 0, 5], "token 0"),
-    ] {
-        let message = check(tokens).unwrap_err();
-        assert!(message.contains(part), "{message}");
-    }
-    let last = parse(&["data.cls=last"]).unwrap();
-    assert_eq!(check_sample(&[1, 8, 5, 0], &last), Ok(()));
-    assert!(check_sample(&[0, 8, 5, 1], &last).is_err());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use headlight_trainer::files::note;
+use headlight_trainer::printing::note;
 
 /// Opens a page without waiting for the browser. The page exists even if no browser opens it, so a failure
 /// is only noted.

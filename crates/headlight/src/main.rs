@@ -7,16 +7,19 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use headlight_trainer::files::note;
+use headlight_trainer::printing::{complain, set_verbosity};
 
-use cli::{Cli, Command};
+use cli::Command;
 
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = cli::parse();
+    set_verbosity(cli.verbosity());
+    let result = match cli.command {
+        Command::Init(arguments) => commands::init::run(&arguments),
         Command::Train(arguments) => commands::train::run(&arguments),
         Command::Data(arguments) => commands::data::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
+        Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
@@ -24,12 +27,14 @@ fn main() -> ExitCode {
         Command::Merge(arguments) => commands::merge::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),
         Command::Walkthrough(arguments) => commands::walkthrough::run(&arguments),
-        Command::Devices => commands::devices::run(),
+        Command::Devices(arguments) => commands::devices::run(&arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments),
+        Command::Man(arguments) => commands::man::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            note(&format!("error: {failure}"));
+            complain(&format!("error: {failure}"));
             ExitCode::from(failure.exit_code())
         }
     }

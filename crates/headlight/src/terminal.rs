@@ -3,17 +3,16 @@
 use std::env;
 use std::fmt::Write;
 use std::io::IsTerminal;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use headlight_experiment::metrics::{Metric, StepMetrics};
-use headlight_inspector::{ColourMode, counted};
-use headlight_trainer::files::note;
-use headlight_trainer::run_report::number;
+use headlight_inspector::{ColourMode, Document, counted, number};
+use headlight_trainer::printing::{Verbosity, note, verbosity};
 use headlight_trainer::run_writer::Display;
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 /// The width in columns if the terminal reports none, for example when output goes to a file.
-const DEFAULT_WIDTH: usize = 100;
+const DEFAULT_WIDTH: usize = 80;
 
 /// The width and colours of text on standard output.
 pub(crate) fn options() -> headlight_inspector::terminal::Options {
@@ -28,6 +27,16 @@ pub(crate) fn options() -> headlight_inspector::terminal::Options {
             ColourMode::Plain
         },
         width: width.map_or(DEFAULT_WIDTH, usize::from),
+    }
+}
+
+/// A document for standard output: in a terminal text that fits it, else Markdown.
+pub(crate) fn written(document: &Document) -> String {
+    let options = options();
+    if std::io::stdout().is_terminal() {
+        document.text(options)
+    } else {
+        document.markdown(options.width)
     }
 }
 
@@ -50,15 +59,32 @@ pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
 }
 
-/// The columns of [`evaluation_row`]. `out` is the held-out set. `attn+` and `attn-` are the attention of
-/// `[CLS]` on the label's position, over positives and over negatives, beside the value of uniform attention.
-const HEADER: &str =
-    "ep.   step    loss accur.  prec. recall     F1 out F1  attn+/even  attn-/even";
+/// The columns of [`evaluation_row`], at most 60 characters wide.
+const HEADER: &str = "
+                                   held-out       attention
+epoch   step   loss accuracy    F1       F1 label 1 label 0";
+
+/// What the columns hold. `heads` is the number of heads of a block.
+fn legend(heads: usize) -> String {
+    let heads = match heads {
+        1 => String::new(),
+        _ => format!(",\nmean over {heads} heads"),
+    };
+    format!(
+        "loss (mean cross-entropy), accuracy, F1: over all training
+samples; held-out F1: over samples that are not trained on;
+attention: of [CLS] on the positions that decide the label,
+in multiples of uniform attention (1.00x: no preference for
+them), over samples of label 1 or more and of label 0{heads};
+–: not measured"
+    )
+}
 
 impl TrainingDisplay {
-    pub(crate) fn new(steps: usize) -> Self {
-        let bar = progress_bar(steps, "steps");
-        bar.suspend(|| note(HEADER));
+    /// The display of a training that starts at step `start`, of a model with `heads` heads in a block.
+    pub(crate) fn new(steps: usize, start: usize, heads: usize) -> Self {
+        let bar = progress_bar(steps, start, "steps");
+        bar.suspend(|| note(&format!("{}\n{HEADER}", legend(heads))));
         Self { bar }
     }
 }
@@ -88,7 +114,7 @@ pub(crate) struct SweepDisplay {
 impl SweepDisplay {
     pub(crate) fn new(runs: usize) -> Self {
         Self {
-            bar: progress_bar(runs, "runs"),
+            bar: progress_bar(runs, 0, "runs"),
             started: Instant::now(),
         }
     }
@@ -115,15 +141,30 @@ impl SweepDisplay {
     }
 }
 
-/// A bar with the rate and the time left.
-fn progress_bar(count: usize, unit: &'static str) -> ProgressBar {
-    let bar = ProgressBar::new(count as u64);
-    let template = format!("{{bar:30}} {{pos}}/{{len}} {unit} · {{rate}} · {{eta}} left");
+/// The time after which a rate says something.
+const MEASURED: Duration = Duration::from_secs(1);
+
+/// A bar that starts at `start`, with the rate since then and the time left.
+fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
+    if verbosity() == Verbosity::Quiet {
+        return ProgressBar::hidden();
+    }
+    let start = start as u64;
+    let bar = ProgressBar::new(count as u64).with_position(start);
+    // The bar takes what the numbers leave of the terminal's width.
+    let template = format!("{{wide_bar}} {{pos}}/{{len}} {unit}{{speed}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {
-        let rate = move |state: &ProgressState, text: &mut dyn Write| {
-            let _ = write!(text, "{:.0} {unit}/s", state.per_sec());
+        // The library's own estimate counts the steps of an earlier session.
+        let speed = move |state: &ProgressState, text: &mut dyn Write| {
+            let (done, elapsed) = (state.pos().saturating_sub(start), state.elapsed());
+            if done > 0 && elapsed >= MEASURED {
+                let rate = done as f64 / elapsed.as_secs_f64();
+                let left = count.saturating_sub(state.pos() as usize) as f64 / rate;
+                let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
+                let _ = write!(text, " · {rate:.0}/s · {:#} left", HumanDuration(left));
+            }
         };
-        bar.set_style(style.with_key("rate", rate));
+        bar.set_style(style.with_key("speed", speed));
     }
     bar
 }
@@ -132,24 +173,22 @@ fn evaluation_row(metrics: &StepMetrics) -> String {
     let train = &metrics.train;
     let held_out = metrics.held_out.as_ref();
     let held_out_f1 = held_out.and_then(|metrics| metrics[Metric::F1]);
-    let attention = |measured, uniform| format!("{}/{}", number(measured, 3), number(uniform, 3));
+    let attention = |measured: Metric, uniform: Metric| {
+        let times = train[measured].zip(train[uniform]);
+        times.map_or_else(
+            || "–".to_owned(),
+            |(measured, uniform)| format!("{:.2}x", measured / uniform),
+        )
+    };
     format!(
-        "{:>3} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6} {:>6} {:>11} {:>11}",
+        "{:>5} {:>6} {:>6} {:>8} {:>5} {:>8} {:>7} {:>7}",
         metrics.epoch,
         metrics.step,
-        number(metrics.train_loss.or(train[Metric::Loss]), 4),
+        number(train[Metric::Loss], 4),
         number(train[Metric::Accuracy], 4),
-        number(train[Metric::Precision], 3),
-        number(train[Metric::Recall], 3),
         number(train[Metric::F1], 3),
         number(held_out_f1, 3),
-        attention(
-            train[Metric::AttentionPositive],
-            train[Metric::UniformPositive]
-        ),
-        attention(
-            train[Metric::AttentionNegative],
-            train[Metric::UniformNegative]
-        ),
+        attention(Metric::AttentionPositive, Metric::UniformPositive),
+        attention(Metric::AttentionNegative, Metric::UniformNegative),
     )
 }

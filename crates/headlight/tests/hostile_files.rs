@@ -224,7 +224,7 @@ fn datasets() {
         ("trillion.npz", &["`tokens.npy`"]),
         ("overflow.npz", &["`tokens.npy`"]),
         ("bomb.npz", &["`tokens.npy`", "64 MiB"]),
-        ("bombs.npz", &["`tokens`", "sample 0"]),
+        ("bombs.npz", &["`held_out_tokens.npy`", "MiB"]),
     ];
     for (name, parts) in cases {
         let data = text(&file(name)).to_owned();
@@ -262,7 +262,7 @@ fn archives_put_nothing_elsewhere() {
         "--run",
         text(&run),
     ];
-    refuses(&arguments, &run, &["slip.npz", "`labels.npy`"]);
+    refuses(&arguments, &run, &["slip.npz", "`tokens`"]);
     let entries = |path: &Path| fs::read_dir(path).unwrap().count();
     assert_eq!((entries(&folder), entries(&inner)), (1, 1));
 }

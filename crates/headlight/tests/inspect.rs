@@ -13,6 +13,7 @@ use std::time::Duration;
 use common::{
     Finished, folder, headlight, mentions, quick_run, refused, refuses, run, sweeps, text,
 };
+use headlight_dump::AttentionDump;
 use sha2::{Digest, Sha256};
 
 /// A run's page has its loss and its evidence, a dump's only the dump; neither writes over a dump.
@@ -28,7 +29,7 @@ fn inspect_writes_a_page_of_a_run_and_of_a_dump() {
     let sha256 = format!("{:x}", Sha256::digest(weights));
     assert!(page.contains(&sha256), "the page quotes the weights' hash");
     let dump = path.join("attention/step-000000.npz");
-    let told = run(&["inspect", text(&dump), "--html", text(&html)]).done();
+    let told = run(&["inspect", text(&dump), "--html", text(&html), "--force"]).done();
     assert!(mentions(&told.stdout, "1"), "{}", told.stdout);
     let page = fs::read_to_string(&html).unwrap();
     assert!(page.contains("\"loss\":[]"));
@@ -52,7 +53,7 @@ fn inspect_compares_runs_in_a_page() {
     let page = |others: &[&Path]| {
         let others: Vec<&str> = others.iter().map(|path| text(path)).collect();
         run(&[
-            &["inspect", text(&first), "--html", text(&html)],
+            &["inspect", text(&first), "--html", text(&html), "--force"],
             &others[..],
         ]
         .concat())
@@ -111,6 +112,7 @@ fn inspect_shows_a_run_among_the_seeds_of_a_sweep() {
         run(&[
             "inspect",
             text(source),
+            "--force",
             "--html",
             text(&html),
             "--sweep",
@@ -224,14 +226,18 @@ fn open_hands_the_page_to_the_desktop() {
     assert_eq!(opened(), text(&html));
 
     let nowhere = folder.join("nowhere");
-    let told = with_path(&nowhere, &inspect).done().stderr;
+    let told = with_path(&nowhere, &[&inspect[..], &["--force"]].concat())
+        .done()
+        .stderr;
     assert!(mentions(&told, "page.html"), "{told}");
     let without = ["--run", text(&nowhere), "--set", "dump.formats=[\"csv\"]"];
     let told = with_path(&bin, &[&train[..3], &without].concat())
         .done()
         .stderr;
     assert!(mentions(&told, "inspector.html"), "{told}");
-    refused(&run(&["inspect", text(&path), "--open"]), &["--html"]);
+    with_path(&bin, &["inspect", text(&path), "--open"]).done();
+    assert_eq!(opened(), text(&page));
+    refused(&run(&["inspect", text(&nowhere), "--open"]), &["--html"]);
 }
 
 /// `inspect` does not write over the files of a run, nor show one run twice.
@@ -269,6 +275,104 @@ fn inspect_draws_a_run_and_a_dump() {
         .stdout;
     for part in ["scores", "step 0"] {
         assert!(mentions(&first, part), "{part}: {first}");
+    }
+}
+
+/// A long sample in a pipe: no wider than 80 columns, with the largest weights of `[CLS]` that the dump holds.
+#[test]
+fn inspect_shows_the_largest_weights_of_a_long_sample() {
+    let path = folder("inspect-long").join("run");
+    quick_run(
+        &path,
+        &["--set", "data.seq_len=49", "--set", "model.n_heads=2"],
+    );
+    let file = fs::File::open(path.join("attention/step-000300.npz")).unwrap();
+    let dump = AttentionDump::read_npz(file).unwrap();
+    let mut keys: Vec<(usize, f32)> = dump.weights(0, 0, 1)[..50]
+        .iter()
+        .copied()
+        .enumerate()
+        .collect();
+    keys.sort_by(|a, b| b.1.total_cmp(&a.1));
+
+    let inspect = |more: &[&str]| {
+        let told = run(&[&["inspect", text(&path)], more].concat())
+            .done()
+            .stdout;
+        assert!(
+            told.lines().all(|line| line.chars().count() <= 80),
+            "{told}"
+        );
+        assert!(told.len() <= 20_000, "{}", told.len());
+        told
+    };
+    let told = inspect(&["--head", "1"]);
+    let bars = told.lines().filter(|line| line.contains('█'));
+    let shown: Vec<(String, String)> = bars
+        .map(|line| {
+            let parts: Vec<&str> = line.split_whitespace().collect();
+            (
+                parts[0].trim_end_matches('*').to_owned(),
+                parts[2].to_owned(),
+            )
+        })
+        .collect();
+    let largest = keys.iter().take(12);
+    let largest: Vec<(String, String)> = largest
+        .map(|(key, weight)| (key.to_string(), format!("{weight:.4}")))
+        .collect();
+    assert_eq!(shown, largest, "{told}");
+    for part in ["38 others", "--svg", "--html", "--query"] {
+        assert!(mentions(&told, part), "{part}: {told}");
+    }
+    let heads = inspect(&["--head", "all"]);
+    let first = format!("{}:", keys[0].0);
+    let line = heads
+        .lines()
+        .find(|line| line.starts_with("head 1"))
+        .unwrap();
+    assert!(line.replace("*:", ":").contains(&first), "{heads}");
+    let query = inspect(&["--query", "49"]);
+    assert!(mentions(&query, "query 49"), "{query}");
+}
+
+/// All heads in one picture, and the colour ranges, each of which draws another picture.
+#[test]
+fn inspect_draws_all_heads_and_colour_ranges() {
+    let folder = folder("inspect-heads");
+    let path = folder.join("run");
+    quick_run(
+        &path,
+        &["--set", "model.n_heads=2", "--set", "model.n_layers=2"],
+    );
+    let out = folder.join("heads.svg");
+    let draw = |more: &[&str]| {
+        let svg = ["inspect", text(&path), "--svg", text(&out), "--force"];
+        run(&[&svg[..], more].concat()).done();
+        fs::read_to_string(&out).unwrap()
+    };
+    let all = draw(&["--head", "all", "--layer", "all"]);
+    for title in ["2 layers", "2 heads", ">layer 1<", ">head 1<"] {
+        assert!(all.contains(title), "{title}");
+    }
+    assert_eq!(all.matches("</title></rect>").count(), 4 * 49);
+    assert_eq!(draw(&[]).matches("</title></rect>").count(), 49);
+    let [unit, uniform, data] = ["unit", "uniform", "data"].map(|range| draw(&["--range", range]));
+    assert!(unit != uniform && uniform != data && unit != data);
+    assert_eq!(uniform, draw(&[]), "the default");
+    assert!(mentions(&uniform, "1/7"));
+    assert_eq!(draw(&["--scores"]), draw(&["--scores", "--range", "data"]));
+    for wrong in [
+        &["--scores", "--range", "unit"][..],
+        &["--range", "log"],
+        &["--head", "first"],
+        &["--query", "1", "--svg", "query.svg"],
+    ] {
+        refuses(
+            &folder,
+            &[&["inspect", text(&path)], wrong].concat(),
+            &[wrong[0]],
+        );
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use common::sweeps::{rows, sweep};
 use common::{Finished, ended, folder, mentions, refused, refuses, run, text};
+use serde_json::Value;
 
 /// A row with two positions and two epochs.
 fn row(seed: u64, point: Option<(usize, f64)>, loss: f64, step: Option<u32>) -> String {
@@ -149,6 +150,44 @@ fn a_key_of_the_grid_is_compared_with_intervals() {
     ] {
         assert!(!page.contains(part), "{part}");
     }
+}
+
+/// The numbers of the test before, and a seed that no float can hold.
+#[test]
+fn json_has_numbers_that_are_not_rounded() {
+    let path = folder("report_json").join("rows.jsonl");
+    let mut all = String::new();
+    for (seed, loss) in (0..).zip([1.0, 2.0, 4.0, 8.0]) {
+        all += &row(seed, Some((0, 1e-3)), loss, Some(10));
+        all += &row(seed, Some((1, 1e-2)), loss / 2.0, (seed < 2).then_some(30));
+    }
+    let large = (1 << 53) + 1;
+    all += &row(large, Some((0, 1e-3)), 16.0, None);
+    fs::write(&path, all).unwrap();
+    let printed = report(&path, &["--json"]).done().stdout;
+    let values: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(
+        (&values["runs"], &values["learned"]),
+        (&9.into(), &6.into())
+    );
+    let near = |value: &Value, expected: f64| {
+        let value = value.as_f64().unwrap();
+        assert!((value - expected).abs() < 1e-5, "{value} {expected}");
+    };
+    near(&values["learned_share"], 6.0 / 9.0);
+    let group = &values["groups"][1];
+    assert_eq!(group["settings"]["training.learning_rate"], 1e-2);
+    assert_eq!((&group["runs"], &group["learned"]), (&4.into(), &2.into()));
+    near(&group["final_loss"]["mean"], 1.875);
+    near(&group["final_loss"]["margin"], 2.462_971_5);
+    near(&group["learned_interval"][0], 0.150_036);
+    near(&group["learned_at_step"]["median"], 30.0);
+    let first = &values["stand_outs"][0];
+    assert_eq!(
+        (&first["seed"], &first["why"]),
+        (&large.into(), &"never_learned".into())
+    );
+    assert_eq!(first["learned_at_step"], Value::Null);
 }
 
 /// A sweep ends with the report of its file.

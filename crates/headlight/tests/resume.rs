@@ -154,11 +154,14 @@ fn other_settings_are_refused_with_the_difference() {
     let folder = folder("other-settings");
     let path = half(&folder, "fused");
     let before = files(&path);
-    let cases: [(&str, &[&str]); 5] = [
+    let cases: [(&str, &[&str]); 7] = [
         (
             "training.learning_rate=0.5",
             &["training.learning_rate", "0.01", "0.5"],
         ),
+        // The checkpoint does not match these, and is not called damaged.
+        ("model.d_model=4", &["model.d_model", "8", "4"]),
+        ("training.batch_size=8", &["training.batch_size", "16", "8"]),
         ("model.n_heads=2", &["model.n_heads", "1", "2"]),
         ("dump.samples=[1]", &["dump.samples", "[0]", "[1]"]),
         ("seed=3", &["seed", "0", "3"]),
@@ -170,6 +173,8 @@ fn other_settings_are_refused_with_the_difference() {
     for (set, parts) in cases {
         refused(&resumed_with(&path, &[set]), parts);
     }
+    let notebook = ["train", "notebook", "--resume", "--run", text(&path)];
+    refused(&run(&notebook), &["data.samples", "1600", "8000"]);
     assert_same(&path, &before, "refused");
     // Fewer epochs than have been trained.
     finish(&path, "fused", &[]);

@@ -26,7 +26,7 @@ fn task(out: &Path, variables: Variables<'_>, more: &[&str]) -> Finished {
 }
 
 fn merged(parts: &[PathBuf], out: &Path) -> Vec<u8> {
-    let mut arguments = vec!["merge", "--out", text(out)];
+    let mut arguments = vec!["merge", "--force", "--out", text(out)];
     arguments.extend(parts.iter().map(|part| text(part)));
     run(&arguments).done();
     fs::read(out).unwrap()

@@ -104,6 +104,35 @@ fn interrupted_at_any_moment_burn() {
     interrupted("burn", "TERM", 143);
 }
 
+/// The last row is the saved model's, between two evaluations too. That a resumed run drops it is seen above: it
+/// ends with the bytes of an undisturbed run.
+#[test]
+fn an_interrupted_run_ends_with_the_row_of_its_model() {
+    for engine in ["fused", "burn"] {
+        let path = folder(&format!("last-row-{engine}")).join("run");
+        let between = |step: &u64| !step.is_multiple_of(25);
+        let mut interrupted_between = false;
+        while !interrupted_between {
+            let _ = fs::remove_dir_all(&path);
+            let more = ["--set", "training.epochs=10000"];
+            let child = command(&path, engine, &more).spawn().unwrap();
+            while !path.join("attention/step-000030.npz").exists() {
+                sleep(Duration::from_millis(1));
+            }
+            send(&child, "INT");
+            let finished = Finished::from(child.wait_with_output().unwrap());
+            let steps = metrics(&path).into_iter().map(|row| row["step"].as_u64());
+            let steps: Vec<u64> = steps.map(Option::unwrap).collect();
+            let (last, before) = steps.split_last().unwrap();
+            ended(&finished, 130, &[&format!("step {last}")]);
+            let checkpoint = newest(&path);
+            assert!(checkpoint.ends_with(format!("step-{last:09}.checkpoint")));
+            assert!(!before.iter().any(between), "{before:?}");
+            interrupted_between = between(last);
+        }
+    }
+}
+
 /// Schedulers send SIGUSR1 some time before their limit.
 #[test]
 fn warned_at_any_moment() {

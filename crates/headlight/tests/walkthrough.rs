@@ -99,6 +99,7 @@ fn page_picture_and_numbers_are_written() {
     let told = run(&[
         "walkthrough",
         text(&source),
+        "--force",
         "--html",
         text(&html),
         "--svg",

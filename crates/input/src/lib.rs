@@ -47,10 +47,17 @@ pub fn open(path: &Path, limit: u64) -> io::Result<File> {
 /// # Errors
 /// When it cannot be read, is not a regular file, or is larger.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let file = open(path, limit)?;
+    read_all(open(path, limit)?, limit)
+}
+
+/// Reads the rest of an open file, of at most `limit` bytes.
+///
+/// # Errors
+/// When it cannot be read, or is larger.
+pub fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // The file may grow while it is read.
-    file.take(limit + 1).read_to_end(&mut bytes)?;
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         return Err(too_large(limit));
     }
@@ -74,7 +81,8 @@ pub fn check_kind(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn too_large(limit: u64) -> io::Error {
+/// The error of a file that is larger than `limit` bytes.
+pub fn too_large(limit: u64) -> io::Error {
     let limit = size(limit);
     refused(&format!(
         "it is larger than {limit}, the largest size that is read"

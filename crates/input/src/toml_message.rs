@@ -32,7 +32,7 @@ pub fn excerpt(text: &str, span: &Range<usize>, limit: usize) -> String {
 
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 9] = [
+    const WORDS: [(&str, &str); 8] = [
         ("expected usize", "expected a whole number, 0 or more"),
         ("expected u64", "expected a whole number, 0 or more"),
         (
@@ -44,12 +44,17 @@ pub fn plain(message: &str) -> String {
             "expected internally tagged enum LabelRule",
             "expected a section with `kind`",
         ),
-        ("expected struct Keys", "expected a section"),
         ("expected a sequence", "expected a list"),
         ("missing field", "missing key"),
         ("\n", ", "),
     ];
-    let message = message.trim_end().to_owned();
+    let message = match message.trim_end().split_once("expected struct ") {
+        Some((before, struct_name)) => {
+            let rest = struct_name.trim_start_matches(char::is_alphanumeric);
+            format!("{before}expected a section; set one of its keys{rest}")
+        }
+        None => message.trim_end().to_owned(),
+    };
     WORDS.iter().fold(message, |text, (technical, plain)| {
         text.replace(technical, plain)
     })
@@ -133,6 +138,10 @@ mod tests {
             "invalid type: string \"x\", expected a whole number, 0 or more"
         );
         assert_eq!(plain("missing field `epochs`"), "missing key `epochs`");
+        assert_eq!(
+            plain("invalid type: integer `3`, expected struct TrainingConfig\nin `training`\n"),
+            "invalid type: integer `3`, expected a section; set one of its keys, in `training`"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Documents, plots, and the interactive page of a run, drawn from plain values.
 //!
 //! - [`Document`]: paragraphs, tables and plots, as text, Markdown, HTML or SVG.
-//! - [`Plot`]: a distribution over many runs, in a document. [`Heatmap`]: one head's attention matrix. [`png()`]
-//!   rasterises SVG.
+//! - [`Plot`]: a distribution over many runs, or curves and counts of one model, in a document. [`Heatmap`]: the attention
+//!   matrices of one head or of several. [`png()`] rasterises SVG.
 //! - [`Page`]: the interactive page of one run, or of several, as one HTML file.
 
 mod document;
@@ -15,9 +15,9 @@ pub mod terminal;
 mod theme;
 mod words;
 
-pub use document::{Document, Numbers, Printed, Section, Table};
+pub use document::{Document, Numbers, Printed, Section, Table, evenly_spread};
 pub use page::{Evidence, LossPoint, OwnRow, Page, PageRun, SeedComparison, SeedRow};
-pub use plots::{Heatmap, Histogram, Plot, Quantity};
+pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest};
 pub use png::{PngError, png};
 pub use terminal::ColourMode;
-pub use words::counted;
+pub use words::{counted, number, shorten};

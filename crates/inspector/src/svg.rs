@@ -63,12 +63,22 @@ impl Svg {
         };
     }
 
+    /// Squares of one paint, as one shape.
+    pub(crate) fn squares(&mut self, paint: &str, corners: &[[f64; 2]], side: f64) {
+        let _ = write!(self.body, "<path {paint} d=\"");
+        for [x, y] in corners.iter().map(|corner| corner.map(tenths)) {
+            let _ = write!(self.body, "M{x} {y}h{side}v{side}h-{side}z");
+        }
+        self.body.push_str("\"/>\n");
+    }
+
     /// A disc.
     pub(crate) fn disc(&mut self, class: &str, centre: [f64; 2], radius: f64) {
         let [x, y] = centre.map(tenths);
         let _ = writeln!(
             self.body,
-            r#"<circle class="{class}" cx="{x}" cy="{y}" r="{radius}"/>"#
+            r#"<circle{} cx="{x}" cy="{y}" r="{radius}"/>"#,
+            of_class(class)
         );
     }
 

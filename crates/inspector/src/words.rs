@@ -1,4 +1,4 @@
-//! Counts in words, and text measured in columns of a terminal, where wide characters take two and combining
+//! Counts in words, numbers in tables, and text measured in columns of a terminal, where wide characters take two and combining
 //! ones none.
 
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
@@ -7,6 +7,11 @@ use unicode_width::UnicodeWidthStr;
 /// A count and what it counts: `1 run`, `2 runs`.
 pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A number with `decimals` decimals, or a dash if it is not defined.
+pub fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
 }
 
 /// The number of columns that a text takes.
@@ -31,7 +36,7 @@ pub(crate) fn centred(text: &str, columns: usize) -> String {
 }
 
 /// Shortens a text to at most `columns`; a shortened text ends with `…`.
-pub(crate) fn shorten(text: &str, columns: usize) -> String {
+pub fn shorten(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

@@ -1,7 +1,7 @@
 //! Heatmaps as pictures: they contain every number, tokens stay text, and pixels have the cells' colours.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_inspector::{Heatmap, Quantity, png};
+use headlight_inspector::{ColourRange, Heatmap, Quantity, png};
 use resvg::tiny_skia::Pixmap;
 
 fn heatmap(tokens: &[&str], quantity: Quantity) -> Heatmap {
@@ -9,8 +9,12 @@ fn heatmap(tokens: &[&str], quantity: Quantity) -> Heatmap {
     Heatmap {
         title: "attention weights · sample 7".to_owned(),
         quantity,
+        range: ColourRange::Unit,
         tokens: tokens.iter().map(|&token| token.to_owned()).collect(),
         marked: vec![1],
+        cls: 0,
+        layers: vec![0],
+        heads: vec![0],
         cells: (0..count * count)
             .map(|index| index as f32 / (count * count - 1) as f32)
             .collect(),
@@ -77,6 +81,58 @@ fn pixels_have_the_colours_of_their_cells() {
             "{which}"
         );
     }
+}
+
+/// Layers are rows, heads are columns, and one range is that of all heads.
+#[test]
+fn several_heads_are_a_grid_with_one_scale() {
+    let mut grid = heatmap(&["a", "b"], Quantity::Weights);
+    grid.range = ColourRange::Data;
+    grid.layers = vec![0, 1];
+    grid.heads = vec![0, 1, 2];
+    grid.cells = (0..24).map(|index| index as f32 / 32.0).collect();
+    let svg = grid.svg();
+    let cell = |value: &str| -> (u32, u32, String) {
+        let line = svg
+            .lines()
+            .find(|line| line.contains(&format!(": {value}</title>")));
+        let part = |name: &str| {
+            let rest = line.unwrap().split(&format!(" {name}=\"")).nth(1).unwrap();
+            rest.split('"').next().unwrap().to_owned()
+        };
+        let [x, y] = ["x", "y"].map(|name| part(name).parse::<f64>().unwrap() as u32);
+        (x, y, part("fill"))
+    };
+    // The first cells of layer 0 head 0, of layer 0 head 2, and of layer 1 head 2; the last cell of all.
+    let [first, across, down, last] = ["0", "0.25", "0.625", "0.71875"].map(cell);
+    assert!(across.0 > first.0 && across.1 == first.1);
+    assert!(down.0 == across.0 && down.1 > across.1);
+    assert_eq!((first.2.as_str(), last.2.as_str()), ("#440154", "#fde725"));
+    for title in [
+        ">head 0<",
+        ">head 2<",
+        ">layer 0<",
+        ">layer 1<",
+        "0.00",
+        "0.72",
+    ] {
+        assert!(svg.contains(title), "{title}");
+    }
+    png(&svg).unwrap();
+}
+
+/// 32 heads over 100 positions, each cell drawn, in a file that a browser opens.
+#[test]
+fn a_large_grid_has_every_cell() {
+    let names: Vec<String> = (0..100).map(|token| token.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut grid = heatmap(&names, Quantity::Weights);
+    grid.layers = (0..4).collect();
+    grid.heads = (0..8).collect();
+    grid.cells = grid.cells.repeat(32);
+    let svg = grid.svg();
+    assert_eq!(svg.matches("h2v2h-2z").count(), 320_000);
+    assert!(svg.len() < 8_000_000, "{}", svg.len());
 }
 
 #[test]

@@ -2,20 +2,24 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_inspector::terminal::Options;
-use headlight_inspector::{ColourMode, Heatmap, Quantity};
+use headlight_inspector::{ColourMode, ColourRange, Heatmap, Quantity};
 
 fn heatmap() -> Heatmap {
     Heatmap {
         title: "attention weights · sample 10 · head 0".to_owned(),
         quantity: Quantity::Weights,
+        range: ColourRange::Unit,
         tokens: ["[CLS]", "16", "42"].map(str::to_owned).to_vec(),
         marked: vec![2],
+        cls: 0,
+        layers: vec![0],
+        heads: vec![0],
         cells: vec![0.125, 0.25, 0.625, 0.5, 0.25, 0.25, 0.0, 0.0, 1.0],
     }
 }
 
 fn drawn(colour: ColourMode, width: usize) -> String {
-    heatmap().text(Options { colour, width })
+    heatmap().text(Options { colour, width }, None)
 }
 
 #[test]
@@ -32,18 +36,90 @@ rows: query (from), columns: key (to); * decides the label
     assert_eq!(drawn(ColourMode::Plain, 80), expected);
 }
 
+/// A model of `heads` heads over `count` positions: query q gives key q 1/2, the key after it 1/4 and so on.
+fn long(count: usize, heads: usize) -> Heatmap {
+    let distance = |cell: usize| (cell % count + count - cell / count) % count;
+    let cells = (0..count * count).map(|cell| 0.5_f32.powf(distance(cell) as f32 + 1.0));
+    let cells: Vec<f32> = cells.collect();
+    Heatmap {
+        tokens: (0..count).map(|token| token.to_string()).collect(),
+        marked: vec![count - 1],
+        heads: (0..heads).collect(),
+        cells: cells.repeat(heads),
+        range: ColourRange::Uniform,
+        ..heatmap()
+    }
+}
+
 #[test]
-fn narrow_terminals_lose_digits_then_say_what_is_missing() {
-    assert!(
-        drawn(ColourMode::Plain, 30).contains("0.12 "),
-        "{}",
-        drawn(ColourMode::Plain, 30)
-    );
-    let narrow = drawn(ColourMode::Plain, 24);
-    assert!(
-        narrow.contains("keys 2 to 2 do not fit into 24 columns"),
-        "{narrow}"
-    );
+fn narrow_terminals_lose_digits_then_show_the_largest_weights() {
+    let narrow = drawn(ColourMode::Plain, 30);
+    assert!(narrow.contains("0.12 "), "{narrow}");
+    let list = drawn(ColourMode::Plain, 24);
+    let of_cls: Vec<&str> = list.lines().filter(|line| line.starts_with("  ")).collect();
+    let numbers = |line: &&str| line.split_whitespace().nth(2).map(str::to_owned);
+    let numbers: Vec<String> = of_cls.iter().filter_map(numbers).take(3).collect();
+    assert_eq!(numbers, ["0.6250", "0.2500", "0.1250"], "{list}");
+}
+
+/// What a text says of a long sequence: the largest keys with their positions, and the number of the others.
+#[test]
+fn a_long_sequence_shows_the_largest_weights() {
+    let plain = |width| Options {
+        colour: ColourMode::Plain,
+        width,
+    };
+    let text = long(50, 1).text(plain(60), None);
+    for part in [
+        "the 12 largest of 50 keys",
+        "0 0    0.5000",
+        "1 1    0.2500",
+        "38 others  0.0002",
+        // 60 columns have room for four keys.
+        "   0 0    0:0.500    1:0.250    2:0.125    3:0.062",
+        "46 of 50 keys are not shown, nor 26 of 50 queries",
+        "--svg",
+        "--html",
+        "CSV",
+    ] {
+        assert!(text.replace('\n', " ").contains(part), "{part}: {text}");
+    }
+    let alone = long(50, 1).text(plain(60), Some(49));
+    assert!(alone.contains("49* 49  0.5000"), "{alone}");
+    assert!(alone.contains("  0 0     0.2500"), "{alone}");
+    let heads = long(50, 3).text(plain(60), Some(7));
+    assert!(heads.contains("head 2    7:0.500    8:0.250"), "{heads}");
+    let many = long(50, 70).text(plain(60), None).replace('\n', " ");
+    assert!(many.contains("nor 6 of 70 heads"), "{many}");
+}
+
+/// No line is wider than the terminal, no text larger than 20 kB.
+#[test]
+fn texts_fit() {
+    for colour in [ColourMode::Plain, ColourMode::TrueColour] {
+        for (count, heads) in [(7, 1), (21, 1), (50, 8), (100, 32), (300, 1)] {
+            for width in [60, 80, 400] {
+                for query in [None, Some(3)] {
+                    let text = long(count, heads).text(Options { colour, width }, query);
+                    assert!(
+                        text.len() <= 20_000,
+                        "{count} {heads} {width}: {}",
+                        text.len()
+                    );
+                    for line in text.lines() {
+                        let parts = line.split('\x1b').enumerate();
+                        // An escape ends with its first `m`.
+                        let shown = parts.map(|(index, part)| match index {
+                            0 => part.chars().count(),
+                            _ => part.split_once('m').unwrap().1.chars().count(),
+                        });
+                        let shown: usize = shown.sum();
+                        assert!(shown <= width, "{count} {heads} {width}: {line}");
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]

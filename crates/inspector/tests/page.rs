@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
-use headlight_inspector::{Heatmap, OwnRow, Page, PageRun, Quantity, SeedComparison, SeedRow};
+use headlight_inspector::{
+    ColourRange, Heatmap, OwnRow, Page, PageRun, Quantity, SeedComparison, SeedRow,
+};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -314,6 +316,10 @@ fn writes_the_fixture_of_the_script_tests() {
     let heatmap = Heatmap {
         title: String::new(),
         quantity: Quantity::Weights,
+        range: ColourRange::Unit,
+        cls: 0,
+        layers: vec![0],
+        heads: vec![0],
         tokens: vec![String::new(); 5],
         marked: Vec::new(),
         cells: (0..25_u8).map(|cell| f32::from(cell) / 24.0).collect(),

@@ -1,7 +1,7 @@
 //! Histograms count each value once between round edges; pictures contain each run.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
-use headlight_inspector::{Document, Histogram, Plot, Section};
+use headlight_inspector::{Curve, Document, Histogram, Plot, Section};
 
 #[test]
 fn every_value_is_counted_once_between_round_edges() {
@@ -82,4 +82,87 @@ fn a_picture_has_each_run_and_says_when_it_thins() {
         mark: None,
     };
     assert!(!svg("empty", &[empty]).contains("<rect"));
+}
+
+/// The points of each curve's path.
+fn paths(svg: &str) -> Vec<Vec<[f64; 2]>> {
+    let paths = svg.split("class=\"curve\" d=\"M").skip(1);
+    let point = |point: &str| {
+        let (x, y) = point.split_once(' ').unwrap();
+        [x.parse().unwrap(), y.parse().unwrap()]
+    };
+    paths
+        .map(|path| {
+            path.split('"')
+                .next()
+                .unwrap()
+                .split('L')
+                .map(point)
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn curves_keep_their_ends_and_are_thinned_between() {
+    let curves = |counts: &[u32]| Plot::Curves {
+        labels: ["recall", "precision"].map(str::to_owned),
+        curves: counts
+            .iter()
+            .map(|&count| Curve {
+                name: format!("{count} points"),
+                points: (0..count)
+                    .map(|i| f64::from(i) / f64::from(count - 1))
+                    .map(|share| [share, share])
+                    .collect(),
+            })
+            .collect(),
+        mark: Some(([0.5, 0.5], "chance".to_owned())),
+    };
+    let drawn = svg("two", &[curves(&[3, 100_000])]);
+    let drawn_paths = paths(&drawn);
+    assert_eq!(drawn_paths[0].len(), 3);
+    assert!((100..1000).contains(&drawn_paths[1].len()));
+    // Both go from one corner to the other, upwards: y falls.
+    for path in &drawn_paths {
+        let (first, last) = (path[0], path[path.len() - 1]);
+        assert_eq!((first, last), (drawn_paths[0][0], drawn_paths[0][2]));
+        assert!(first[0] < last[0] && first[1] > last[1]);
+    }
+    // Few points are dots too.
+    assert_eq!(drawn.matches("<circle").count(), 3);
+    for name in ["3 points", "100000 points", "chance"] {
+        assert!(drawn.contains(name), "{name}");
+    }
+    assert!(!svg("none", &[curves(&[])]).contains("chance"));
+}
+
+#[test]
+fn a_matrix_has_a_cell_for_each_pair_coloured_by_its_row() {
+    let matrix = |rows: Vec<Vec<usize>>| Plot::Matrix {
+        labels: ["predicted", "label"].map(str::to_owned),
+        names: (0..rows.len()).map(|row| format!("class {row}")).collect(),
+        rows,
+    };
+    let fills = |svg: &str| -> Vec<String> {
+        let cells = svg.split("<rect fill=\"").skip(1);
+        cells.map(|cell| cell[..7].to_owned()).collect()
+    };
+    let drawn = svg("few", &[matrix(vec![vec![30, 10], vec![0, 0]])]);
+    let cells = fills(&drawn);
+    assert_eq!(cells.len(), 4);
+    // An empty row has the colour of 0, and a larger share of a row another one.
+    assert_eq!(cells[2], cells[3]);
+    assert!(cells[0] != cells[1] && cells[1] != cells[2]);
+    assert!(drawn.contains(">30</text>") && drawn.contains(">10</text>"));
+    assert!(
+        drawn.contains(">class 1</text>") && drawn.contains(">class…</text>"),
+        "{drawn}"
+    );
+    // Numbers that do not fit are left out, and so is a matrix of too many rows.
+    let wide = svg("wide", &[matrix(vec![vec![123_456; 30]; 30])]);
+    assert_eq!(fills(&wide).len(), 900);
+    assert!(!wide.contains("123456"));
+    let huge = svg("huge", &[matrix(vec![vec![0; 65]; 65])]);
+    assert!(fills(&huge).is_empty());
 }

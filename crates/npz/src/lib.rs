@@ -15,8 +15,11 @@ pub use reader::{INFLATED_FREE, INFLATED_RATIO, NpzReader, TEXT_LIMIT};
 #[derive(Debug, thiserror::Error)]
 pub enum NpzError {
     /// It is not a zip file, or it was cut short.
-    #[error("it is not an npz archive, or it was cut short ({0})")]
-    NotAnArchive(String),
+    #[error("it is not an npz archive, or it was cut short")]
+    NotAnArchive,
+    /// The archive cannot be read for this reason.
+    #[error("{0}")]
+    Refused(String),
     /// The file is larger than the limit, which is named.
     #[error("it is larger than {0}, the largest size that is read")]
     TooLarge(String),
@@ -40,6 +43,28 @@ pub struct Array<T> {
     pub shape: Vec<usize>,
     /// Row-major values. Their number is the product of `shape`.
     pub values: Vec<T>,
+}
+
+/// The bytes of an `.npy` file: `values`, row-major.
+///
+/// # Errors
+/// When the shape is too large for the format.
+///
+/// # Panics
+/// When the product of `shape` is not the number of `values`.
+pub fn npy<T: AutoSerialize + Copy>(shape: &[usize], values: &[T]) -> io::Result<Vec<u8>> {
+    let count: usize = shape.iter().product();
+    assert_eq!(count, values.len(), "shape {shape:?}");
+    let shape: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
+    let mut bytes = Vec::new();
+    let mut npy = npyz::WriteOptions::new()
+        .default_dtype()
+        .shape(&shape)
+        .writer(&mut bytes)
+        .begin_nd()?;
+    npy.extend(values.iter().copied())?;
+    npy.finish()?;
+    Ok(bytes)
 }
 
 /// Builds an archive in memory, member by member.
@@ -73,28 +98,27 @@ impl NpzWriter {
         shape: &[usize],
         values: &[T],
     ) -> io::Result<()> {
-        let count: usize = shape.iter().product();
-        assert_eq!(count, values.len(), "shape of `{name}`");
-        let shape: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
-        self.start(&npyz::npz::file_name_from_array_name(name))?;
         // Encoded in memory first: `zip` compresses many small writes slowly.
-        let mut bytes = Vec::new();
-        let mut npy = npyz::WriteOptions::new()
-            .default_dtype()
-            .shape(&shape)
-            .writer(&mut bytes)
-            .begin_nd()?;
-        npy.extend(values.iter().copied())?;
-        npy.finish()?;
-        self.0.write_all(&bytes)
+        let bytes = npy(shape, values)?;
+        self.bytes(&npyz::npz::file_name_from_array_name(name), &bytes)
     }
 
-    /// Adds a text file.
+    /// Adds a text as the array `name`, a string without dimensions.
     ///
     /// # Errors
     /// When the archive is too large for its format.
-    pub fn text(&mut self, file_name: &str, text: &str) -> io::Result<()> {
-        self.bytes(file_name, text.as_bytes())
+    pub fn string(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let file_name = npyz::npz::file_name_from_array_name(name);
+        self.bytes(&file_name, &header::string(text))
+    }
+
+    /// Adds texts as the array `name`, a list of strings.
+    ///
+    /// # Errors
+    /// When the archive is too large for its format.
+    pub fn strings(&mut self, name: &str, texts: &[impl AsRef<str>]) -> io::Result<()> {
+        let file_name = npyz::npz::file_name_from_array_name(name);
+        self.bytes(&file_name, &header::strings(texts))
     }
 
     /// Adds a file.

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use headlight_input::{FILE_LIMIT, Metered, size};
 use npyz::{Deserialize, NpyFile, Order};
 use zip::ZipArchive;
+use zip::result::ZipError;
 
 use crate::header;
 use crate::{Array, NpzError};
@@ -41,7 +42,7 @@ impl<R: Read + Seek> NpzReader<R> {
     /// # Errors
     /// When it is not a zip file, or is too large.
     pub fn new(mut reader: R) -> Result<Self, NpzError> {
-        let unreadable = |error: io::Error| NpzError::NotAnArchive(error.to_string());
+        let unreadable = |error: io::Error| NpzError::Refused(error.to_string());
         let length = reader.seek(SeekFrom::End(0)).map_err(unreadable)?;
         if length > FILE_LIMIT {
             return Err(NpzError::TooLarge(size(FILE_LIMIT)));
@@ -49,8 +50,13 @@ impl<R: Read + Seek> NpzReader<R> {
         refuse_zip64(&mut reader, length).map_err(unreadable)?;
         let (reader, budget): (_, Rc<Cell<u64>>) =
             Metered::new(reader, DIRECTORY_LIMIT, "its list of members");
-        let archive =
-            ZipArchive::new(reader).map_err(|error| NpzError::NotAnArchive(error.to_string()))?;
+        let archive = ZipArchive::new(reader).map_err(|error| match error {
+            ZipError::InvalidArchive(_) => NpzError::NotAnArchive,
+            ZipError::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                NpzError::NotAnArchive
+            }
+            error => NpzError::Refused(error.to_string()),
+        })?;
         // From here on, the limit on inflated bytes applies.
         budget.set(u64::MAX);
         let inflated = INFLATED_FREE.max(length.saturating_mul(INFLATED_RATIO));
@@ -100,6 +106,27 @@ impl<R: Read + Seek> NpzReader<R> {
                 _ => None,
             }
         })
+    }
+
+    /// The text of the array `name`, a string without dimensions.
+    ///
+    /// # Errors
+    /// When it is missing, damaged, of another type, or has more characters than [`TEXT_LIMIT`].
+    pub fn string(&mut self, name: &str) -> Result<String, NpzError> {
+        let file_name = npyz::npz::file_name_from_array_name(name);
+        let bytes = self.member(&file_name, 4 * TEXT_LIMIT)?;
+        header::text(&bytes).map_err(|reason| unreadable(&file_name, reason))
+    }
+
+    /// The texts of the array `name`, a list of strings.
+    ///
+    /// # Errors
+    /// When it is missing, damaged, of another type, or larger than a quarter of [`TEXT_LIMIT`].
+    pub fn strings(&mut self, name: &str) -> Result<Vec<String>, NpzError> {
+        let file_name = npyz::npz::file_name_from_array_name(name);
+        // Each text takes more memory than its characters.
+        let bytes = self.member(&file_name, TEXT_LIMIT / 4)?;
+        header::texts(&bytes).map_err(|reason| unreadable(&file_name, reason))
     }
 
     /// The text file `file_name`.
@@ -166,7 +193,7 @@ impl<R: Read + Seek> NpzReader<R> {
         };
         let member = match self.archive.by_name(file_name) {
             Ok(member) => member,
-            Err(zip::result::ZipError::FileNotFound) => {
+            Err(ZipError::FileNotFound) => {
                 return Err(NpzError::Missing(file_name.to_owned()));
             }
             Err(error) => return Err(unreadable(file_name, error.to_string())),

@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use headlight_npz::{NpzError, NpzReader, NpzWriter};
+use headlight_npz::{NpzError, NpzReader, NpzWriter, TEXT_LIMIT};
 use proptest::prelude::*;
 
 fn archive() -> Vec<u8> {
@@ -11,7 +11,8 @@ fn archive() -> Vec<u8> {
     npz.array("tokens", &[2, 3], &[1_i64, 2, 3, 4, 5, 6])
         .unwrap();
     npz.array("labels", &[2], &[0.0_f32, 1.0]).unwrap();
-    npz.text("meta.json", "{}").unwrap();
+    npz.string("meta", "{ü𝄞}").unwrap();
+    npz.bytes("notes.txt", b"{}").unwrap();
     npz.finish().unwrap()
 }
 
@@ -22,7 +23,8 @@ fn arrays_and_text_come_back() {
     assert_eq!(tokens.shape, [2, 3]);
     assert_eq!(tokens.values, [1, 2, 3, 4, 5, 6]);
     assert_eq!(npz.floats("labels").unwrap().values, [0.0, 1.0]);
-    assert_eq!(npz.text("meta.json").unwrap(), "{}");
+    assert_eq!(npz.string("meta").unwrap(), "{ü𝄞}");
+    assert_eq!(npz.text("notes.txt").unwrap(), "{}");
 }
 
 #[test]
@@ -51,7 +53,35 @@ proptest! {
         if let Ok(mut npz) = NpzReader::new(Cursor::new(bytes)) {
             let _ = npz.integers("tokens");
             let _ = npz.floats("labels");
-            let _ = npz.text("meta.json");
+            let _ = npz.string("meta");
+            let _ = npz.text("notes.txt");
         }
+    }
+}
+
+#[test]
+fn lists_of_strings_come_back() {
+    let mut npz = NpzWriter::new();
+    npz.strings("names", &["ham", "", "é"]).unwrap();
+    npz.string("one", "text").unwrap();
+    npz.array("numbers", &[2], &[1_i64, 2]).unwrap();
+    // Without characters, a header could declare any number of strings.
+    npz.strings("blank", &["", ""]).unwrap();
+    npz.array("number", &[], &[1_i64]).unwrap();
+    npz.string("long", &"a".repeat(TEXT_LIMIT as usize / 2))
+        .unwrap();
+    // In UTF-32, this is more than a quarter of the limit.
+    let long = "a".repeat(TEXT_LIMIT as usize / 14);
+    npz.strings("long list", &[long]).unwrap();
+    let bytes = npz.finish().unwrap();
+    let mut npz = NpzReader::new(std::io::Cursor::new(bytes)).unwrap();
+    assert_eq!(npz.strings("names").unwrap(), ["ham", "", "é"]);
+    for name in ["one", "numbers", "blank", "missing", "long list"] {
+        assert!(npz.strings(name).is_err(), "{name}");
+    }
+    assert_eq!(npz.string("one").unwrap(), "text");
+    assert_eq!(npz.string("long").unwrap().len() as u64, TEXT_LIMIT / 2);
+    for name in ["names", "numbers", "number"] {
+        assert!(npz.string(name).is_err(), "{name}");
     }
 }

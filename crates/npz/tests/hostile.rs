@@ -6,7 +6,7 @@ mod common;
 use std::io::Cursor;
 
 use common::{archive, array, header, npy, reader};
-use headlight_npz::{INFLATED_FREE, NpzReader, TEXT_LIMIT};
+use headlight_npz::{INFLATED_FREE, NpzError, NpzReader, TEXT_LIMIT};
 
 /// Compressed arrays of zeros: their type, its width in bytes, and their lengths.
 fn zeros(kind: &str, width: usize, counts: &[usize]) -> NpzReader<Cursor<Vec<u8>>> {
@@ -237,4 +237,12 @@ fn members_larger_than_the_list_of_members_may_be_are_read() {
             .zip(&noise)
             .all(|(&value, &byte)| value == i64::from(byte))
     );
+}
+
+#[test]
+fn files_of_another_kind_are_not_archives() {
+    for bytes in [&b""[..], b"tokens,label\n0 1 2,1\n", b"PK\x03\x04"] {
+        let opened = NpzReader::new(Cursor::new(bytes));
+        assert!(matches!(opened, Err(NpzError::NotAnArchive)), "{bytes:?}");
+    }
 }

@@ -31,5 +31,5 @@ pub use row::Row;
 pub use run::run;
 pub use shard::{Assignment, Shard, ShardRequest};
 pub use shard_commands::commands;
-pub use summary::{AttentionTarget, Summary};
+pub use summary::{AttentionTarget, Summary, Values};
 pub use workers::{RowSink, work};

@@ -8,8 +8,10 @@ use std::thread;
 use std::time::Duration;
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{LineFile, cannot_write, note, open};
+use headlight_trainer::files::{Log, cannot_write, open};
+use headlight_trainer::printing::note;
 use headlight_trainer::signals::Signals;
+use headlight_trainer::standard::STANDARD;
 
 use crate::plan::Plan;
 use crate::row::Row;
@@ -31,12 +33,35 @@ pub enum Busy<'a> {
 /// A results file, locked while a sweep writes it.
 #[derive(Debug)]
 pub struct Results {
-    lines: LineFile,
+    lines: Log,
     /// The number of runs in the file.
     pub finished: usize,
 }
 
 impl Results {
+    /// Refuses a name that is not that of a results file.
+    ///
+    /// # Errors
+    /// When it does not end in `.jsonl`.
+    pub fn check_name(path: &Path) -> Result<(), Failure> {
+        if path == Path::new(STANDARD) {
+            return Err(Failure::Input(
+                "--out -: a sweep's results need a file, from which it resumes; name a .jsonl file"
+                    .to_owned(),
+            ));
+        }
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "jsonl")
+        {
+            return Ok(());
+        }
+        Err(Failure::Input(format!(
+            "--out {}: a sweep writes .jsonl files; convert one to .csv with `headlight merge`",
+            path.display()
+        )))
+    }
+
     /// Opens a results file, or creates it. Rows that it already holds must be those of the first `runs`. A
     /// last line that was cut short, by a kill or a full disk, is dropped.
     ///
@@ -48,15 +73,6 @@ impl Results {
         runs: Range<usize>,
         busy: Busy<'_>,
     ) -> Result<Self, Failure> {
-        if path
-            .extension()
-            .is_none_or(|extension| extension != "jsonl")
-        {
-            return Err(Failure::Input(format!(
-                "--out {}: a sweep writes .jsonl files; convert one to .csv with `headlight merge`",
-                path.display()
-            )));
-        }
         if path.exists() {
             headlight_input::check_kind(path).map_err(|error| Failure::reading(path, error))?;
         }
@@ -70,7 +86,7 @@ impl Results {
         lock(&file, path, busy)?;
         let (finished, length) = check(&file, path, plan, runs)?;
         Ok(Self {
-            lines: LineFile::at(file, path, length)?,
+            lines: Log::at(file, path, length)?,
             finished,
         })
     }
@@ -80,7 +96,7 @@ impl Results {
     /// # Errors
     /// When it cannot be written.
     pub fn append(&mut self, row: &Row) -> Result<(), Failure> {
-        self.lines.append(row)?;
+        self.lines.append_line(row)?;
         self.finished += 1;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
+use headlight_experiment::metrics::{Counts, LEARNED, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Predictions};
 use headlight_trainer::session::Session;
@@ -13,9 +13,6 @@ use sha2::{Digest, Sha256};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::row::Row;
-
-/// A run has learned its task once held-out F1 reaches this value.
-const LEARNED: f64 = 0.99;
 
 /// Trains run `index` of a plan; returns `None` if a signal interrupts it.
 ///
@@ -45,20 +42,21 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     let mut engine = session.engine()?;
     let engine = engine.as_mut();
     let n_classes = experiment.config.data.n_classes;
-    let mut learning = Learning::new(&experiment.splits.held_out, n_classes);
+    let splits = &experiment.splits;
+    let mut learning = Learning::new(splits.judged(), n_classes);
     let interrupted = || signals.received().is_some();
     let start = Progress::default();
     let ending = train(experiment, engine, start, interrupted, &mut learning)?;
     if ending == Ending::Interrupted {
         return Ok(None);
     }
-    let train = evaluate(engine, &experiment.splits.train, n_classes, None)
+    let train = evaluate(engine, &splits.train, n_classes, None)
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
     }
-    let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, None);
+    let held_out = evaluate(engine, &splits.held_out, n_classes, None);
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,
@@ -77,10 +75,10 @@ const FIRST_PART: usize = 8;
 
 /// Collects the loss of each epoch, and the step after which the task is learned.
 struct Learning<'a> {
-    held_out: &'a Dataset,
+    watched: &'a Dataset,
     /// What F1 is computed from if all samples are classified correctly. `[class]`
     all_found: Vec<Counts>,
-    /// All held-out samples, starting with those that decided the last check.
+    /// All watched samples, starting with those that decided the last check.
     samples: Vec<u32>,
     predictions: Predictions,
     epoch_loss: Vec<f64>,
@@ -88,11 +86,11 @@ struct Learning<'a> {
 }
 
 impl<'a> Learning<'a> {
-    fn new(held_out: &'a Dataset, n_classes: usize) -> Self {
-        let all = held_out.positives().chain(held_out.of_class(0));
+    fn new(watched: &'a Dataset, n_classes: usize) -> Self {
+        let all = watched.positives().chain(watched.of_class(0));
         Self {
-            held_out,
-            all_found: held_out
+            watched,
+            all_found: watched
                 .class_counts(n_classes)
                 .into_iter()
                 .map(|found| Counts {
@@ -107,7 +105,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// Whether held-out F1 is [`LEARNED`] or more.
+    /// Whether F1 on the watched samples is [`LEARNED`] or more.
     ///
     /// The check ends as soon as F1 can no longer reach that value. The next check starts with the samples
     /// that decided this one, so that a few predictions are enough after most steps.
@@ -117,11 +115,11 @@ impl<'a> Learning<'a> {
         while start < self.samples.len() {
             let end = (start + part).min(self.samples.len());
             let checked = &self.samples[start..end];
-            engine.predict(self.held_out, checked, &mut self.predictions);
+            engine.predict(self.watched, checked, &mut self.predictions);
             let n_logits = self.predictions.logits.len() / checked.len();
             let logits = self.predictions.logits.chunks(n_logits);
             for (&sample, logits) in checked.iter().zip(logits) {
-                let label = self.held_out.label(sample as usize);
+                let label = self.watched.label(sample as usize);
                 let predicted = predicted_class(logits);
                 if predicted != label {
                     let of_label = &mut counts[usize::from(label)];

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 use common::{file, folder};
 use headlight_experiment::metrics::Tally;
-use headlight_sweep::{Merged, Outcome, Row, merge};
+use headlight_sweep::{Merged, Outcome, Row};
+use headlight_trainer::Failure;
+use headlight_trainer::outputs::Output;
 use serde_json::{Value, json};
 
 /// A row of seed and point, of config `a`.
@@ -22,6 +24,10 @@ fn failed(seed: u64) -> String {
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
+}
+
+fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
+    headlight_sweep::merge(paths, Output::new(out, &[], true)?)
 }
 
 /// The message that refuses to merge these files.

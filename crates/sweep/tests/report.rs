@@ -127,6 +127,7 @@ fn numbers(plot: &Plot) -> String {
                 }
             }
         }
+        Plot::Curves { .. } | Plot::Matrix { .. } => unreachable!("a sweep has no such plot"),
     }
     text
 }
@@ -139,7 +140,7 @@ fn a_report_shows_all_runs_and_compares_the_grids_values() {
     let document = summary.document("Title");
     assert_eq!(document.title, "Title");
     let plots: String = document.sections[0].plots.iter().map(numbers).collect();
-    let found = format!("{}\n{plots}", summary.text(120));
+    let found = format!("\n{}\n{plots}", summary.document("").markdown(120));
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/report.txt");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&golden, &found).unwrap();
@@ -150,7 +151,7 @@ fn a_report_shows_all_runs_and_compares_the_grids_values() {
 
 /// The means of attention of positives and negatives, and the note on the target.
 fn attention(path: &Path, target: AttentionTarget) -> Vec<String> {
-    let text = summary(path, target, &[]).text(200);
+    let text = summary(path, target, &[]).document("").markdown(200);
     let row = |line: &&str| {
         line.trim_start_matches(['|', ' '])
             .starts_with("attention on ")
@@ -209,12 +210,35 @@ fn attention_is_measured_where_it_is_asked_for() {
     );
 }
 
+/// Rows of Headlight's early versions do not say whether runs without held-out samples learned.
+#[test]
+fn groups_have_no_share_that_learned_where_it_was_not_measured() {
+    let row = |(point, width): (usize, usize)| {
+        let row = json!({
+            "seed": 0, "point": point, "model.d_model": width, "final_loss": 0.5, "f1": 1.0,
+            "learned_at_step": null, "config_sha256": "a",
+        });
+        row.to_string()
+    };
+    let rows: Vec<String> = [4, 16].into_iter().enumerate().map(row).collect();
+    let path = file(&folder("report unmeasured"), "rows.jsonl", &rows);
+    let document = summary(&path, AttentionTarget::Largest, &[]).document("");
+    let text = document.markdown(200);
+    assert_eq!(text.matches("not measured").count(), 1 + 2, "{text}");
+    assert!(!text.contains("0.0%"), "{text}");
+    let has_share =
+        |plot: &Plot| matches!(plot, Plot::Ranges { labels, .. } if labels[1].contains("learned"));
+    assert!(!document.sections[0].plots.iter().any(has_share));
+}
+
 #[test]
 fn the_user_names_the_keys_to_compare() {
     let folder = folder("report by");
     let path = file(&folder, "rows.jsonl", &rows());
     let compared = |by: &[&str]| {
-        let text = summary(&path, AttentionTarget::Largest, by).text(200);
+        let text = summary(&path, AttentionTarget::Largest, by)
+            .document("")
+            .markdown(200);
         let titles = [
             "By model.d_model",
             "By training.token_second_moment",
@@ -237,7 +261,11 @@ fn the_user_names_the_keys_to_compare() {
         .filter(|row| row.contains("\"model.d_model\":4,"))
         .collect();
     let path = file(&folder, "half.jsonl", &half);
-    let by = |by: &[&str]| summary(&path, AttentionTarget::Largest, by).text(200);
+    let by = |by: &[&str]| {
+        summary(&path, AttentionTarget::Largest, by)
+            .document("")
+            .markdown(200)
+    };
     assert!(!by(&[]).contains("By model.d_model"));
     assert!(by(&["model.d_model"]).contains("By model.d_model"));
     let plain = file(

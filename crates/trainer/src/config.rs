@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use headlight_data::Source;
 use headlight_experiment::config::{ExperimentConfig, toml};
-use headlight_input::TEXT_LIMIT;
 
-use crate::files::read_text;
-use crate::{Failure, devices};
+use crate::standard::shown;
+use crate::{Failure, built_in, dataset_file, devices};
 
-/// Reads a config file, applies `KEY=VALUE` changes, and checks the result.
+/// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, completes it from its dataset file, and
+/// checks the result.
 ///
 /// # Errors
 /// When the file cannot be read, or the config is invalid; the message names the file, the line and the column,
@@ -26,7 +26,7 @@ pub fn load_changed<'a>(
     path: &Path,
     changes: impl Iterator<Item = toml::Change<'a>>,
 ) -> Result<ExperimentConfig, Failure> {
-    parse(path, read_text(path, TEXT_LIMIT)?, changes)
+    parse(path, built_in::config_text(path)?, changes)
 }
 
 /// As [`load_changed`], from the text of the file `path`.
@@ -38,8 +38,10 @@ pub fn parse<'a>(
     text: String,
     changes: impl Iterator<Item = toml::Change<'a>>,
 ) -> Result<ExperimentConfig, Failure> {
-    let name = path.display().to_string();
-    toml::parse(&name, text, changes, devices::check).map_err(Failure::Input)
+    let name = shown(path).to_string();
+    let complete =
+        |table: &mut _| dataset_file::complete(table).map_err(|failure| failure.to_string());
+    toml::parse(&name, text, changes, complete, devices::check).map_err(Failure::Input)
 }
 
 /// The config with absolute paths. In a config, paths are relative to the working folder.
@@ -72,7 +74,9 @@ fn with_paths(
     if let Source::File(path) = &mut config.data.source {
         *path = change(path)?;
     }
-    if let Some(path) = &mut config.reference {
+    if let Some(path) = &mut config.reference
+        && built_in::recording(path).is_none()
+    {
         *path = change(path)?;
     }
     Ok(config)

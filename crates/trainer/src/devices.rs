@@ -75,7 +75,14 @@ pub fn find(name: &str) -> Result<Device, String> {
     let found = DEVICES.into_iter().find(|device| device.name == name);
     found.ok_or_else(|| {
         let names = names().join(", ");
-        format!("unknown device `{name}`; choose one of {names}")
+        let instead = match name {
+            "cuda" | "nvidia" | "rocm" => "; for this GPU choose `vulkan` or `wgpu`",
+            "mps" | "apple" => "; for this GPU choose `metal` or `wgpu`",
+            "gpu" => "; for a GPU choose `wgpu`",
+            "cpu" => "; for the CPU choose `flex`",
+            _ => "",
+        };
+        format!("unknown device `{name}`; choose one of {names}{instead}")
     })
 }
 

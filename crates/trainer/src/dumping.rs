@@ -171,7 +171,7 @@ fn empty(
                 .indices
                 .iter()
                 .flat_map(tokens)
-                .map(|&token| (token, token_string(token)))
+                .map(|&token| (token, token_string(token, attention.padding_token)))
                 .collect::<BTreeMap<_, _>>(),
             label_positions: samples
                 .indices
@@ -191,9 +191,11 @@ fn empty(
 }
 
 /// The text that represents a token id.
-pub fn token_string(token: u32) -> String {
+fn token_string(token: u32, padding_token: Option<u32>) -> String {
     if token == CLS {
         "[CLS]".to_owned()
+    } else if Some(token) == padding_token {
+        "[PAD]".to_owned()
     } else {
         token.to_string()
     }

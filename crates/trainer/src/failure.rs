@@ -4,7 +4,10 @@ use std::fmt::{self, Write};
 use std::io;
 use std::path::Path;
 
+use headlight_data::files::FileError;
 use headlight_experiment::Error;
+
+use crate::standard::shown;
 
 /// The reason why a command ends without its result.
 #[derive(Debug)]
@@ -58,7 +61,7 @@ impl Failure {
 
     /// A failure to read `path`, which the user gave.
     pub fn reading(path: &Path, reason: impl fmt::Display) -> Self {
-        Self::Input(format!("cannot read {}: {reason}", path.display()))
+        Self::Input(format!("cannot read {}: {reason}", shown(path)))
     }
 }
 
@@ -93,5 +96,11 @@ impl From<Error> for Failure {
             Error::Input(message) => Self::Input(message),
             Error::Diverged(message) => Self::Diverged(message),
         }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::Input(error.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Files: written whole or not at all, and read within limits.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use headlight_input::{LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tempfile::TempPath;
 
 use crate::Failure;
+use crate::standard::{STANDARD, stored_input};
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
 
-/// Writes `path` through a temporary file in the same folder, which is synced and then renamed.
+/// Writes `path` through a temporary file in the same folder, which is synced and then renamed. A file that is replaced
+/// hands on its permissions.
 ///
 /// # Errors
 /// When writing fails; `path` then stays as it was.
@@ -22,25 +25,55 @@ pub fn write_atomically(
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
     let attempt = || -> io::Result<()> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY);
-        // Temporary files are private by default; a result gets the permissions of any other new file.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let (file, temporary) = builder.tempfile_in(folder)?.into_parts();
-        let mut writer = BufWriter::new(file);
-        write(&mut writer)?;
-        let file = writer
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
+        let (file, temporary) = written(path, write)?;
+        if let Ok(replaced) = path.metadata() {
+            file.set_permissions(replaced.permissions())?;
+        }
         temporary.persist(path).map_err(|failed| failed.error)
     };
     attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// As [`write_atomically`], unless there is a file; returns whether there was none.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_new(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<bool, Failure> {
+    let attempt = || -> io::Result<bool> {
+        match written(path, write)?.1.persist_noclobber(path) {
+            Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(failed) => Err(failed.error),
+            Ok(()) => Ok(true),
+        }
+    };
+    attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// A temporary file in the folder of `path`, written and synced.
+fn written(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<(File, TempPath)> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY);
+    // Temporary files are private by default; a result gets the permissions of any other new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let (file, temporary) = builder.tempfile_in(folder)?.into_parts();
+    let mut writer = BufWriter::new(file);
+    write(&mut writer)?;
+    let file = writer
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok((file, temporary))
 }
 
 /// Syncs a folder, so that the names of its files are on the disk too, not only their contents.
@@ -69,46 +102,26 @@ pub fn create_subfolder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Refuses outputs that would overwrite the input or each other.
-///
-/// # Errors
-/// When an output is the input, or is named twice; the message names the file.
-pub fn check_outputs(input: &Path, outputs: &[&Path]) -> Result<(), Failure> {
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    for (index, path) in outputs.iter().enumerate() {
-        let name = path.display();
-        if outputs[..index].contains(path) {
-            let message = format!("{name} is named twice; choose another output file");
-            return Err(Failure::Input(message));
-        }
-        if real(path).is_some_and(|path| Some(path) == real(input)) {
-            let message = format!("{name} is the input; choose another output file");
-            return Err(Failure::Input(message));
-        }
-    }
-    Ok(())
-}
-
-/// A file to which only whole lines are added.
+/// A file to which whole records are added.
 #[derive(Debug)]
-pub struct LineFile {
+pub struct Log {
     file: File,
     path: PathBuf,
-    /// Bytes of whole lines.
+    /// Bytes of whole records.
     length: u64,
     hash: Sha256,
 }
 
-/// The length and the hash of a file of lines at some time.
+/// The length and the hash of a log at some time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinesMark {
+pub struct Mark {
     /// The length.
     pub bytes: u64,
     /// The SHA-256 of these bytes.
     pub sha256: String,
 }
 
-impl LineFile {
+impl Log {
     /// Appends after the first `length` bytes of a file that is open for reading and writing; drops the bytes
     /// after them.
     ///
@@ -129,8 +142,8 @@ impl LineFile {
     }
 
     /// The file's length and hash now.
-    pub fn mark(&self) -> LinesMark {
-        LinesMark {
+    pub fn mark(&self) -> Mark {
+        Mark {
             bytes: self.length,
             sha256: format!("{:x}", self.hash.clone().finalize()),
         }
@@ -140,7 +153,7 @@ impl LineFile {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn append(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+    pub fn append_line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let mut line = serde_json::to_string(value).map_err(|error| {
             Failure::System(format!(
                 "{} cannot be written: {error}",
@@ -148,17 +161,26 @@ impl LineFile {
             ))
         })?;
         line.push('\n');
-        self.file.write_all(line.as_bytes()).map_err(|error| {
-            // If the disk filled within the line, only the lines before it are kept.
+        self.append(line.as_bytes())
+    }
+
+    /// Appends records, all or none.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn append(&mut self, records: &[u8]) -> Result<(), Failure> {
+        self.file.write_all(records).map_err(|error| {
+            // If the disk filled on the way, only the records before are kept, and the next ones follow them.
             let _ = self.file.set_len(self.length);
+            let _ = self.file.seek(SeekFrom::Start(self.length));
             Failure::writing(&self.path, &error)
         })?;
-        self.length += line.len() as u64;
-        self.hash.update(&line);
+        self.length += records.len() as u64;
+        self.hash.update(records);
         Ok(())
     }
 
-    /// Syncs the file, so that its lines are on the disk.
+    /// Syncs the file, so that its records are on the disk.
     ///
     /// # Errors
     /// When it cannot be synced.
@@ -182,12 +204,17 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// Opens a file that the user gave, of at most `limit` bytes.
+/// Opens a file that the user gave, of at most `limit` bytes; `-` is standard input.
 ///
 /// # Errors
 /// When it cannot be opened, is larger, or is a folder, a pipe or a device.
 pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
-    headlight_input::open(path, limit).map_err(|error| Failure::reading(path, error))
+    let opened = if path == Path::new(STANDARD) {
+        stored_input(limit)
+    } else {
+        headlight_input::open(path, limit)
+    };
+    opened.map_err(|error| Failure::reading(path, error))
 }
 
 /// Reads a file that the user gave, of at most `limit` bytes.
@@ -195,7 +222,8 @@ pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
 /// # Errors
 /// When it cannot be read, is larger, or is a folder, a pipe or a device.
 pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
-    headlight_input::read(path, limit).map_err(|error| Failure::reading(path, error))
+    let file = open(path, limit)?;
+    headlight_input::read_all(file, limit).map_err(|error| Failure::reading(path, error))
 }
 
 /// Reads a text file that the user gave, of at most `limit` bytes.
@@ -232,23 +260,4 @@ pub fn read_json_lines<T>(
         }
     }
     Ok(taken)
-}
-
-/// Writes a line to standard error. A closed standard error (`2>&1 | head`) must not end the work.
-pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
-}
-
-/// Prints to standard output; a closed standard output (`| head`) is not a failure.
-///
-/// # Errors
-/// When standard output cannot be written to for any other reason.
-pub fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::writing(Path::new("standard output"), &error))
-        }
-        _ => Ok(()),
-    }
 }

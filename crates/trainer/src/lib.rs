@@ -4,10 +4,13 @@
 //! [`RunDir`](run_dir::RunDir) holds all of a run; a [`Training`](training::Training) fills it. Readers of a
 //! run use the run directory alone.
 
+pub mod assessment;
+pub mod built_in;
 #[cfg(feature = "burn")]
 pub mod burn;
 pub mod checkpoint;
 pub mod config;
+pub mod dataset_file;
 pub mod devices;
 pub mod dumping;
 pub mod environment;
@@ -16,7 +19,9 @@ mod failure;
 pub mod files;
 pub mod hash;
 pub mod opening;
+pub mod outputs;
 pub mod page;
+pub mod printing;
 pub mod reference;
 pub mod resume;
 pub mod run_dir;
@@ -25,7 +30,9 @@ pub mod run_writer;
 pub mod samples;
 pub mod session;
 pub mod signals;
+pub mod standard;
 pub mod training;
+pub mod verdict;
 pub mod weights;
 
 pub use failure::Failure;

@@ -148,6 +148,11 @@ pub fn html(page: &Page) -> Result<String, Failure> {
 /// # Errors
 /// When it is missing or damaged.
 pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
+    if let Some(extension @ ("json" | "csv")) = path.extension().and_then(|name| name.to_str()) {
+        let reason =
+            format!("a dump is read from its .npz file; this .{extension} is for other programs");
+        return Err(Failure::reading(path, reason));
+    }
     let file = open(path, FILE_LIMIT)?;
     AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
 }

@@ -1,6 +1,7 @@
 //! Resuming a run: the checkpoint that it resumes from, and the settings that may have changed.
 
 use std::io::Read;
+use std::path::Path;
 
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
@@ -10,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::Failure;
 use crate::checkpoint::{Checkpoint, inputs_sha256};
+use crate::files::Mark;
 use crate::run_dir::RunDir;
 use crate::session::Session;
 use crate::weights::{FREE_LIMIT, HEADER_LIMIT};
@@ -99,15 +101,21 @@ pub fn find_differences(
 /// When its checkpoints are damaged, or its settings, samples or initial weights have changed.
 pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Failure> {
     let experiment = &session.experiment;
-    let found = run.checkpoints().newest(limit(session), |checkpoint| {
-        check_checkpoint(run, session, checkpoint)
-    })?;
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
-    let before = match &found {
-        Some(checkpoint) => with_defaults(&checkpoint.config)?,
-        None => json(&run.config()?)?,
+    let check_settings = |checkpoint: &Checkpoint| {
+        check_config(run, &with_defaults(&checkpoint.config)?, &experiment.config)
     };
-    check_config(run, &before, &experiment.config)?;
+    let found = run.checkpoints().newest(limit(session), |checkpoint| {
+        match check_settings(checkpoint) {
+            Ok(()) => check_checkpoint(run, session, checkpoint),
+            // Reported below: with other settings, a whole checkpoint need not match this session.
+            Err(_) => Ok(()),
+        }
+    })?;
+    match &found {
+        Some(checkpoint) => check_settings(checkpoint)?,
+        None => check_config(run, &json(&run.config()?)?, &experiment.config)?,
+    }
     let Some(checkpoint) = found else {
         // Checkpoints come before weights; without this check, a finished run would be overwritten.
         if run.has_weights() {
@@ -160,7 +168,8 @@ fn limit(session: &Session) -> u64 {
     FREE_LIMIT.max(counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT)
 }
 
-/// Checks that a whole checkpoint belongs to this run, and that the run's metrics until then are unchanged.
+/// Checks that a whole checkpoint belongs to this run, and that the run's metrics and losses until then are
+/// unchanged.
 fn check_checkpoint(
     run: &RunDir,
     session: &Session,
@@ -171,16 +180,11 @@ fn check_checkpoint(
         progress, state, ..
     } = checkpoint;
     let per_epoch = experiment.steps_per_epoch();
-    let losses = if experiment.is_replay() {
-        progress.step
-    } else {
-        0
-    };
     let is_consistent = progress.step > 0
         && state.steps as usize == progress.step
         && progress.epoch == progress.step / per_epoch
         && progress.at_epoch_end == progress.step.is_multiple_of(per_epoch)
-        && checkpoint.losses.len() == losses;
+        && checkpoint.losses.bytes == 4 * progress.step as u64;
     if !is_consistent {
         return Err("its counters contradict each other".to_owned());
     }
@@ -199,17 +203,19 @@ fn check_checkpoint(
     if !(weights.chain(&state.first).chain(&state.second)).all(|value| value.is_finite()) {
         return Err("it holds NaN or infinite numbers".to_owned());
     }
-    let path = run.metrics_path();
+    check_log(&run.metrics_path(), &checkpoint.metrics)?;
+    check_log(&run.loss_log_path(), &checkpoint.losses)
+}
+
+/// Checks that a file begins with the bytes that it had at a checkpoint.
+fn check_log(path: &Path, mark: &Mark) -> Result<(), String> {
     let mut hash = Sha256::new();
-    let read = headlight_input::open(&path, u64::MAX).and_then(|file| {
-        let mut until_then = file.take(checkpoint.metrics.bytes);
+    let read = headlight_input::open(path, u64::MAX).and_then(|file| {
+        let mut until_then = file.take(mark.bytes);
         std::io::copy(&mut until_then, &mut hash)
     });
     match read {
-        Ok(bytes)
-            if bytes == checkpoint.metrics.bytes
-                && format!("{:x}", hash.finalize()) == checkpoint.metrics.sha256 =>
-        {
+        Ok(bytes) if bytes == mark.bytes && format!("{:x}", hash.finalize()) == mark.sha256 => {
             Ok(())
         }
         Ok(_) => Err(format!(

@@ -1,7 +1,7 @@
 //! The run directory, which holds all files of a run.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
@@ -13,7 +13,8 @@ use serde::Serialize;
 use crate::checkpoint::Checkpoints;
 use crate::environment::Environment;
 use crate::files::{
-    LineFile, TEMPORARY, create_subfolder, read_json_lines, read_text, sync_names, write_atomically,
+    Log, TEMPORARY, create_subfolder, read_bounded, read_json_lines, read_text, sync_names,
+    write_atomically,
 };
 use crate::{Failure, config, weights};
 
@@ -27,12 +28,16 @@ const CONFIG: &str = "config.toml";
 const ENVIRONMENT: &str = "environment.json";
 /// The evaluations, one row each.
 const METRICS: &str = "metrics.jsonl";
+/// The loss of each step.
+const LOSSES: &str = "loss.npy";
 /// The weights after the last step.
 const WEIGHTS: &str = "model.safetensors";
 /// The weights of the best evaluation.
 const BEST: &str = "best.safetensors";
 /// What a run is resumed from.
 const CHECKPOINTS: &str = "checkpoint";
+/// The loss of each step until the last checkpoint, float32, little-endian.
+const LOSS_LOG: &str = "losses.f32";
 /// The dumps.
 const ATTENTION: &str = "attention";
 /// The page.
@@ -41,6 +46,31 @@ const PAGE: &str = "inspector.html";
 const REPORT: &str = "report.md";
 /// The lock file. The process that writes the run holds it, so that no other process does.
 const LOCK: &str = ".lock";
+
+/// Whether a path is a file of a run: one of its names, or in one of its folders.
+pub fn is_file_of_run(path: &Path) -> bool {
+    path.ancestors().skip(1).take(2).any(|folder| {
+        let name = path.strip_prefix(folder).map(|path| path.iter().next());
+        let name = name.ok().flatten().and_then(|name| name.to_str());
+        let is_own = [
+            CONFIG,
+            ENVIRONMENT,
+            METRICS,
+            LOSSES,
+            WEIGHTS,
+            BEST,
+            CHECKPOINTS,
+            ATTENTION,
+            PAGE,
+            REPORT,
+            LOCK,
+        ];
+        name.is_some_and(|name| is_own.contains(&name))
+            && [CONFIG, ENVIRONMENT]
+                .iter()
+                .all(|file| folder.join(file).is_file())
+    })
+}
 
 /// A run directory.
 #[derive(Debug)]
@@ -162,6 +192,16 @@ impl RunDir {
         self.path.join(WEIGHTS)
     }
 
+    /// A file that the user names for this run: if there is none of that name, the run's file may be meant.
+    pub fn path_of(&self, name: &Path) -> PathBuf {
+        let own = self.path.join(name);
+        if !name.exists() && own.is_file() {
+            own
+        } else {
+            name.to_owned()
+        }
+    }
+
     /// The page.
     pub fn page_path(&self) -> PathBuf {
         self.path.join(PAGE)
@@ -250,6 +290,17 @@ impl RunDir {
         weights::save(parameters, &self.path.join(BEST))
     }
 
+    /// Writes the loss of each step as an array. `[step]`
+    ///
+    /// # Errors
+    /// When the losses cannot be read, or written.
+    pub fn write_losses(&self) -> Result<(), Failure> {
+        let losses = self.losses()?;
+        write_atomically(&self.path.join(LOSSES), |file| {
+            file.write_all(&headlight_npz::npy(&[losses.len()], &losses)?)
+        })
+    }
+
     /// Syncs the folders, so that the names of all files so far are on the disk.
     ///
     /// # Errors
@@ -276,17 +327,33 @@ impl RunDir {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn metrics_log(&self, bytes: u64) -> Result<LineFile, Failure> {
-        let path = self.metrics_path();
-        refuse_special(&path)?;
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|error| Failure::writing(&path, &error))?;
-        LineFile::at(file, &path, bytes)
+    pub fn metrics_log(&self, bytes: u64) -> Result<Log, Failure> {
+        open_log(&self.metrics_path(), bytes)
+    }
+
+    /// The file with the loss of each step until the last checkpoint.
+    pub fn loss_log_path(&self) -> PathBuf {
+        self.path.join(CHECKPOINTS).join(LOSS_LOG)
+    }
+
+    /// Opens the file with the loss of each step to append after its first `bytes`; drops the bytes after them.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn loss_log(&self, bytes: u64) -> Result<Log, Failure> {
+        create_subfolder(&self.path.join(CHECKPOINTS))?;
+        open_log(&self.loss_log_path(), bytes)
+    }
+
+    /// Reads the loss of each step that is written so far. `[step]`
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn losses(&self) -> Result<Vec<f32>, Failure> {
+        Ok(weights::float32(&read_bounded(
+            &self.loss_log_path(),
+            u64::MAX,
+        )?))
     }
 
     /// Removes the files that a resumed run writes again: the report, unfinished files, and every dump whose
@@ -297,7 +364,7 @@ impl RunDir {
     pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<(), Failure> {
         let attention = self.attention_path();
         create_subfolder(&attention)?;
-        let report = self.path.join(REPORT);
+        let report = self.report_path();
         for folder in [&*self.path, &attention, self.checkpoints().folder()] {
             let Ok(entries) = fs::read_dir(folder) else {
                 continue;
@@ -324,6 +391,19 @@ impl RunDir {
         read_json_lines(&self.metrics_path(), take)
     }
 
+    /// The last row of `metrics.jsonl`; `None` before the first evaluation.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn last_metrics(&self) -> Result<Option<serde_json::Value>, Failure> {
+        let mut last = None;
+        self.metrics(|row| {
+            last = Some(row);
+            None::<()>
+        })?;
+        Ok(last)
+    }
+
     /// Writes a dump in the given formats, named after its step.
     ///
     /// # Errors
@@ -337,14 +417,27 @@ impl RunDir {
                 dump.meta.step.unwrap_or(0),
                 format.extension()
             );
-            write_dump(dump, format, &folder.join(name))?;
+            write_atomically(&folder.join(name), |file| write_dump(dump, format, file))?;
         }
         Ok(())
     }
 
     /// Whether the run has ended, with its report written.
     pub fn has_ended(&self) -> bool {
-        self.path.join(REPORT).exists()
+        self.report_path().exists()
+    }
+
+    /// The report.
+    pub fn report_path(&self) -> PathBuf {
+        self.path.join(REPORT)
+    }
+
+    /// Reads the report.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn report(&self) -> Result<String, Failure> {
+        read_text(&self.report_path(), TEXT_LIMIT)
     }
 
     /// Writes the report, the last file of a run.
@@ -386,6 +479,19 @@ fn not_a_run(path: &Path) -> Failure {
     Failure::reading(path, reason)
 }
 
+/// Opens a file to append after its first `bytes`; drops the bytes after them.
+fn open_log(path: &Path, bytes: u64) -> Result<Log, Failure> {
+    refuse_special(path)?;
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+        .map_err(|error| Failure::writing(path, &error))?;
+    Log::at(file, path, bytes)
+}
+
 /// Refuses pipes and devices: to open one could block.
 fn refuse_special(path: &Path) -> Result<(), Failure> {
     match fs::metadata(path) {
@@ -414,14 +520,18 @@ pub fn step_of(path: &Path) -> Option<usize> {
         .ok()
 }
 
-/// Writes a dump to a file.
+/// Writes a dump in a format.
 ///
 /// # Errors
-/// When it cannot be written.
-pub fn write_dump(dump: &AttentionDump, format: DumpFormat, path: &Path) -> Result<(), Failure> {
-    write_atomically(path, |file| match format {
+/// When writing fails.
+pub fn write_dump(
+    dump: &AttentionDump,
+    format: DumpFormat,
+    file: &mut BufWriter<File>,
+) -> io::Result<()> {
+    match format {
         DumpFormat::Npz => dump.write_npz(file),
         DumpFormat::Json => dump.write_json(file),
         DumpFormat::Csv => dump.write_csv(file),
-    })
+    }
 }

@@ -2,17 +2,44 @@
 
 use std::fmt::Write;
 
+use headlight_architecture::ModelConfig;
 use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::metrics::{METRICS, Metric, StepMetrics};
+use headlight_experiment::metrics::{
+    Assessment, EvalMetrics, LEARNED, METRICS, Metric, StepMetrics,
+};
 use headlight_experiment::train::Progress;
+use headlight_inspector::{counted, evenly_spread, largest, number, shorten};
 
+use crate::assessment::{self, MOST_CLASSES, MOST_NAME};
 use crate::reference::Comparison;
+use crate::verdict;
 
-/// The number of positives in the short form; the long form shows all.
-const SHORT_FORM: usize = 5;
+/// The most positives, and the most names of classes, that are listed.
+const LISTED: usize = 5;
+
+/// Attention to the deciding positions that is this close to even attention's says that nothing is looked for.
+const CLOSE_TO_UNIFORM: f64 = 0.02;
+
+/// The most positions of a matrix that is shown whole.
+pub const WHOLE_MATRIX: usize = 24;
+
+/// The keys that are shown of a longer row.
+const MAIN_KEYS: usize = 12;
+
+/// The most bytes of all matrices, and about those of a matrix's title and of the keys of a longer row.
+const MOST_MATRICES: usize = 9000;
+const TITLE: usize = 80;
+const ROW: usize = 320;
+
+/// The most evaluations, and the most probabilities of a sample.
+const MOST_EVALUATIONS: usize = 17;
+const MOST_PROBABILITIES: usize = 8;
+
+/// The most tokens of a sample that are shown.
+const SHOWN_TOKENS: usize = 64;
 
 /// All that a report shows.
 #[derive(Debug)]
@@ -25,6 +52,9 @@ pub struct RunReport<'a> {
     pub held_out: usize,
     /// The evaluations; the last one measures the trained model.
     pub metrics: &'a [StepMetrics],
+    /// The trained model on the held-out samples, or on the training samples if none are held out; `None` if its output
+    /// is not a number.
+    pub assessment: Option<&'a Assessment>,
     /// The trained model's dump of [`reported_samples`].
     pub dump: &'a AttentionDump,
     /// The comparisons with the reference run, if the run repeats one.
@@ -43,35 +73,68 @@ pub fn reported_samples(train: &Dataset) -> Vec<usize> {
 }
 
 impl RunReport<'_> {
-    /// The report, with every positive sample or only the first few.
-    pub fn markdown(&self, every_positive: bool) -> String {
+    /// The report.
+    pub fn markdown(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
-        let _ = self.write(&mut text, every_positive);
+        let _ = self.write(&mut text);
         text
     }
 
-    fn write(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {
+    fn write(&self, text: &mut String) -> std::fmt::Result {
         let rule = self.config.data.rule.as_ref();
         match rule {
             Some(rule) => writeln!(text, "# {}\n", rule.question())?,
-            None => match self.config.data.n_classes {
-                2 => writeln!(text, "# Two classes from a file\n")?,
-                n_classes => writeln!(text, "# {n_classes} classes from a file\n")?,
-            },
+            None => writeln!(text, "# {}\n", self.title())?,
         }
         self.write_early_end(text)?;
-        if self.has_two_classes() {
-            self.write_positives(text, every_positive)?;
+        if let Some(outcome) = self.outcome() {
+            writeln!(text, "{outcome}\n")?;
+        }
+        writeln!(text, "## Data\n")?;
+        if self.has_two_classes() && self.config.data.classes.is_empty() {
+            self.write_positives(text)?;
         } else {
             self.write_classes(text)?;
+        }
+        if let Some(token) = self.config.model.attention.padding_token {
+            writeln!(
+                text,
+                "Token {token} pads shorter samples; it receives no attention.\n"
+            )?;
         }
         let summary = self.config.model.summary(self.config.inputs());
         writeln!(text, "## Model\n\n{summary}")?;
         self.write_training(text)?;
+        self.write_assessment(text)?;
         self.write_attention(self.dump, text)?;
         self.write_predictions(self.dump, text)?;
         self.write_comparisons(text)
+    }
+
+    /// The title of a run without a rule.
+    fn title(&self) -> String {
+        let count = match self.config.data.n_classes {
+            2 => "Two".to_owned(),
+            n_classes => n_classes.to_string(),
+        };
+        let names = 0..self.config.data.classes.len().min(LISTED);
+        let names: Vec<String> = names.map(|class| self.class(class)).collect();
+        let names = match self.config.data.classes.len() {
+            0 => String::new(),
+            all if all > LISTED => format!(": {}, ...", names.join(", ")),
+            _ => format!(": {}", names.join(", ")),
+        };
+        format!("{count} classes from a file{names}")
+    }
+
+    /// The name of a class as Markdown, shortened, or else its number.
+    fn class(&self, class: usize) -> String {
+        let name = self.config.data.classes.get(class);
+        name.map_or_else(
+            || class.to_string(),
+            |name| shorten(name, MOST_NAME).replace('|', "\\|"),
+        )
     }
 
     fn write_early_end(&self, text: &mut String) -> std::fmt::Result {
@@ -90,10 +153,10 @@ impl RunReport<'_> {
         };
         if tracker.is_out_of_patience() {
             let step = self.metrics.last().map_or(0, |last| last.step);
-            let evaluations = best.waited;
+            let evaluations = counted(best.waited, "evaluation");
             writeln!(
                 text,
-                "Stopped after {step} steps, because {name} had not improved for {evaluations} evaluations. "
+                "Stopped after {step} steps, because {name} had not improved for {evaluations}. "
             )?;
         }
         writeln!(
@@ -103,11 +166,74 @@ impl RunReport<'_> {
         )
     }
 
-    fn write_positives(&self, text: &mut String, every_positive: bool) -> std::fmt::Result {
+    /// Whether the model learned the task, and what it does if it did not.
+    fn outcome(&self) -> Option<String> {
+        let labels = self.train.labels();
+        if let Some(&first) = labels.first()
+            && labels.iter().all(|&label| label == first)
+        {
+            let nothing = verdict::NOTHING_TO_LEARN;
+            return Some(format!(
+                "{nothing}: all training samples are of class {}.",
+                self.class(first.into())
+            ));
+        }
+        let f1 =
+            |metrics: &StepMetrics| metrics.held_out.as_ref().unwrap_or(&metrics.train)[Metric::F1];
+        let has_learned = |metrics: &StepMetrics| f1(metrics) >= Some(LEARNED);
+        let last = self.metrics.last()?;
+        let samples = match last.held_out {
+            Some(_) => "held-out samples",
+            None => "training samples",
+        };
+        let not = verdict::NOT_LEARNED;
+        let first = self.metrics.iter().find(|&metrics| has_learned(metrics));
+        let f1 = number(f1(last), 3);
+        let mut text = match (self.only_class(), first) {
+            (Some((class, assessment)), _) => format!(
+                "{not}: the model predicts class {} for all {samples}, which is right for {:.1}% of them.",
+                self.class(class),
+                100.0 * assessment.accuracy
+            ),
+            (None, Some(first)) if has_learned(last) => format!(
+                "{}: F1 on the {samples} is {LEARNED} or more, first measured at step {}.",
+                verdict::HAS_LEARNED,
+                first.step
+            ),
+            (None, Some(first)) => format!(
+                "{not}: F1 on the {samples} reached {LEARNED} at step {}, but is {f1} at the end.",
+                first.step
+            ),
+            (None, None) => format!(
+                "{not}: F1 on the {samples} is {f1}; a model has learned if it is {LEARNED} or more."
+            ),
+        };
+        let stayed = |measured, uniform| {
+            let (measured, uniform) = (last.train[measured]?, last.train[uniform]?);
+            Some((measured - uniform).abs() < CLOSE_TO_UNIFORM)
+        };
+        let positive = stayed(Metric::AttentionPositive, Metric::UniformPositive);
+        let negative = stayed(Metric::AttentionNegative, Metric::UniformNegative);
+        if positive == Some(true) && negative != Some(false) {
+            text.push_str(" Attention from [CLS] is still close to uniform.");
+        }
+        Some(text)
+    }
+
+    /// The class that the model predicts for all assessed samples, if there is only one.
+    fn only_class(&self) -> Option<(usize, &Assessment)> {
+        let assessment = self.assessment?;
+        let counts = assessment.confusion.counts();
+        let mut predicted = (0..counts.len()).filter(|&class| counts[class].predicted() > 0);
+        let class = predicted.next()?;
+        (predicted.next().is_none() && assessment.accuracy < 1.0).then_some((class, assessment))
+    }
+
+    fn write_positives(&self, text: &mut String) -> std::fmt::Result {
         let count = self.train.positives().count();
         writeln!(
             text,
-            "## Data\n\n{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
+            "{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
             self.train.len(),
             100.0 * count as f64 / self.train.len() as f64,
             self.held_out
@@ -115,17 +241,35 @@ impl RunReport<'_> {
         if count == 0 {
             return Ok(());
         }
-        let limit = if every_positive { count } else { SHORT_FORM };
-        let shown = count.min(limit);
+        let shown = count.min(LISTED);
         let width = self.train.len().to_string().len();
         writeln!(text, "Samples with label 1:\n\n```text")?;
         for sample in self.train.positives().take(shown) {
             writeln!(text, "{sample:>width$}: {}", tokens(self.train, sample))?;
         }
         if shown < count {
-            writeln!(text, "... and {} more", count - shown)?;
+            writeln!(
+                text,
+                "... and {} more (`headlight data` writes them)",
+                count - shown
+            )?;
         }
         writeln!(text, "```\n")
+    }
+
+    /// That attention is a mean of several heads; empty with one head.
+    fn mean_of_heads(&self) -> String {
+        let ModelConfig {
+            n_heads, n_layers, ..
+        } = self.config.model;
+        let layer = match n_layers {
+            1 => "",
+            _ => " of the last layer",
+        };
+        match n_heads {
+            1 => String::new(),
+            _ => format!(", mean of {n_heads} heads{layer}"),
+        }
     }
 
     fn has_two_classes(&self) -> bool {
@@ -135,30 +279,41 @@ impl RunReport<'_> {
     fn write_classes(&self, text: &mut String) -> std::fmt::Result {
         writeln!(
             text,
-            "## Data\n\n{} training samples; {} held-out samples.\n\n| class | samples | share |\n|---:|---:|---:|",
+            "{} training samples; {} held-out samples.\n\n| class | samples | share |\n|---:|---:|---:|",
             self.train.len(),
             self.held_out
         )?;
         let counts = self.train.class_counts(self.config.data.n_classes);
-        for (class, count) in counts.into_iter().enumerate() {
+        for (class, count) in counts.into_iter().enumerate().take(MOST_CLASSES) {
             let share = 100.0 * count as f64 / self.train.len() as f64;
-            writeln!(text, "| {class} | {count} | {share:.1}% |")?;
+            writeln!(text, "| {} | {count} | {share:.1}% |", self.class(class))?;
         }
-        writeln!(text)
+        writeln!(text)?;
+        self.write_left_out(text, "")?;
+        match &self.config.data.classes[..] {
+            [_, _] => writeln!(
+                text,
+                "Where this report speaks of positives, it means class {}.\n",
+                self.class(1)
+            ),
+            _ => Ok(()),
+        }
     }
 
     fn write_training(&self, text: &mut String) -> std::fmt::Result {
         let table = METRICS.iter().filter(|info| info.is_ratio);
         writeln!(
             text,
-            "## Training\n\nBatch loss is the mean over the steps of the epoch so far; the other columns are measured over \
-             all training samples after that step.\n"
+            "## Training\n\nBatch loss is the mean loss of the batches since the epoch began. Loss is the mean \
+             cross-entropy. Loss and the columns after it are measured over all training samples after that step.\n"
         )?;
         let labels: Vec<&str> = table.clone().map(|info| info.label).collect();
         let (columns, labels) = ("---:|".repeat(labels.len()), labels.join(" | "));
         writeln!(text, "| epoch | step | batch loss | {labels} |")?;
         writeln!(text, "|---:|---:|---:|{columns}")?;
-        for evaluation in self.metrics {
+        let count = self.metrics.len();
+        for index in evenly_spread(count, MOST_EVALUATIONS) {
+            let evaluation = &self.metrics[index];
             let values = table
                 .clone()
                 .map(|info| number(evaluation.train[info.metric], info.decimals));
@@ -168,19 +323,20 @@ impl RunReport<'_> {
             writeln!(text, "| {epoch} | {step} | {loss} | {values} |")?;
         }
         text.push('\n');
+        if count > MOST_EVALUATIONS {
+            writeln!(
+                text,
+                "{MOST_EVALUATIONS} of {count} evaluations, evenly spread; metrics.jsonl has all.\n"
+            )?;
+        }
         let Some(last) = self.metrics.last() else {
             return Ok(());
         };
-        if let Some(held_out) = &last.held_out {
-            let values = table.map(|info| {
-                let value = number(held_out[info.metric], info.decimals);
-                format!("{} {value}", info.label)
-            });
-            let values = values.collect::<Vec<_>>().join(", ");
-            writeln!(text, "Held out: {values}.\n")?;
-        }
         if !self.has_two_classes() {
-            return self.write_class_metrics(last, text);
+            return writeln!(
+                text,
+                "Precision, recall and F1 are means over the classes.\n"
+            );
         }
         writeln!(
             text,
@@ -190,81 +346,104 @@ impl RunReport<'_> {
         )
     }
 
-    /// The metrics of each class, on the training samples.
-    fn write_class_metrics(&self, last: &StepMetrics, text: &mut String) -> std::fmt::Result {
+    fn write_assessment(&self, text: &mut String) -> std::fmt::Result {
+        let Some(assessed) = self.assessment else {
+            return Ok(());
+        };
+        let samples = match self.held_out {
+            0 => "training samples, since none are held out",
+            _ => "held-out samples",
+        };
         writeln!(
             text,
-            "Precision, recall and F1 above are means over the classes. By class, on the training samples"
-        )?;
-        let rule = self.config.data.rule.as_ref();
-        match rule {
-            Some(rule) => writeln!(
-                text,
-                "(attention: from [CLS] to {}, on average; uniform: if attention were uniform):\n",
-                rule.deciding_place()
-            )?,
-            None => writeln!(text, "(without a rule, attention is not measured):\n")?,
-        }
+            "{}",
+            assessment::summary(samples, &self.config.data, assessed).trim_start()
+        )
+    }
+
+    /// The mean attention over the samples of each class.
+    fn write_class_attention(
+        &self,
+        place: &str,
+        metrics: &EvalMetrics,
+        text: &mut String,
+    ) -> std::fmt::Result {
         writeln!(
             text,
-            "| class | samples | precision | recall | F1 | attention | uniform |\n|---:|---:|---:|---:|---:|---:|---:|"
+            "From [CLS] to {place}, on average over the training samples of each class (uniform: if attention were \
+             uniform):\n\n| class | attention | uniform |\n|---:|---:|---:|"
         )?;
-        for (class, metrics) in last.train.classes.iter().enumerate() {
+        for (class, metrics) in metrics.classes.iter().enumerate().take(MOST_CLASSES) {
             writeln!(
                 text,
-                "| {class} | {} | {} | {} | {} | {} | {} |",
-                metrics.samples,
-                number(metrics.precision, 4),
-                number(metrics.recall, 4),
-                number(metrics.f1, 4),
+                "| {} | {} | {} |",
+                self.class(class),
                 number(metrics.attention, 3),
                 number(metrics.uniform, 3)
             )?;
         }
-        writeln!(text)
+        writeln!(text)?;
+        self.write_left_out(text, "; metrics.jsonl has all")
+    }
+
+    /// How many classes a table leaves out.
+    fn write_left_out(&self, text: &mut String, remedy: &str) -> std::fmt::Result {
+        match self.config.data.n_classes {
+            0..=MOST_CLASSES => Ok(()),
+            all => writeln!(text, "The first {MOST_CLASSES} of {all} classes{remedy}.\n"),
+        }
     }
 
     fn write_attention(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
         writeln!(text, "## Attention\n")?;
-        let rule = self.config.data.rule.as_ref();
-        let rule = rule.filter(|_| self.has_two_classes());
-        if let (Some(rule), Some(last)) = (rule, self.metrics.last()) {
-            let metrics = &last.train;
+        if let (Some(rule), Some(last)) = (&self.config.data.rule, self.metrics.last()) {
+            let place = format!("{}{}", rule.deciding_place(), self.mean_of_heads());
+            if self.has_two_classes() {
+                write_mean_attention(&place, &last.train, text)?;
+            } else {
+                self.write_class_attention(&place, &last.train, text)?;
+            }
+        }
+        let positions = dump.dims.positions;
+        let size = match positions {
+            ..=WHOLE_MATRIX => TITLE + positions * (7 * positions + 2),
+            _ => TITLE + ROW,
+        };
+        let heads = dump.dims.layers * dump.dims.heads;
+        // Of many, those next to the output.
+        let most = MOST_MATRICES / (dump.dims.samples * size).max(1);
+        let first = heads - most.clamp(1, heads);
+        for shown in 0..dump.dims.samples {
+            for head in first..heads {
+                let (layer, head) = (head / dump.dims.heads, head % dump.dims.heads);
+                write_head(dump, shown, layer, head, text)?;
+            }
+        }
+        if first > 0 {
+            let shown = heads - first;
             writeln!(
                 text,
-                "From [CLS] to {}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
-                rule.deciding_place(),
-                number(metrics[Metric::AttentionPositive], 3),
-                number(metrics[Metric::UniformPositive], 3),
-                number(metrics[Metric::AttentionNegative], 3),
-                number(metrics[Metric::UniformNegative], 3)
+                "The last {shown} of {}; `headlight inspect RUN --layer all --head all` shows the others.\n",
+                counted(heads, "head")
             )?;
         }
-        for shown in 0..dump.dims.samples {
-            for layer in 0..dump.dims.layers {
-                for head in 0..dump.dims.heads {
-                    let sample = dump.meta.samples[shown].unwrap_or(shown);
-                    let several = dump.dims.layers > 1;
-                    let layer_name = several.then(|| format!(" · layer {layer}"));
-                    let layer_name = layer_name.unwrap_or_default();
-                    writeln!(
-                        text,
-                        "Attention weights (sample {sample}{layer_name} · head {head}), query by key:\n\n```text"
-                    )?;
-                    let weights = dump.weights(shown, layer, head);
-                    matrix(text, weights, dump.dims.positions)?;
-                    writeln!(text, "```\n")?;
-                }
-            }
+        if positions > WHOLE_MATRIX {
+            writeln!(
+                text,
+                "The folder `attention` has the whole matrices; `headlight inspect` draws them.\n"
+            )?;
         }
         Ok(())
     }
 
     fn write_predictions(&self, dump: &AttentionDump, text: &mut String) -> std::fmt::Result {
-        let header = if self.has_two_classes() {
-            "probability"
-        } else {
-            "probability by class"
+        let header = match (self.has_two_classes(), &self.config.data.classes[..]) {
+            (true, []) => "probability".to_owned(),
+            (true, _) => format!("probability of {}", self.class(1)),
+            _ if self.config.data.n_classes > MOST_PROBABILITIES => {
+                format!("the {MOST_PROBABILITIES} largest probabilities, by class")
+            }
+            _ => "probability by class".to_owned(),
         };
         writeln!(
             text,
@@ -272,13 +451,20 @@ impl RunReport<'_> {
         )?;
         for shown in 0..dump.dims.samples {
             let sample = dump.meta.samples[shown].unwrap_or(shown);
-            let probabilities = dump.probabilities(shown).iter();
-            let probabilities: Vec<String> = probabilities.map(|p| format!("{p:.6}")).collect();
+            let probabilities = dump.probabilities(shown);
+            let probabilities: Vec<String> = match probabilities.len() {
+                ..=MOST_PROBABILITIES => probabilities.iter().map(|p| format!("{p:.6}")).collect(),
+                _ => largest(probabilities)
+                    .into_iter()
+                    .take(MOST_PROBABILITIES)
+                    .map(|class| format!("{}: {:.6}", self.class(class), probabilities[class]))
+                    .collect(),
+            };
             writeln!(
                 text,
                 "| {sample} | {} | {} | {} |",
                 tokens(self.train, sample),
-                self.train.label(sample),
+                self.class(self.train.label(sample).into()),
                 probabilities.join(", ")
             )?;
         }
@@ -312,6 +498,47 @@ impl RunReport<'_> {
     }
 }
 
+/// The attention of `[CLS]` to the place that decides the label, over positives and over negatives.
+fn write_mean_attention(place: &str, metrics: &EvalMetrics, text: &mut String) -> std::fmt::Result {
+    writeln!(
+        text,
+        "From [CLS] to {place}: {} on average over positives ({} if uniform), {} over negatives ({}).\n",
+        number(metrics[Metric::AttentionPositive], 3),
+        number(metrics[Metric::UniformPositive], 3),
+        number(metrics[Metric::AttentionNegative], 3),
+        number(metrics[Metric::UniformNegative], 3)
+    )
+}
+
+/// The attention of a head in a sample of the dump.
+fn write_head(
+    dump: &AttentionDump,
+    shown: usize,
+    layer: usize,
+    head: usize,
+    text: &mut String,
+) -> std::fmt::Result {
+    let sample = dump.meta.samples[shown].unwrap_or(shown);
+    let layer_name = match dump.dims.layers {
+        1 => String::new(),
+        _ => format!(" · layer {layer}"),
+    };
+    let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
+    let weights = dump.weights(shown, layer, head);
+    let positions = dump.dims.positions;
+    if positions <= WHOLE_MATRIX {
+        writeln!(text, "{title}, query by key:\n\n```text")?;
+        matrix(text, weights, positions)?;
+        return writeln!(text, "```\n");
+    }
+    let row = &weights[dump.cls_position() * positions..][..positions];
+    writeln!(
+        text,
+        "{title} of [CLS], the largest of {positions} positions: {}.\n",
+        main_keys(row)
+    )
+}
+
 /// A square matrix with four decimals, in brackets, as NumPy prints it.
 fn matrix(text: &mut String, cells: &[f32], size: usize) -> std::fmt::Result {
     for (index, row) in cells.chunks(size).enumerate() {
@@ -325,12 +552,22 @@ fn matrix(text: &mut String, cells: &[f32], size: usize) -> std::fmt::Result {
     Ok(())
 }
 
-fn tokens(dataset: &Dataset, sample: usize) -> String {
-    let tokens: Vec<String> = dataset.tokens(sample).iter().map(u32::to_string).collect();
-    tokens.join(" ")
+/// The largest weights of a row, each with its key.
+fn main_keys(row: &[f32]) -> String {
+    let keys = largest(row).into_iter().take(MAIN_KEYS);
+    let keys: Vec<String> = keys
+        .map(|key| format!("{:.4} on position {key}", row[key]))
+        .collect();
+    keys.join(", ")
 }
 
-/// A number with `decimals` decimals, or a dash if it was not measured.
-pub fn number(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
+/// A sample's tokens; of a long one, the first.
+fn tokens(dataset: &Dataset, sample: usize) -> String {
+    let all = dataset.tokens(sample);
+    let shown = &all[..all.len().min(SHOWN_TOKENS)];
+    let mut tokens: Vec<String> = shown.iter().map(u32::to_string).collect();
+    if shown.len() < all.len() {
+        tokens.push(format!("... ({} tokens)", all.len()));
+    }
+    tokens.join(" ")
 }

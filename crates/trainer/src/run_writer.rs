@@ -11,7 +11,7 @@ use headlight_experiment::{Engine, Experiment};
 use crate::Failure;
 use crate::checkpoint::{Checkpoint, inputs_sha256};
 use crate::dumping::{Model, Origin, dump, samples_to_dump};
-use crate::files::LineFile;
+use crate::files::Log;
 use crate::resume;
 use crate::run_dir::RunDir;
 use crate::session::Session;
@@ -34,12 +34,13 @@ pub struct RunWriter<'a> {
     run: &'a RunDir,
     display: &'a dyn Display,
     dumped: Vec<usize>,
-    log: LineFile,
+    log: Log,
+    loss_log: Log,
+    /// The loss of each step since the last checkpoint, float32, little-endian.
+    losses: Vec<u8>,
     inputs_sha256: String,
     /// The evaluations so far.
     pub metrics: Vec<StepMetrics>,
-    /// The loss of each step, if a reference run has losses to compare them with.
-    pub losses: Vec<f64>,
     /// The best model so far, if the config keeps one.
     pub tracker: Option<BestTracker>,
     /// The progress of training.
@@ -63,10 +64,10 @@ impl<'a> RunWriter<'a> {
     ) -> Result<Self, Failure> {
         let experiment = &session.experiment;
         let mut tracker = BestTracker::new(&experiment.config.training);
-        let (mut progress, mut losses, mut bytes) = (Progress::default(), Vec::new(), 0);
+        let (mut progress, mut bytes, mut loss_bytes) = (Progress::default(), 0, 0);
         if let Some(checkpoint) = checkpoint {
-            (progress, losses) = (checkpoint.progress, checkpoint.losses);
-            bytes = checkpoint.metrics.bytes;
+            progress = checkpoint.progress;
+            (bytes, loss_bytes) = (checkpoint.metrics.bytes, checkpoint.losses.bytes);
             if let Some(tracker) = &mut tracker {
                 tracker.best = checkpoint.best;
             }
@@ -84,9 +85,10 @@ impl<'a> RunWriter<'a> {
             display,
             dumped: samples_to_dump(&experiment.config.dump, &experiment.splits.train),
             log,
+            loss_log: run.loss_log(loss_bytes)?,
+            losses: Vec::new(),
             inputs_sha256: inputs_sha256(session),
             metrics,
-            losses,
             tracker,
             progress,
             last_dump: None,
@@ -101,7 +103,7 @@ impl<'a> RunWriter<'a> {
         tracker.is_some_and(BestTracker::is_out_of_patience)
     }
 
-    /// Dumps and saves the last step, if that was not done yet.
+    /// Dumps, saves and evaluates the last step, if that was not done yet.
     ///
     /// # Errors
     /// When a file cannot be written, or the weights are NaN or infinite.
@@ -110,6 +112,12 @@ impl<'a> RunWriter<'a> {
         self.write_dump(engine)?;
         if self.progress.step > 0 {
             self.save(engine)?;
+        }
+        let evaluated = self.metrics.last().map(|last| last.step);
+        if evaluated != Some(self.progress.step) {
+            // An interrupted run. Its checkpoint comes before this row, so that the run drops the row when it is
+            // resumed, and ends with the rows and the best model of a run that was not interrupted.
+            self.measure(engine)?;
         }
         Ok(self)
     }
@@ -143,17 +151,29 @@ impl<'a> RunWriter<'a> {
         }
         // The checkpoint relies on these files, so they must be on the disk before it.
         self.log.sync()?;
+        self.write_losses()?;
+        self.loss_log.sync()?;
         self.run.sync_names()?;
         let tracker = self.tracker.as_ref();
         self.run.checkpoints().save(&Checkpoint {
             progress: self.progress,
             state,
             metrics: self.log.mark(),
+            losses: self.loss_log.mark(),
             best: tracker.and_then(|tracker| tracker.best.clone()),
-            losses: self.losses.clone(),
             config: resume::json(&experiment.config)?,
             inputs_sha256: self.inputs_sha256.clone(),
         })
+    }
+
+    /// Writes the loss of each step so far.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn write_losses(&mut self) -> Result<(), Failure> {
+        self.loss_log.append(&self.losses)?;
+        self.losses.clear();
+        Ok(())
     }
 
     fn write_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
@@ -177,12 +197,17 @@ impl<'a> RunWriter<'a> {
     }
 
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        self.measure(engine)?;
+        if let (Some(tracker), Some(metrics)) = (&mut self.tracker, self.metrics.last()) {
+            tracker.update(metrics, engine);
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         let metrics = measure(&self.session.experiment, engine, self.progress)?;
         self.display.evaluated(&metrics);
-        self.log.append(&metrics)?;
-        if let Some(tracker) = &mut self.tracker {
-            tracker.update(&metrics, engine);
-        }
+        self.log.append_line(&metrics)?;
         self.metrics.push(metrics);
         Ok(())
     }
@@ -212,8 +237,8 @@ impl Observer for RunWriter<'_> {
         let experiment = &self.session.experiment;
         self.progress = progress;
         self.display.step(progress.step);
-        if experiment.is_replay() {
-            self.losses.extend(progress.loss);
+        if let Some(loss) = progress.loss {
+            self.losses.extend((loss as f32).to_le_bytes());
         }
         let step = progress.step;
         if dump_is_due(experiment, step) {

@@ -1,102 +1,85 @@
 //! Samples from the user: a dataset file, lines of text, or one line of token ids.
 
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 
 use headlight_data::Dataset;
-use headlight_data::files::{self, FileError, Format};
-use headlight_experiment::check_sample;
+use headlight_data::files::{self, FileError, Format, Rows, read_text};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_input::{FILE_LIMIT, LINE_LIMIT, Lines};
+use headlight_input::FILE_LIMIT;
 
 use crate::Failure;
 use crate::files::open;
+use crate::standard::{STANDARD, shown};
 
-/// Reads samples from a dataset file (both splits, training first) or a text file. Also returns whether
-/// their labels are known.
+/// How much of standard input is read to find its format, in bytes.
+const START: u64 = 1 << 16;
+
+/// Reads samples from a dataset file (both splits), from a text file, or from either on standard input (`-`), in the file's
+/// order. Also returns whether all their labels are known: from the file, or from the config's rule.
 ///
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
-    if path.extension().is_some_and(|extension| extension == "txt") {
-        return text_samples(path, config);
-    }
-    let invalid = |error: FileError| Failure::Input(error.to_string());
-    let format = Format::of(path).map_err(invalid)?;
-    let file = open(path, FILE_LIMIT)?;
-    let splits = files::read(file, format, path.display()).map_err(invalid)?;
-    let mut dataset = Dataset::empty(config.data.seq_len);
-    for split in [&splits.train, &splits.held_out] {
-        for sample in 0..split.len() {
-            let tokens = split.tokens(sample);
-            check_sample(tokens, config)
-                .map_err(|reason| Failure::reading(path, format!("sample {sample}: {reason}")))?;
-            let (label, n_classes) = (split.label(sample), config.data.n_classes);
-            if usize::from(label) >= n_classes {
-                let reason = format!(
-                    "sample {sample} is labelled {label}; this model has classes 0 to {}",
-                    n_classes - 1
-                );
-                return Err(Failure::reading(path, reason));
-            }
-            dataset.push(tokens, label);
-        }
-    }
-    Ok((dataset, true))
+    let is_standard = path == Path::new(STANDARD);
+    let named = if is_standard {
+        None
+    } else {
+        format_named(path)?
+    };
+    let mut file = open(path, FILE_LIMIT)?;
+    let format = if is_standard {
+        format_of(&mut file).map_err(|error| Failure::reading(path, error))?
+    } else {
+        named
+    };
+    let rows = match format {
+        Some(format) => files::read(file, format, shown(path))?,
+        None => read_text(file, shown(path))?,
+    };
+    let labelled = rows.is_labelled() || config.data.rule.is_some();
+    Ok((dataset(&rows, config)?, labelled))
 }
 
-/// One sample per line of token ids; labels come from the config's rule, if it has one.
-fn text_samples(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
-    let file = open(path, FILE_LIMIT)?;
-    let dataset = parse_lines(BufReader::new(file), config)
-        .map_err(|reason| Failure::reading(path, reason))?;
-    Ok((dataset, config.data.rule.is_some()))
+/// The format that a name tells; `None` for lines of token ids.
+fn format_named(path: &Path) -> Result<Option<Format>, Failure> {
+    if path.extension().is_some_and(|name| name == "txt") {
+        return Ok(None);
+    }
+    let reason = "unknown file extension; use .npz, .csv, .jsonl or .txt";
+    let format = Format::of(path).map_err(|_| Failure::reading(path, reason))?;
+    Ok(Some(format))
 }
 
-/// Samples from lines of token ids, labelled by the config's rule if it has one.
+/// The format of a file without a name, by its start; `None` for lines of token ids.
+fn format_of(file: &mut File) -> std::io::Result<Option<Format>> {
+    let mut start = Vec::new();
+    file.take(START).read_to_end(&mut start)?;
+    file.rewind()?;
+    let start = String::from_utf8_lossy(&start).to_ascii_lowercase();
+    let text = start.trim_start_matches('\u{feff}').trim_start();
+    Ok(match text.lines().next().unwrap_or_default() {
+        line if line.starts_with("pk") => Some(Format::Npz),
+        line if line.starts_with('{') => Some(Format::Jsonl),
+        line if line.contains("token_") => Some(Format::Csv),
+        _ => None,
+    })
+}
+
+/// Reads samples from text, one per line. Messages call it `name`, and do not number its first line.
 ///
 /// # Errors
-/// When a line is invalid; the message names the line and the reason.
-pub fn parse_lines(reader: impl BufRead, config: &ExperimentConfig) -> Result<Dataset, String> {
-    let rule = config.data.rule.as_ref();
-    let mut dataset = Dataset::empty(config.data.seq_len);
-    let mut lines = Lines::new(reader, LINE_LIMIT);
-    for number in 1.. {
-        let in_line = |reason: String| format!("line {number}: {reason}");
-        let Some(line) = lines
-            .next_line()
-            .map_err(|error| in_line(error.to_string()))?
-        else {
-            break;
-        };
-        let tokens = token_ids(&line.text).map_err(in_line)?;
-        if tokens.is_empty() {
-            continue;
-        }
-        check_sample(&tokens, config).map_err(in_line)?;
-        let label = rule.map_or(0, |rule| rule.label_for(&tokens, config.data.n_classes));
-        dataset.push(&tokens, label);
-    }
-    if dataset.is_empty() {
-        return Err("it holds no samples".to_owned());
-    }
-    Ok(dataset)
+/// When a line is invalid.
+pub fn parse(text: impl Read, name: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
+    let unnumbered = |error: FileError| {
+        let message = error.message.trim_start_matches("line 1: ").to_owned();
+        FileError { message, ..error }
+    };
+    let rows = read_text(text, name).map_err(unnumbered)?;
+    Ok(dataset(&rows, config).map_err(unnumbered)?)
 }
 
-/// Reads token ids and checks them against the config's vocabulary and length.
-///
-/// # Errors
-/// When they are invalid; the message gives the reason.
-pub fn parse_tokens(text: &str, config: &ExperimentConfig) -> Result<Vec<u32>, String> {
-    let tokens = token_ids(text)?;
-    check_sample(&tokens, config)?;
-    Ok(tokens)
-}
-
-fn token_ids(text: &str) -> Result<Vec<u32>, String> {
-    let invalid = |word| format!("`{word}` is not a token id; write whole numbers");
-    let words = text.split_whitespace();
-    words
-        .map(|word| word.parse().map_err(|_| invalid(word)))
-        .collect()
+fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError> {
+    rows.dataset(&config.data, config.model.attention.padding_token)
 }

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use headlight_data::files::{self, FitError, Format};
-use headlight_data::{Source, Splits};
+use headlight_architecture::Parameter;
+use headlight_data::files::FitError;
+use headlight_data::{Dataset, Source, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Engine, Experiment, FusedEngine, check_model_size};
-use headlight_input::FILE_LIMIT;
+use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
 
 use crate::devices::{self, OpenDevice};
-use crate::files::open;
 use crate::opening::open_device;
 use crate::reference::Reference;
-use crate::{Failure, dumping};
+use crate::{Failure, dataset_file, dumping};
 
 /// An experiment, the device of its config, and the reference run that it repeats.
 #[derive(Debug)]
@@ -60,6 +59,31 @@ impl Session {
         })
     }
 
+    /// Given weights instead of an experiment's own, for the samples of a dataset.
+    ///
+    /// # Errors
+    /// When the model would be too large.
+    pub fn with_weights(
+        config: ExperimentConfig,
+        weights: Vec<Parameter>,
+        dataset: Dataset,
+        device: OpenDevice,
+    ) -> Result<Self, Failure> {
+        let splits = Splits {
+            held_out: Dataset::empty(config.data.seq_len),
+            train: dataset,
+        };
+        let replay = Replay {
+            start: weights,
+            order: Vec::new(),
+        };
+        Ok(Self {
+            experiment: Experiment::new(config, Arc::new(splits), Some(replay))?,
+            device,
+            reference: None,
+        })
+    }
+
     /// The engine of the config, with the initial weights.
     ///
     /// # Errors
@@ -101,13 +125,11 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     let Source::File(path) = &data.source else {
         return data.generate().map_err(invalid);
     };
-    data.validate().map_err(invalid)?;
-    let format = Format::of(path).map_err(|error| Failure::Input(error.to_string()))?;
-    let splits = files::read(open(path, FILE_LIMIT)?, format, path.display())
-        .map_err(|error| Failure::Input(error.to_string()))?;
-    files::fit(data, splits, path.display()).map_err(|error| match error {
+    let rows = dataset_file::read(path)?;
+    let splits = rows.fit(data, config.model.attention.padding_token);
+    splits.map_err(|error| match error {
         FitError::Config(error) => invalid(error),
-        FitError::File(error) => Failure::Input(error.to_string()),
+        FitError::File(error) => error.into(),
     })
 }
 

@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
+use headlight_data::Splits;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Engine;
-use headlight_experiment::train::{Ending, Mean, Progress, measure, train};
+use headlight_experiment::evaluate::assess;
+use headlight_experiment::train::{Ending, Progress, train};
 use headlight_input::FILE_LIMIT;
 
 use crate::checkpoint::Checkpoint;
 use crate::dumping::{Model, dump};
 use crate::environment::Environment;
-use crate::files::note;
+use crate::printing::note;
 use crate::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::run_dir::RunDir;
 use crate::run_report::{RunReport, reported_samples};
@@ -29,14 +31,16 @@ pub struct Training<'a> {
 /// The result of training, after all files of the run are written.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The report as Markdown, with only the first positive samples.
+    /// The report as Markdown.
     pub report: String,
     /// The trained model's dump of the samples in the report.
     pub dump: AttentionDump,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
-    /// The progress at which training was interrupted, if it was.
-    pub interrupted: Option<Progress>,
+    /// The progress of training at its end.
+    pub progress: Progress,
+    /// Whether training was interrupted.
+    pub was_interrupted: bool,
 }
 
 impl<'a> Training<'a> {
@@ -104,7 +108,12 @@ impl<'a> Training<'a> {
                 Ending::Stopped
             } else {
                 let start = start.unwrap_or_default();
-                train(experiment, engine, start, interrupted, &mut writer)?
+                let ending = train(experiment, engine, start, interrupted, &mut writer);
+                if ending.is_err() {
+                    // The curve up to a failure shows how it came about.
+                    let _ = writer.write_losses().and_then(|()| run.write_losses());
+                }
+                ending?
             };
             let writer = writer.finish(engine)?;
             conclude(session, engine, run, ending, writer, comparisons)
@@ -123,26 +132,18 @@ fn conclude(
     mut comparisons: Vec<Comparison>,
 ) -> Result<Outcome, Failure> {
     let RunWriter {
-        mut metrics,
+        metrics,
         progress,
-        losses,
         tracker,
         ..
     } = writer;
     let experiment = &session.experiment;
-    let (config, train) = (&experiment.config, &experiment.splits.train);
+    let config = &experiment.config;
+    let Splits { train, held_out } = experiment.splits.as_ref();
+    run.write_losses()?;
     if let Some(reference) = &session.reference {
-        comparisons.extend(compare_at_end(reference, train, engine, &losses));
+        comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
         run.write_json("reference.json", &comparisons)?;
-    }
-    if metrics.last().is_none_or(|last| last.step != progress.step) {
-        // An interrupted run is measured here for its report alone: metrics.jsonl must hold only the rows of an
-        // uninterrupted run.
-        let here = Progress {
-            losses: Mean::default(),
-            ..progress
-        };
-        metrics.push(measure(experiment, engine, here)?);
     }
     let best = tracker.as_ref().and_then(|tracker| tracker.best.as_ref());
     if let Some(best) = best {
@@ -154,11 +155,13 @@ fn conclude(
     let model = Model { config, parameters };
     let samples = session.training_samples(reported_samples(train));
     let dump = dump(model, &samples, origin(progress, config), &session.device)?;
+    let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
     let report = RunReport {
         config,
         train,
-        held_out: experiment.splits.held_out.len(),
+        held_out: held_out.len(),
         metrics: &metrics,
+        assessment: assessment.as_ref(),
         dump: &dump,
         comparisons: &comparisons,
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
@@ -169,12 +172,15 @@ fn conclude(
         note(&format!("no inspector.html: {failure}"));
         None
     });
-    run.write_report(&report.markdown(true))?;
+    let was_interrupted = report.interrupted.is_some();
+    let report = report.markdown();
+    run.write_report(&report)?;
     Ok(Outcome {
-        report: report.markdown(false),
-        interrupted: report.interrupted,
-        page,
+        report,
         dump,
+        page,
+        progress,
+        was_interrupted,
     })
 }
 

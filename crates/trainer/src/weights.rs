@@ -78,15 +78,6 @@ impl OwnedTensor {
             bytes: bytes.collect(),
         }
     }
-
-    pub(crate) fn float64(values: &[f64]) -> Self {
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes());
-        Self {
-            dtype: Dtype::F64,
-            shape: vec![values.len()],
-            bytes: bytes.collect(),
-        }
-    }
 }
 
 impl View for OwnedTensor {

@@ -1,80 +1,153 @@
 //! Datasets as npz: `tokens` int64 `[sample, position]` and `labels` float32 `[sample]` for training,
-//! `held_out_tokens` and `held_out_labels` for the held-out set.
+//! `held_out_tokens` and `held_out_labels` for the held-out set. If classes have names, `classes` has them and labels are
+//! their indices. If samples have padding, `padding_token` is its id.
 
 use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
-use super::builder::{HELD_OUT, Place, SplitsBuilder, TRAIN, named};
-use crate::dataset::Splits;
+use super::contents::Contents;
+use super::labels::Label;
+use super::rows::{Place, Rows, token_id};
+use crate::cls::CLS;
 
-fn array_names(split: &str) -> (String, String) {
-    let prefix = if split == TRAIN {
-        String::new()
-    } else {
-        format!("{split}_")
-    };
-    (format!("{prefix}tokens"), format!("{prefix}labels"))
-}
+/// The prefix of the held-out set's arrays.
+const HELD_OUT: &str = "held_out_";
 
-pub(super) fn write(splits: &Splits, mut writer: impl Write) -> io::Result<()> {
+const CLASSES: &str = "classes";
+const PADDING_TOKEN: &str = "padding_token";
+
+/// Writes the samples with their padding.
+pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
     let mut npz = NpzWriter::new();
-    for (split, dataset) in named(splits) {
-        let (tokens, labels) = array_names(split);
-        let ids: Vec<i64> = dataset
-            .all_tokens()
-            .iter()
-            .map(|&id| i64::from(id))
-            .collect();
-        let targets: Vec<f32> = dataset
-            .labels()
-            .iter()
-            .map(|&label| f32::from(label))
-            .collect();
-        npz.array(&tokens, &[dataset.len(), dataset.positions()], &ids)?;
-        npz.array(&labels, &[dataset.len()], &targets)?;
+    let Contents {
+        splits,
+        config,
+        padding_token,
+    } = contents;
+    for (prefix, dataset) in [("", &splits.train), (HELD_OUT, &splits.held_out)] {
+        let ids: Vec<i64> = dataset.all_tokens().iter().map(|&id| id.into()).collect();
+        let tokens = [dataset.len(), dataset.positions()];
+        npz.array(&format!("{prefix}tokens"), &tokens, &ids)?;
+        let labels: Vec<f32> = dataset.labels().iter().map(|&class| class.into()).collect();
+        npz.array(&format!("{prefix}labels"), &[dataset.len()], &labels)?;
+    }
+    if !config.classes.is_empty() {
+        npz.strings(CLASSES, &config.classes)?;
+    }
+    if let Some(token) = padding_token {
+        npz.array(PADDING_TOKEN, &[], &[i64::from(token)])?;
     }
     writer.write_all(&npz.finish()?)?;
     writer.flush()
 }
 
-pub(super) fn read(reader: impl Read + Seek, builder: &mut SplitsBuilder) -> Result<(), String> {
+pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), String> {
     let message = |error: NpzError| error.to_string();
     let mut npz = NpzReader::new(reader).map_err(message)?;
-    for split in [TRAIN, HELD_OUT] {
-        let (tokens_name, labels_name) = array_names(split);
-        if split == HELD_OUT && !npz.contains(&tokens_name) {
+    let mut names: Vec<Label> = Vec::new();
+    if npz.contains(CLASSES) {
+        let texts = npz.strings(CLASSES).map_err(message)?;
+        let labels = texts.iter().map(|name| Label::of_text(name));
+        names = labels
+            .collect::<Result<_, _>>()
+            .map_err(|reason| format!("`{CLASSES}`: {reason}"))?;
+        rows.classes = names.iter().map(Label::to_string).collect();
+    }
+    let mut padding_token = None;
+    if npz.contains(PADDING_TOKEN) {
+        let token = npz.integers(PADDING_TOKEN).map_err(message)?.values;
+        let [token] = token[..] else {
+            return Err(format!("`{PADDING_TOKEN}` must be one number"));
+        };
+        let id = token_id(token).map_err(|reason| format!("`{PADDING_TOKEN}`: {reason}"))?;
+        padding_token = Some(token);
+        // Where 0 is padding, it cannot be so for the model: 0 is [CLS].
+        rows.padding_token = Some(id).filter(|&id| id != CLS);
+    }
+    for (held_out, prefix) in [(false, ""), (true, HELD_OUT)] {
+        let (tokens_name, labels_name) = (format!("{prefix}tokens"), format!("{prefix}labels"));
+        if held_out && !npz.contains(&tokens_name) {
             continue;
         }
         let tokens = npz.integers(&tokens_name).map_err(message)?;
-        // Labels are float32, as in the notebook, or integers.
-        let labels: Vec<f64> = match npz.floats(&labels_name) {
-            Err(NpzError::Unreadable { .. }) => {
-                let labels = npz.integers(&labels_name).map_err(message)?.values;
-                labels.into_iter().map(|label| label as f64).collect()
-            }
-            labels => {
-                let labels = labels.map_err(message)?.values;
-                labels.into_iter().map(f64::from).collect()
-            }
-        };
         let [count, positions] = tokens.shape[..] else {
             return Err(format!(
                 "`{tokens_name}` has shape {:?}, not [sample, position]",
                 tokens.shape
             ));
         };
-        if labels.len() != count {
+        let labels = if npz.contains(&labels_name) {
+            Some(numbers(&mut npz, &labels_name).map_err(message)?)
+        } else {
+            None
+        };
+        if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != count) {
             return Err(format!(
                 "`{tokens_name}` has {count} samples, but `{labels_name}` has {}",
                 labels.len()
             ));
         }
-        for (sample, label) in labels.into_iter().enumerate() {
-            let place = Place::Row(&tokens_name, sample);
-            let tokens = &tokens.values[sample * positions..][..positions];
-            builder.push(place, split == HELD_OUT, label, tokens)?;
+        for row in 0..count {
+            let place = Place::Row {
+                held_out,
+                row: row as u64,
+            };
+            let label = labels.as_ref().map(|labels| label(labels[row], &names));
+            let label = label.transpose();
+            let label = label.map_err(|reason| format!("{place}: {reason}"))?;
+            let tokens = &tokens.values[row * positions..][..positions];
+            match padding_token {
+                None => rows.push(place, held_out, label, tokens)?,
+                Some(padding) => {
+                    rows.push(place, held_out, label, &without_padding(tokens, padding))?;
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// A label; where classes have names, it is the index of one.
+fn label(number: f64, names: &[Label]) -> Result<Label, String> {
+    let label = Label::of_number(number)?;
+    match &label {
+        Label::Number(index) if !names.is_empty() => {
+            let name = usize::try_from(*index)
+                .ok()
+                .and_then(|index| names.get(index));
+            name.cloned().ok_or_else(|| {
+                format!(
+                    "label {index} is not a class; `{CLASSES}` has {} names, so labels are 0 to {}",
+                    names.len(),
+                    names.len() - 1
+                )
+            })
+        }
+        _ => Ok(label),
+    }
+}
+
+/// A sample without the padding after its last token, also before a `[CLS]` at the end. It keeps at least one token.
+fn without_padding(sample: &[i64], padding: i64) -> Vec<i64> {
+    let cls = i64::from(CLS);
+    let (own, end) = match sample {
+        [own @ .., last] if *last == cls && padding != cls => (own, Some(cls)),
+        _ => (sample, None),
+    };
+    let kept = usize::from(own.first() == Some(&cls)) + 1;
+    let last = own.iter().rposition(|&token| token != padding);
+    let length = last.map_or(0, |last| last + 1).max(kept).min(own.len());
+    own[..length].iter().copied().chain(end).collect()
+}
+
+/// Labels: float32, as in the notebook, or integers.
+fn numbers(npz: &mut NpzReader<impl Read + Seek>, name: &str) -> Result<Vec<f64>, NpzError> {
+    match npz.floats(name) {
+        Err(NpzError::Unreadable { .. }) => {
+            let labels = npz.integers(name)?.values;
+            Ok(labels.into_iter().map(|label| label as f64).collect())
+        }
+        labels => Ok(labels?.values.into_iter().map(f64::from).collect()),
+    }
 }

@@ -1,61 +1,173 @@
-//! Datasets as CSV: `split,label,token_0,token_1,...`.
+//! Datasets as CSV. The header names the columns: `label`, `split`, and `token_0`, `token_1`, and so on, in any order.
+//! The numbers of tokens have no gap. Other columns are ignored.
 
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 
-use csv::StringRecord;
+use csv::{ByteRecord, Terminator};
 use headlight_input::{LINE_LIMIT, Metered};
 
-use super::builder::{Place, SplitsBuilder, held_out, named};
-use crate::dataset::Splits;
+use super::contents::Contents;
+use super::labels::{Label, whole_number};
+use super::rows::{Place, Rows, is_held_out};
 
-pub(super) fn write(splits: &Splits, writer: impl Write) -> io::Result<()> {
+pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
-    let tokens = (0..splits.train.positions()).map(|position| format!("token_{position}"));
-    csv.write_record(
-        ["split".to_owned(), "label".to_owned()]
-            .into_iter()
-            .chain(tokens),
-    )?;
-    for (split, dataset) in named(splits) {
-        for sample in 0..dataset.len() {
-            let label = dataset.label(sample).to_string();
-            let tokens = dataset.tokens(sample).iter().map(u32::to_string);
-            csv.write_record([split.to_owned(), label].into_iter().chain(tokens))?;
-        }
+    let positions = contents.splits.train.positions();
+    let tokens = (0..positions).map(|position| format!("token_{position}"));
+    let names = ["split", "label"].map(str::to_owned);
+    csv.write_record(names.into_iter().chain(tokens))?;
+    for sample in contents.samples() {
+        let mut record = vec![sample.split.to_owned(), sample.class.to_string()];
+        record.extend(sample.tokens.map(|token| token.to_string()));
+        record.resize(2 + positions, String::new());
+        csv.write_record(record)?;
     }
     csv.flush()
 }
 
-pub(super) fn read(reader: impl Read, builder: &mut SplitsBuilder) -> Result<(), String> {
-    // A quoted record can span any number of lines, so each record gets a budget of bytes.
-    let (reader, allowance) = Metered::new(reader, LINE_LIMIT, "a record");
-    let mut csv = csv::Reader::from_reader(reader);
-    let header = csv.headers().map_err(|error| error.to_string())?;
-    if header.get(0) != Some("split") || header.get(1) != Some("label") {
-        return Err("line 1: the header must read split,label,token_0,token_1,...".to_owned());
-    }
-    let mut record = StringRecord::new();
+/// Follows the file: a record of its own, or the end of a quoted cell that is never closed.
+const END: &[u8] = b"\n\x04\"\n";
+
+pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
+    // A quoted record can span any number of lines, so each record gets a budget of bytes. With a line break at
+    // the very end and no other terminator, the reader stands at the start of a line after each record.
+    let (reader, allowance) = Metered::new(reader.chain(END), LINE_LIMIT, "a record");
+    let mut csv = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .terminator(Terminator::Any(b'\n'))
+        .from_reader(reader);
+    let mut record = ByteRecord::new();
+    let mut columns: Option<Columns> = None;
     let mut tokens: Vec<i64> = Vec::new();
     loop {
         allowance.set(LINE_LIMIT);
-        if !csv
-            .read_record(&mut record)
-            .map_err(|error| error.to_string())?
+        let start = csv.position().line();
+        let read = csv.read_byte_record(&mut record);
+        if !read.map_err(|error| format!("line {start}: {error}; is a quote never closed?"))?
+            || record.as_slice() == &END[1..3]
         {
-            return Ok(());
+            break;
         }
-        let place = Place::Line(record.position().map_or(0, csv::Position::line));
-        let number = |field: &str| {
-            field
-                .trim()
-                .parse::<i64>()
-                .map_err(|_| format!("{place}: `{field}` is not a whole number"))
+        let breaks = record.as_slice().iter().filter(|&&byte| byte == b'\n');
+        let line = (csv.position().line() - 1).saturating_sub(breaks.count() as u64);
+        let place = Place::Line(line);
+        if record.as_slice().ends_with(&END[..2]) {
+            return Err(format!("{place}: the quote is never closed"));
+        }
+        if record.iter().all(|cell| cell.trim_ascii().is_empty()) {
+            continue;
+        }
+        let Some(columns) = &columns else {
+            let found = Columns::of(&record).map_err(|reason| format!("{place}: {reason}"))?;
+            columns = Some(found);
+            continue;
         };
-        tokens.clear();
-        for field in record.iter().skip(2) {
-            tokens.push(number(field)?);
+        let at = |reason: String| format!("{place}: {reason}");
+        let mut beyond = record.iter().skip(columns.count);
+        if beyond.any(|cell| !cell.trim_ascii().is_empty()) {
+            return Err(at(format!(
+                "the row has {} cells, but the header names {} columns",
+                record.len(),
+                columns.count
+            )));
         }
-        let held_out = held_out(&record[0], place)?;
-        builder.push(place, held_out, number(&record[1])? as f64, &tokens)?;
+        columns.tokens(&record, &mut tokens).map_err(at)?;
+        let cell = |column: Option<usize>| column.map(|column| cell(&record, column)).transpose();
+        let label = cell(columns.label).map_err(at)?;
+        let label = label.filter(|label| !label.is_empty());
+        let label = label.map(Label::of_text).transpose().map_err(at)?;
+        let split = cell(columns.split).map_err(at)?;
+        let held_out = split.map_or(Ok(false), is_held_out).map_err(at)?;
+        rows.push(place, held_out, label, &tokens)?;
+    }
+    columns
+        .map(|_| ())
+        .ok_or_else(|| "the file is empty".to_owned())
+}
+
+/// The text of a cell; empty if the row ends before it.
+fn cell(record: &ByteRecord, column: usize) -> Result<&str, String> {
+    let text = str::from_utf8(record.get(column).unwrap_or_default());
+    text.map(str::trim)
+        .map_err(|_| "a cell is not UTF-8 text; save the file as UTF-8".to_owned())
+}
+
+/// Where the header has each column.
+struct Columns {
+    count: usize,
+    label: Option<usize>,
+    split: Option<usize>,
+    /// Columns of tokens, by number.
+    tokens: Vec<usize>,
+}
+
+impl Columns {
+    fn of(header: &ByteRecord) -> Result<Self, String> {
+        let mut names = Vec::with_capacity(header.len());
+        for column in 0..header.len() {
+            names.push(cell(header, column)?.to_ascii_lowercase());
+        }
+        let mut tokens: Vec<(u32, usize)> = Vec::new();
+        let mut different = HashSet::new();
+        for (column, name) in names.iter().enumerate() {
+            if !name.is_empty() && !different.insert(name) {
+                return Err(format!("the header names the column `{name}` twice"));
+            }
+            let number = name.strip_prefix("token_").map(str::parse);
+            tokens.extend(number.and_then(Result::ok).map(|number| (number, column)));
+        }
+        if tokens.is_empty() {
+            let separated = names.len() == 1 && names[0].contains([';', '\t']);
+            let remedy = if separated {
+                "separate the columns by commas"
+            } else {
+                "name the columns of tokens token_0, token_1, and so on"
+            };
+            return Err(format!("the header names no column of tokens; {remedy}"));
+        }
+        tokens.sort_unstable();
+        for pair in tokens.windows(2) {
+            let [(before, _), (number, column)] = [pair[0], pair[1]];
+            if number == before {
+                return Err(format!("the header names column token_{number} twice"));
+            }
+            if number > before + 1 {
+                return Err(format!(
+                    "the header names `{}`, but not token_{}",
+                    names[column],
+                    number - 1
+                ));
+            }
+        }
+        let column = |name: &str| names.iter().position(|found| found == name);
+        Ok(Self {
+            count: names.len(),
+            label: column("label"),
+            split: column("split"),
+            tokens: tokens.into_iter().map(|(_, column)| column).collect(),
+        })
+    }
+
+    /// Reads the tokens of a row. Empty cells at its end make it shorter.
+    fn tokens(&self, record: &ByteRecord, tokens: &mut Vec<i64>) -> Result<(), String> {
+        tokens.clear();
+        let mut empty = None;
+        for &column in &self.tokens {
+            let text = cell(record, column)?;
+            if text.is_empty() {
+                empty = empty.or(Some(column));
+            } else if let Some(column) = empty {
+                return Err(format!(
+                    "cell {} is empty, but a token comes after it",
+                    column + 1
+                ));
+            } else {
+                let token = whole_number(text);
+                tokens.push(token.ok_or_else(|| format!("`{text}` is not a whole number"))?);
+            }
+        }
+        Ok(())
     }
 }

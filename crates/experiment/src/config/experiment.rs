@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use headlight_architecture::{Inputs, ModelConfig};
-use headlight_data::{DatasetConfig, InvalidValue};
+use headlight_data::{DatasetConfig, InvalidValue, SampleShape};
 use serde::{Deserialize, Serialize};
 
 use super::compute::ComputeConfig;
@@ -60,6 +60,11 @@ impl ExperimentConfig {
             ));
         }
         Ok(())
+    }
+
+    /// The form that all samples have.
+    pub fn sample_shape(&self) -> SampleShape {
+        SampleShape::new(&self.data, self.model.attention.padding_token)
     }
 
     /// The properties of the samples that determine the shape of the model.

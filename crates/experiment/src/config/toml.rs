@@ -22,17 +22,21 @@ pub type Change<'a> = (&'static str, &'a str);
 
 /// Reads a config from TOML, applies the changes, and checks the result.
 ///
-/// Messages refer to the text as `name`. `check` adds the caller's own checks of values.
+/// Messages refer to the text as `name`. `complete` adds the keys that the config leaves to its dataset file, and
+/// `check` the caller's own checks of values.
 ///
 /// # Errors
-/// One sentence with name, line and column, and the line itself; or with the change that is wrong.
+/// One sentence with name, line and column, and the line itself; or with the change that is wrong; or that of
+/// `complete`.
 pub fn parse<'a>(
     name: &str,
     text: String,
     changes: impl Iterator<Item = Change<'a>>,
+    complete: impl FnOnce(&mut Table) -> Result<(), String>,
     check: impl FnOnce(&ExperimentConfig) -> Result<(), InvalidValue>,
 ) -> Result<ExperimentConfig, String> {
-    let source = Source::parse(name, text, changes)?;
+    let mut source = Source::parse(name, text, changes)?;
+    complete(&mut source.merged)?;
     let deserializer = Value::Table(source.merged.clone()).into_deserializer();
     let config: ExperimentConfig =
         serde_path_to_error::deserialize(deserializer).map_err(|error| {
@@ -87,11 +91,14 @@ impl Source {
             ));
         };
         let (key, value) = (key.trim(), value.trim());
-        let parsed = format!("value = {value}")
-            .parse::<Table>()
-            .ok()
-            .and_then(|mut table| table.remove("value"))
-            .unwrap_or_else(|| Value::String(value.to_owned()));
+        let parsed = match format!("value = {value}").parse::<Table>() {
+            Ok(mut table) => table.remove("value"),
+            Err(error) if value.starts_with(['[', '{', '"', '\'']) => {
+                return Err(format!("{flag} {change}: {}", plain(error.message())));
+            }
+            Err(_) => None,
+        };
+        let parsed = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
         let mut sections: Vec<&str> = key.split('.').collect();
         if sections.len() > KEY_LIMIT {
             return Err(format!(
@@ -135,7 +142,10 @@ impl Source {
                     format!("in [{section}]"),
                 ),
             };
-            let suggestion = unknown.suggestion("the keys there are");
+            let suggestion = match key_of(unknown.name) {
+                Some(known) => format!("; did you mean `{known}`?"),
+                None => unknown.suggestion("the keys there are"),
+            };
             let message = format!("unknown key `{}` {place}{suggestion}", unknown.name);
             return self.locate(&key, &message);
         }
@@ -198,6 +208,43 @@ impl Source {
         let excerpt = excerpt(&self.text, &span, SHOWN_LIMIT);
         format!("{}:{line}:{column}: {message}{excerpt}", self.name)
     }
+}
+
+/// The key of a config whose last name is this one, or has this usual abbreviation.
+pub fn key_of(name: &str) -> Option<String> {
+    let name = if name == "lr" { "learning_rate" } else { name };
+    // Serializing a config names all keys but those that are unset, and those of other sources and rules.
+    let key = |source| {
+        let config = format!(
+            r#"
+                reference = "file"
+                data.{source}
+                data.held_out = 1
+                data.vocab_size = 2
+                data.seq_len = 1
+                data.n_classes = 3
+                data.classes = ["name"]
+                data.rule = {{ kind = "token-at-position", token = 1, position = 1 }}
+                model.d_model = 1
+                model.attention.padding_token = 1
+                training = {{ epochs = 1, keep_best = "held_out_loss" }}
+            "#
+        );
+        let config: ExperimentConfig = toml::from_str(&config).ok()?;
+        find_key(&Table::try_from(config).ok()?, name)
+    };
+    let sources = ["samples = 1\ndata.positive_rate = 0.5", "file = \"file\""];
+    sources.into_iter().find_map(key)
+}
+
+fn find_key(table: &Table, name: &str) -> Option<String> {
+    if table.get(name).is_some_and(|value| !value.is_table()) {
+        return Some(name.to_owned());
+    }
+    table.iter().find_map(|(section, value)| {
+        let inner = find_key(value.as_table()?, name)?;
+        Some(format!("{section}.{inner}"))
+    })
 }
 
 /// The place of a value; for a section, which has many lines, only that of its name.

@@ -110,7 +110,7 @@ impl TrainingConfig {
             if !(size.is_finite() && size as f32 > 0.0) {
                 return Err(InvalidValue::new(
                     key,
-                    format!("{key} is {size:e}; it must be a positive number, in float32 too"),
+                    format!("{key} is {size:?}; it must be a positive number, in float32 too"),
                 ));
             }
         }

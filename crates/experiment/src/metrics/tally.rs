@@ -1,5 +1,6 @@
 //! Collects metrics sample by sample.
 
+use super::confusion::{Confusion, Counts, f1, over_classes, share};
 use super::loss::predicted_class;
 use super::table::{METRICS, Metric, MetricInfo};
 use super::values::{ClassMetrics, EvalMetrics};
@@ -11,21 +12,9 @@ pub struct Tally {
     loss: f64,
     min_positive: Option<f64>,
     max_negative: Option<f64>,
-    /// `[class]`
-    counts: Vec<Counts>,
+    confusion: Confusion,
     /// `[class]`
     attention: Vec<Attention>,
-}
-
-/// How many samples of a class are classified correctly, and how many are not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Of the class, and classified as it.
-    pub found: usize,
-    /// Of the class, and classified as another.
-    pub missed: usize,
-    /// Of another class, and classified as this one.
-    pub false_alarms: usize,
 }
 
 /// Attention to the positions that decide the label, as paid and if it were uniform, summed over samples.
@@ -44,7 +33,7 @@ impl Tally {
             loss: 0.0,
             min_positive: None,
             max_negative: None,
-            counts: vec![Counts::default(); n_classes],
+            confusion: Confusion::new(n_classes),
             attention: vec![Attention::default(); n_classes],
         }
     }
@@ -56,14 +45,7 @@ impl Tally {
     pub fn add(&mut self, logits: &[f64], probabilities: &[f64], loss: f64, label: u8) {
         self.samples += 1;
         self.loss += loss;
-        let predicted = predicted_class(logits);
-        let counts = &mut self.counts[usize::from(label)];
-        if predicted == label {
-            counts.found += 1;
-        } else {
-            counts.missed += 1;
-            self.counts[usize::from(predicted)].false_alarms += 1;
-        }
+        self.confusion.add(label, predicted_class(logits));
         if let &[probability] = probabilities {
             if label == 1 {
                 let least = self.min_positive.unwrap_or(probability);
@@ -88,7 +70,7 @@ impl Tally {
 
     /// The metrics over all samples so far; `None` before the first.
     pub fn metrics(&self) -> Option<EvalMetrics> {
-        let counts = &self.counts;
+        let counts = &self.confusion.counts();
         let found: usize = counts.iter().map(|counts| counts.found).sum();
         let negative = self.attention[0];
         let positive = self.attention[1..]
@@ -109,17 +91,22 @@ impl Tally {
         };
         (self.samples > 0).then(|| EvalMetrics {
             values: METRICS.map(value),
-            classes: self.classes(),
+            classes: self.classes(counts),
         })
     }
 
-    fn classes(&self) -> Vec<ClassMetrics> {
-        if self.counts.len() == 2 {
+    /// Labels against predicted classes.
+    pub fn confusion(&self) -> &Confusion {
+        &self.confusion
+    }
+
+    fn classes(&self, counts: &[Counts]) -> Vec<ClassMetrics> {
+        if counts.len() == 2 {
             return Vec::new();
         }
-        let classes = self.counts.iter().zip(&self.attention);
+        let classes = counts.iter().zip(&self.attention);
         let metrics = |(counts, attention): (&Counts, &Attention)| ClassMetrics {
-            samples: counts.found + counts.missed,
+            samples: counts.samples(),
             precision: counts.precision(),
             recall: counts.recall(),
             f1: counts.f1(),
@@ -128,42 +115,6 @@ impl Tally {
         };
         classes.map(metrics).collect()
     }
-}
-
-impl Counts {
-    fn precision(&self) -> Option<f64> {
-        share(self.found, self.found + self.false_alarms)
-    }
-
-    fn recall(&self) -> Option<f64> {
-        share(self.found, self.found + self.missed)
-    }
-
-    fn f1(&self) -> Option<f64> {
-        let twice = 2 * self.found;
-        share(twice, twice + self.missed + self.false_alarms)
-    }
-}
-
-/// F1 of class 1 of two; of more classes the mean of theirs.
-pub fn f1(counts: &[Counts]) -> Option<f64> {
-    over_classes(counts, Counts::f1)
-}
-
-/// A ratio of class 1 of two; of more classes the mean over those that samples have or are classified as. There a ratio
-/// without samples counts as 0, as with scikit-learn's `average="macro", zero_division=0`.
-fn over_classes(counts: &[Counts], ratio: fn(&Counts) -> Option<f64>) -> Option<f64> {
-    if let [_, positive] = counts {
-        return ratio(positive);
-    }
-    let occurring = counts.iter().filter(|&&counts| counts != Counts::default());
-    let ratios = occurring.map(|counts| ratio(counts).unwrap_or(0.0));
-    let (sum, count) = ratios.fold((0.0, 0), |(sum, count), ratio| (sum + ratio, count + 1));
-    (count > 0).then(|| sum / f64::from(count))
-}
-
-fn share(part: usize, whole: usize) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 impl Attention {

@@ -83,9 +83,12 @@ fn read_and_show(bytes: &[u8]) {
         width: 80,
     };
     for quantity in [Quantity::Weights, Quantity::Scores] {
-        let heatmap = Heatmap::of(&dump, 0, 0, 0, quantity);
-        let _ = heatmap.text(options);
-        let _ = heatmap.svg();
+        let layers: Vec<usize> = (0..dump.dims.layers).collect();
+        for layers in [&layers[..1], &layers] {
+            let heatmap = Heatmap::of(&dump, 0, layers, &[0], quantity);
+            let _ = heatmap.text(options, None);
+            let _ = heatmap.svg();
+        }
     }
     let mut run = PageRun::new("dump".to_owned(), &dump, 1, 1);
     let mut page = Page::default();
@@ -108,6 +111,7 @@ pub(crate) mod whole {
                 let _ = npz.integers(name);
                 let _ = npz.floats(name);
             }
+            let _ = npz.string("meta");
             let _ = npz.text("meta.json");
         }
     }
@@ -116,7 +120,8 @@ pub(crate) mod whole {
         let mut npz = NpzWriter::new();
         npz.array("i", &[2], &[1_i64, 2]).unwrap();
         npz.array("f", &[1, 2], &[1_f32, 2.0]).unwrap();
-        npz.text("meta.json", "{}").unwrap();
+        npz.string("meta", "{}").unwrap();
+        npz.bytes("meta.json", b"{}").unwrap();
         let plain = [("i.npy", &b"\x93NUMPY\x01\x00"[..]), ("../f.npy", b"")];
         vec![npz.finish().unwrap(), super::archive(plain)]
     }

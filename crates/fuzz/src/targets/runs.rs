@@ -124,7 +124,8 @@ pub(crate) mod results {
         match opened.map(drop) {
             // A summary reads fields that resuming a sweep does not read.
             Ok(()) => {
-                let _ = Summary::read(&path, plan()).map(|summary| summary.text(80));
+                let _ =
+                    Summary::read(&path, plan()).map(|summary| summary.document("").markdown(80));
             }
             // A refused file is not changed.
             Err(_) => assert_eq!(fs::read(&path).unwrap(), bytes),
@@ -139,6 +140,7 @@ pub(crate) mod results {
 /// Two results files to merge, separated by a zero byte.
 pub(crate) mod merge {
     use headlight_sweep::merge;
+    use headlight_trainer::outputs::Output;
 
     use super::{file, fs, rows};
 
@@ -152,7 +154,8 @@ pub(crate) mod merge {
         fs::write(&paths[1], second).unwrap();
         for out in [file("merged.jsonl"), file("merged.csv")] {
             let _ = fs::remove_file(&out);
-            assert_eq!(merge(&paths, &out).is_ok(), out.exists());
+            let merged = Output::new(&out, &[], false).and_then(|out| merge(&paths, out));
+            assert_eq!(merged.is_ok(), out.exists());
         }
     }
 

@@ -2,15 +2,43 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{Format, read, write};
-use headlight_data::{Dataset, LabelRule, Splits};
+use headlight_data::files::{Contents, FileKeys, Format, Rows, read, write};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig, LabelRule, Source, Splits};
+
+/// The config of a file that a config says nothing about, and its padding token.
+fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
+    let keys = rows.complete(FileKeys::default());
+    let config = DatasetConfig {
+        seed: 0,
+        source: Source::File("data".into()),
+        vocab_size: keys.vocab_size.unwrap(),
+        seq_len: keys.seq_len.unwrap(),
+        n_classes: keys.n_classes.unwrap(),
+        classes: keys.classes.unwrap_or_default(),
+        cls: keys.cls,
+        held_out: 0,
+        rule: None,
+    };
+    (config, keys.padding_token)
+}
 
 fn read_as(bytes: &[u8], format: Format) {
-    if let Ok(splits) = read(Cursor::new(bytes), format, "") {
-        // Whatever was read can be written and read again.
+    let Ok(rows) = read(Cursor::new(bytes), format, "") else {
+        return;
+    };
+    let (config, padding_token) = config(&rows);
+    let _ = rows.dataset(&config, padding_token);
+    // Whatever can be trained on can be written and read again.
+    if let Ok(splits) = rows.fit(&config, padding_token) {
         let mut again = Vec::new();
-        write(&splits, format, &mut again).unwrap();
-        assert_eq!(read(Cursor::new(again), format, ""), Ok(splits));
+        let contents = Contents {
+            splits: &splits,
+            config: &config,
+            padding_token,
+        };
+        write(contents, format, &mut again).unwrap();
+        let rows = read(Cursor::new(again), format, "").unwrap();
+        assert_eq!(rows.fit(&config, padding_token), Ok(splits));
     }
 }
 
@@ -24,12 +52,31 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
         dataset
     };
     let splits = Splits {
-        train: of(&[[0, 1, 2, 3], [0, 4, 4, 1]]),
+        train: of(&[[0, 1, 2, 3], [0, 4, 4, 1], [0, 2, 5, 5]]),
         held_out: of(&[[0, 3, 1, 1]]),
     };
-    let mut bytes = Vec::new();
-    write(&splits, format, &mut bytes).unwrap();
-    vec![bytes]
+    let seed = |classes: &[&str], padding_token| {
+        let config = DatasetConfig {
+            seed: 0,
+            source: Source::File("data".into()),
+            vocab_size: 6,
+            seq_len: 3,
+            n_classes: 2,
+            classes: classes.iter().map(|&name| name.to_owned()).collect(),
+            cls: ClsPlace::First,
+            held_out: 0,
+            rule: None,
+        };
+        let contents = Contents {
+            splits: &splits,
+            config: &config,
+            padding_token,
+        };
+        let mut bytes = Vec::new();
+        write(contents, format, &mut bytes).unwrap();
+        bytes
+    };
+    vec![seed(&[], None), seed(&["no", "yes"], Some(5))]
 }
 
 /// A dataset as npz.
@@ -75,15 +122,12 @@ pub(crate) mod jsonl {
 pub(crate) mod tokens {
     use std::io::Cursor;
 
-    use headlight_trainer::samples::{parse_lines, parse_tokens};
+    use headlight_trainer::samples::parse;
 
     use crate::targets::quick;
 
     pub(crate) fn read(bytes: &[u8]) {
-        let _ = parse_lines(Cursor::new(bytes), quick());
-        if let Ok(text) = str::from_utf8(bytes) {
-            let _ = parse_tokens(text, quick());
-        }
+        let _ = parse(Cursor::new(bytes), "", quick());
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {

@@ -83,7 +83,7 @@ pub(crate) mod reference {
 pub(crate) mod checkpoint {
     use headlight_experiment::train::Progress;
     use headlight_trainer::checkpoint::{Checkpoint, seal};
-    use headlight_trainer::files::LinesMark;
+    use headlight_trainer::files::Mark;
 
     use super::session;
 
@@ -106,19 +106,22 @@ pub(crate) mod checkpoint {
                 ..Progress::default()
             },
             state: session().engine().unwrap().state(),
-            metrics: LinesMark {
+            metrics: Mark {
                 bytes: 100,
                 sha256: "0".repeat(64),
             },
+            losses: Mark {
+                bytes: 28,
+                sha256: "0".repeat(64),
+            },
             best: None,
-            losses: vec![0.5, 0.25],
             config: serde_json::Value::Null,
             inputs_sha256: "0".repeat(64),
         };
         checkpoint.state.steps = 7;
         let sealed = checkpoint.encode().unwrap();
         let body = sealed.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-        let counters = r#"{"__metadata__":{"headlight":"{\"epoch\":0,\"step\":1,\"at_epoch_end\":false,\"loss\":null,\"epoch_losses\":{\"sum\":0,\"count\":0},\"adam_steps\":1,\"parameters\":[],\"metrics\":{\"bytes\":0,\"sha256\":\"\"},\"best\":null,\"config\":null,\"inputs_sha256\":\"\"}"},"adam.first":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"adam.second":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"losses":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}}"#;
-        vec![sealed[body..].to_vec(), super::file(counters, 8), sealed]
+        let counters = r#"{"__metadata__":{"headlight":"{\"epoch\":0,\"step\":1,\"at_epoch_end\":false,\"loss\":null,\"epoch_losses\":{\"sum\":0,\"count\":0},\"adam_steps\":1,\"parameters\":[],\"metrics\":{\"bytes\":0,\"sha256\":\"\"},\"losses\":{\"bytes\":4,\"sha256\":\"\"},\"best\":null,\"config\":null,\"inputs_sha256\":\"\"}"},"adam.first":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"adam.second":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}"#;
+        vec![sealed[body..].to_vec(), super::file(counters, 0), sealed]
     }
 }

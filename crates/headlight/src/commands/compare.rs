@@ -4,14 +4,22 @@ use std::fmt::Write;
 use std::path::Path;
 
 use headlight_experiment::metrics::METRICS;
+use headlight_inspector::number;
 use headlight_trainer::Failure;
-use headlight_trainer::files::print;
+use headlight_trainer::printing::{print, print_json};
 use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::run_report::number;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toml::Table;
 
 use crate::cli::CompareArguments;
+
+/// What the metrics' names mean.
+const LEGEND: &str = "\
+train_loss: batch loss, the mean since the epoch began
+loss and the others: over all training samples after the step
+held_out_: over samples that are not trained on
+attention, uniform: of [CLS] on the positions that decide the
+label, mean over heads, and the same if it were uniform";
 
 /// Prints the settings that differ between the runs, and the last metrics of each.
 ///
@@ -23,6 +31,12 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
         .iter()
         .map(|path| Summary::read(path))
         .collect::<Result<Vec<_>, _>>()?;
+    if arguments.form.json {
+        let runs = runs
+            .iter()
+            .map(|run| json!({"run": run.name, "config": run.config, "metrics": run.metrics}));
+        return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
+    }
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |name: &str, cell: &dyn Fn(&Summary) -> String| {
         rows.push(
@@ -49,11 +63,12 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
     for (name, decimals) in first.into_iter().chain(train).chain(held_out) {
         row(&name, &|run| number(run.metrics[&name].as_f64(), decimals));
     }
-    print(&aligned(&rows))
+    print(&format!("{}\n{LEGEND}\n", aligned(&rows)))
 }
 
 struct Summary {
     name: String,
+    config: Table,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
     /// The last row of `metrics.jsonl`.
@@ -67,13 +82,10 @@ impl Summary {
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
         flatten("", &table, &mut settings);
-        let mut last = None;
-        run.metrics(|row| {
-            last = Some(row);
-            None::<()>
-        })?;
+        let last = run.last_metrics()?;
         Ok(Self {
             name: path.display().to_string(),
+            config: table,
             settings,
             metrics: last.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })

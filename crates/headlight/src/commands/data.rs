@@ -1,9 +1,9 @@
 //! `headlight data`: writes a config's dataset to a file.
 
-use headlight_data::Dataset;
-use headlight_data::files::{self, Format};
+use headlight_data::files::{self, Contents, Format};
+use headlight_data::{Dataset, DatasetConfig};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{print, write_atomically};
+use headlight_trainer::outputs::Output;
 use headlight_trainer::session::dataset;
 
 use crate::cli::DataArguments;
@@ -14,25 +14,34 @@ use crate::cli::DataArguments;
 /// When the config is invalid or the file cannot be written.
 pub(crate) fn run(arguments: &DataArguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
-    let format = Format::of(&arguments.out).map_err(|error| Failure::Input(error.to_string()))?;
+    let inputs = arguments.config.inputs(&config);
+    let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
+    let format = Format::of(out.named("-.csv"))?;
     let splits = dataset(&config)?;
-    write_atomically(&arguments.out, |file| files::write(&splits, format, file))?;
-    print(&format!(
-        "{}: {} training samples ({}), {} held out ({})\n",
-        arguments.out.display(),
+    let contents = Contents {
+        splits: &splits,
+        config: &config.data,
+        padding_token: config.model.attention.padding_token,
+    };
+    out.write(|file| files::write(contents, format, file))?;
+    out.tell(&format!(
+        "{} training samples ({}), {} held out ({})",
         splits.train.len(),
-        by_class(&splits.train, config.data.n_classes),
+        by_class(&splits.train, &config.data),
         splits.held_out.len(),
-        by_class(&splits.held_out, config.data.n_classes),
+        by_class(&splits.held_out, &config.data),
     ))
 }
 
 /// How many samples there are of each class.
-fn by_class(dataset: &Dataset, n_classes: usize) -> String {
-    let counts = dataset.class_counts(n_classes);
-    if let [_, positive] = counts[..] {
+fn by_class(dataset: &Dataset, config: &DatasetConfig) -> String {
+    let counts = dataset.class_counts(config.n_classes);
+    if let ([_, positive], []) = (&counts[..], &config.classes[..]) {
         return format!("{positive} positive");
     }
-    let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-    format!("by class: {}", counts.join(", "))
+    let counts = counts.iter().enumerate().map(|(class, count)| {
+        let name = config.classes.get(class);
+        name.map_or_else(|| count.to_string(), |name| format!("{name} {count}"))
+    });
+    format!("by class: {}", counts.collect::<Vec<_>>().join(", "))
 }

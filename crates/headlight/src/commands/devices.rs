@@ -4,14 +4,27 @@ use std::fmt::Write;
 
 use headlight_trainer::Failure;
 use headlight_trainer::devices::DEVICES;
-use headlight_trainer::files::print;
 use headlight_trainer::opening::adapters;
+use headlight_trainer::printing::{print, print_json};
+use serde_json::json;
+
+use crate::cli::DevicesArguments;
 
 /// Lists devices and adapters.
 ///
 /// # Errors
 /// When standard output cannot be written to.
-pub(crate) fn run() -> Result<(), Failure> {
+pub(crate) fn run(arguments: &DevicesArguments) -> Result<(), Failure> {
+    let has_gpu = DEVICES
+        .iter()
+        .any(|device| device.is_built && !device.is_cpu);
+    let adapters = if has_gpu { adapters() } else { Vec::new() };
+    if arguments.form.json {
+        let devices = DEVICES.map(|device| {
+            json!({"name": device.name, "description": device.description, "in_this_build": device.is_built})
+        });
+        return print_json(&json!({"devices": devices, "adapters": adapters}));
+    }
     let mut text = String::new();
     for device in DEVICES {
         let name = device.name;
@@ -23,14 +36,11 @@ pub(crate) fn run() -> Result<(), Failure> {
         let _ = writeln!(text, "{name:8} {:40} {state}", device.description);
     }
     text.push('\n');
-    if !DEVICES
-        .iter()
-        .any(|device| device.is_built && !device.is_cpu)
-    {
+    if !has_gpu {
         text.push_str("GPU adapters: this build has no GPU device; build with --features wgpu\n");
         return print(&text);
     }
-    match adapters().as_slice() {
+    match adapters.as_slice() {
         [] => text.push_str("GPU adapters: none seen on this machine\n"),
         seen => {
             text.push_str("GPU adapters:\n");

@@ -5,8 +5,8 @@ use std::path::Path;
 use headlight_experiment::config::DumpFormat;
 use headlight_inspector::counted;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::files::print;
 use headlight_trainer::opening::open_device;
+use headlight_trainer::outputs::Output;
 use headlight_trainer::run_dir::write_dump;
 use headlight_trainer::{Failure, samples, weights};
 
@@ -18,7 +18,10 @@ use crate::cli::DumpArguments;
 /// When the config, the weights or the samples are invalid, or the dump cannot be written.
 pub(crate) fn run(arguments: &DumpArguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
-    let format = format_of(&arguments.out)?;
+    let mut inputs = arguments.config.inputs(&config);
+    inputs.extend([arguments.weights.as_path(), &arguments.tokens]);
+    let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
+    let format = format_of(out.named("-.json"))?;
     let (dataset, labelled) = samples::read(&arguments.tokens, &config)?;
     let device = arguments.device.as_ref();
     let device = open_device(device.unwrap_or(&config.compute.device))?;
@@ -34,12 +37,8 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<(), Failure> {
         parameters: &parameters,
     };
     let dump = dump(model, &samples, Origin::default(), &device)?;
-    write_dump(&dump, format, &arguments.out)?;
-    print(&format!(
-        "{}: {}\n",
-        arguments.out.display(),
-        counted(dataset.len(), "sample")
-    ))
+    out.write(|file| write_dump(&dump, format, file))?;
+    out.tell(&counted(dataset.len(), "sample"))
 }
 
 fn format_of(path: &Path) -> Result<DumpFormat, Failure> {

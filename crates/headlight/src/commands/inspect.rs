@@ -1,80 +1,101 @@
 //! `headlight inspect`: attention in the terminal, as a picture, or as a page.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::{Heatmap, Quantity, png};
+use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{check_outputs, print, write_atomically};
+use headlight_trainer::outputs::{Output, print_beside};
 use headlight_trainer::page::{self, Source, no_dumps, read_dump};
+use headlight_trainer::printing::print;
 use headlight_trainer::run_dir::{RunDir, step_of};
 
 use super::{seeds, watch};
-use crate::cli::InspectArguments;
+use crate::cli::{Chosen, InspectArguments};
 use crate::{browser, terminal};
 
-/// The most positions of a picture. A picture has one cell per pair of positions.
-const PICTURE_LIMIT: usize = 512;
+/// The most cells of a picture: 32 heads over 100 positions, or one head over 565.
+const PICTURE_LIMIT: usize = 320_000;
 
-/// Prints one head's attention for one sample, or writes it as a picture, or writes a page of all dumps.
+/// Prints the attention of one sample, of one head or of several, or writes it as a picture, or writes a page of all
+/// dumps.
 ///
 /// # Errors
 /// When a dump cannot be read, lacks the requested sample, step, layer or head, or a file cannot be written.
 pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {
-            Ok(heatmap(arguments, path)?.text(terminal::options()))
+            Ok(heatmap(arguments, path)?.text(terminal::options(), arguments.query))
         });
     }
     if let Some(html) = &arguments.html {
         return write_page(arguments, html);
     }
+    if arguments.open {
+        return open_page(&arguments.source);
+    }
     let path = dump_path(arguments)?;
     let heatmap = heatmap(arguments, &path)?;
-    let paths = [&arguments.svg, &arguments.png];
-    let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
-    if paths.is_empty() {
-        return print(&heatmap.text(terminal::options()));
+    let paths = [&arguments.svg, &arguments.png].map(Option::as_deref);
+    let outputs = Output::all(paths, &[&path], arguments.output.force)?;
+    if outputs.iter().all(Option::is_none) {
+        return print(&heatmap.text(terminal::options(), arguments.query));
     }
-    check_outputs(&path, &paths)?;
-    paths.iter().try_for_each(|path| refuse_run_file(path))?;
-    let positions = heatmap.tokens.len();
-    if positions > PICTURE_LIMIT {
+    let cells = heatmap.cells.len();
+    if cells > PICTURE_LIMIT {
+        let remedy = match heatmap.matrices() {
+            1 => "`headlight dump --out x.csv` writes all cells",
+            _ => "choose one --head, or one --layer",
+        };
         return Err(Failure::Input(format!(
-            "a picture of {positions} positions would have {} cells; the limit is {PICTURE_LIMIT} positions \
-             (`headlight dump --out x.csv` writes all cells)",
-            positions * positions
+            "a picture of {} positions and {} would have {cells} cells; the limit is {PICTURE_LIMIT} ({remedy})",
+            heatmap.tokens.len(),
+            counted(heatmap.matrices(), "head")
         )));
     }
-    if let Some(path) = &arguments.svg {
-        write_atomically(path, |file| file.write_all(heatmap.svg().as_bytes()))?;
+    let [svg, picture] = outputs;
+    if let Some(out) = svg {
+        out.write_all(heatmap.svg().as_bytes())?;
     }
-    if let Some(path) = &arguments.png {
+    if let Some(out) = picture {
         let picture = png(&heatmap.svg()).map_err(|error| {
-            Failure::System(format!("cannot write {}: {error}", path.display()))
+            Failure::System(format!("cannot write {}: {error}", out.path().display()))
         })?;
-        write_atomically(path, |file| file.write_all(&picture))?;
+        out.write_all(&picture)?;
     }
-    let written = paths
-        .iter()
-        .map(|path| format!("{}: {}\n", path.display(), heatmap.title));
-    print(&written.collect::<String>())
+    let paths = outputs.iter().flatten().map(|out| out.path().display());
+    let written = paths.map(|path| format!("{path}: {}\n", heatmap.title));
+    print_beside(&outputs, &written.collect::<String>())
 }
 
-/// The requested heatmap of a dump.
+/// The requested heads of a dump.
 fn heatmap(arguments: &InspectArguments, path: &Path) -> Result<Heatmap, Failure> {
     let dump = read_dump(path)?;
     let sample = sample_row(&dump, arguments.sample)?;
-    check_index("--layer", arguments.layer, dump.dims.layers)?;
-    check_index("--head", arguments.head, dump.dims.heads)?;
+    let layers = indices("--layer", arguments.layer, dump.dims.layers)?;
+    let heads = indices("--head", arguments.head, dump.dims.heads)?;
+    let positions = dump.dims.positions;
+    if let Some(query) = arguments.query.filter(|&query| query >= positions) {
+        return Err(Failure::Input(format!(
+            "--query {query}: queries are counted from 0, and a sample has {positions} positions"
+        )));
+    }
     let quantity = if arguments.scores {
         Quantity::Scores
     } else {
         Quantity::Weights
     };
-    let (layer, head) = (arguments.layer, arguments.head);
-    Ok(Heatmap::of(&dump, sample, layer, head, quantity))
+    let mut heatmap = Heatmap::of(&dump, sample, &layers, &heads, quantity);
+    if let Some(range) = arguments.range {
+        if arguments.scores && range != ColourRange::Data {
+            return Err(Failure::Input(
+                "--scores: for scores, --range must be `data`; the other ranges are for weights"
+                    .to_owned(),
+            ));
+        }
+        heatmap.range = range;
+    }
+    Ok(heatmap)
 }
 
 /// Writes the page of runs and single dumps.
@@ -84,40 +105,43 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
         .map(|path| Source::open(path))
         .collect::<Result<_, _>>()?;
     let dumps = sources.iter().flat_map(|source| &source.dumps);
-    for input in dumps.chain(&arguments.sweep) {
-        check_outputs(input, &[html])?;
-    }
-    refuse_run_file(html)?;
+    let inputs: Vec<&Path> = dumps
+        .chain(&arguments.sweep)
+        .map(PathBuf::as_path)
+        .collect();
+    let out = Output::new(html, &inputs, arguments.output.force)?;
     let page = match &arguments.sweep {
         Some(results) => seeds::page(&sources, results)?,
         None => page::page(&sources, |_, _, _| Ok(()))?,
     };
     let text = page::html(&page)?;
-    write_atomically(html, |file| file.write_all(text.as_bytes()))?;
-    print(&format!(
-        "{}: {}, {:.0} KB\n",
-        html.display(),
-        page.extent(),
-        text.len() as f64 / 1000.0
-    ))?;
+    out.write_all(text.as_bytes())?;
+    let size = text.len() as f64 / 1000.0;
+    out.tell(&format!("{}, {size:.0} KB", page.extent()))?;
     if arguments.open {
         browser::open(html);
     }
     Ok(())
 }
 
-/// Refuses to replace a run's own file, such as its config or its weights, with a page or a picture.
-fn refuse_run_file(out: &Path) -> Result<(), Failure> {
-    let folder = out.parent().unwrap_or(Path::new(""));
-    let extension = out.extension().and_then(|extension| extension.to_str());
-    let is_drawing = matches!(extension, Some("html" | "svg" | "png"));
-    if !is_drawing && out.exists() && folder.join("config.toml").is_file() {
+/// Opens the page that a run has.
+fn open_page(source: &Path) -> Result<(), Failure> {
+    if !source.is_dir() {
+        let message = format!(
+            "{} has no page; write one with --html FILE",
+            source.display()
+        );
+        return Err(Failure::Input(message));
+    }
+    let page = RunDir::open(source)?.page_path();
+    if !page.exists() {
         return Err(Failure::Input(format!(
-            "{} is a file of a run; choose another output file",
-            out.display()
+            "there is no {}; write a page with --html FILE",
+            page.display()
         )));
     }
-    Ok(())
+    browser::open(&page);
+    print(&format!("{}\n", page.display()))
 }
 
 /// The dump itself, or a run's dump of the requested step.
@@ -180,12 +204,14 @@ fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Fail
         })
 }
 
-fn check_index(flag: &str, index: usize, count: usize) -> Result<(), Failure> {
-    if index < count {
-        return Ok(());
+/// The layers or heads that a flag chooses.
+fn indices(flag: &str, chosen: Chosen, count: usize) -> Result<Vec<usize>, Failure> {
+    match chosen {
+        Chosen::All => Ok((0..count).collect()),
+        Chosen::One(index) if index < count => Ok(vec![index]),
+        Chosen::One(index) => Err(Failure::Input(format!(
+            "{flag} {index}: {}s are counted from 0, and the dump has {count}",
+            flag.trim_start_matches('-')
+        ))),
     }
-    Err(Failure::Input(format!(
-        "{flag} {index}: {}s are counted from 0, and the dump has {count}",
-        flag.trim_start_matches('-')
-    )))
 }

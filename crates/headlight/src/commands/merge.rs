@@ -1,11 +1,13 @@
 //! `headlight merge`: merges the results files of shards.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use headlight_inspector::counted;
 use headlight_sweep::{Merged, merge};
 use headlight_trainer::Failure;
-use headlight_trainer::files::{note, print};
+use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::note;
 
 use crate::cli::MergeArguments;
 
@@ -14,12 +16,14 @@ use crate::cli::MergeArguments;
 /// # Errors
 /// When a file cannot be read, or rows contradict each other.
 pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
+    let inputs: Vec<&Path> = arguments.results.iter().map(PathBuf::as_path).collect();
+    let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
     let Merged {
         rows,
         duplicates,
         failed,
         missing: (missing, first),
-    } = merge(&arguments.results, &arguments.out)?;
+    } = merge(&arguments.results, out)?;
     if missing > 0 {
         let listed: Vec<String> = first
             .iter()
@@ -36,12 +40,12 @@ pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
             listed.join(", ")
         ));
     }
-    let mut text = format!("{}: {}", arguments.out.display(), counted(rows, "run"));
+    let mut text = counted(rows, "run");
     if duplicates > 0 {
         let _ = write!(text, ", {duplicates} of them found twice but written once");
     }
     if failed > 0 {
         let _ = write!(text, ", {failed} failed");
     }
-    print(&(text + "\n"))
+    out.tell(&text)
 }

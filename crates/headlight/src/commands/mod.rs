@@ -1,12 +1,18 @@
 //! The commands, one per file.
 
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod devices;
 pub(crate) mod dump;
+pub(crate) mod evaluate;
+pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod man;
 pub(crate) mod merge;
+mod model;
 pub(crate) mod predict;
+mod predictions;
 pub(crate) mod report;
 mod seeds;
 pub(crate) mod sweep;

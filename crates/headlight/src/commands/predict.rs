@@ -1,42 +1,71 @@
 //! `headlight predict`: classifies one sample with a run's model.
 
 use std::fmt::Write;
+use std::path::Path;
 
-use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_trainer::Failure;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::files::{note, print};
-use headlight_trainer::opening::open_device;
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::samples::parse_tokens;
+use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::{print, print_json};
+use headlight_trainer::samples;
+use headlight_trainer::standard::STANDARD;
+use serde_json::{Value, json};
 
+use super::model::RunModel;
+use super::predictions;
 use crate::cli::PredictArguments;
 
 /// The length of the bar of 1, in characters.
 const BAR: f32 = 40.0;
+
+/// The most rows of attention that are printed, and the fewest of one head.
+const MOST_ROWS: usize = 200;
+const LEAST_ROWS: usize = 4;
 
 /// Prints the probabilities, and the attention of `[CLS]`.
 ///
 /// # Errors
 /// When the run or the tokens are invalid.
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
-    let run = RunDir::open(&arguments.run)?;
-    if !run.has_ended() {
-        note("the run has not ended; its saved weights are from an earlier step");
+    let weights = arguments.weights.as_deref();
+    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
+    if !is_sample(&arguments.tokens) {
+        let path = Path::new(&arguments.tokens);
+        if path != Path::new(STANDARD) && !path.exists() {
+            return Err(Failure::Input(format!(
+                "--tokens: there is no file {}; give token ids (\"3 7 4\"), a file .npz, .csv, .jsonl or .txt, or - for standard input",
+                path.display()
+            )));
+        }
+        let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
+        let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
+        let out = Output::new(out, &inputs, arguments.output.force)?;
+        if arguments.form.json && out.is_standard() {
+            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        let count = predictions::write(model, path, out)?;
+        return if arguments.form.json {
+            print_json(&json!({"samples": count.samples, "correct": count.correct}))
+        } else {
+            out.tell(&count.to_string())
+        };
     }
-    let config = run.config()?;
-    let tokens = parse_tokens(&arguments.tokens, &config)
-        .map_err(|message| Failure::Input(format!("--tokens: {message}")))?;
-    let device = arguments.device.as_ref();
-    let device = open_device(device.unwrap_or(&config.compute.device))?;
-    let parameters = run.load_weights(&config)?;
-    let mut dataset = Dataset::empty(config.data.seq_len);
-    let rule = config.data.rule.as_ref();
-    let label = rule.map(|rule| rule.label_for(&tokens, config.data.n_classes));
-    dataset.push(&tokens, label.unwrap_or_default());
+    let RunModel {
+        config,
+        weights,
+        device,
+    } = model;
+    if arguments.out.is_some() {
+        let message = "--out needs a file of samples in --tokens";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let words: Vec<&str> = arguments.tokens.split_whitespace().collect();
+    let dataset = samples::parse(words.join(" ").as_bytes(), "--tokens", &config)?;
+    let label = config.data.rule.as_ref().map(|_| dataset.label(0));
     let samples = Samples {
         dataset: &dataset,
         indices: vec![0],
@@ -45,33 +74,74 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     };
     let model = Model {
         config: &config,
-        parameters: &parameters,
+        parameters: &weights,
     };
     let dump = dump(model, &samples, Origin::default(), &device)?;
+    if arguments.form.json {
+        return print_json(&as_json(&dump, &config, label));
+    }
     print(&describe(&dump, &config, label))
 }
 
+/// What the model says of the sample, and the weights of `[CLS]` by layer, head and key.
+fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> Value {
+    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+    let class = |class| predictions::class_value(&config.data, class);
+    let cls = config.data.cls.position(config.data.seq_len);
+    let of_cls = |layer, head| {
+        let rows = dump.weights(0, layer, head);
+        rows[cls * dump.dims.positions..][..dump.dims.positions].to_vec()
+    };
+    let attention = (0..dump.dims.layers)
+        .map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)))
+        .map(|heads| heads.map(|(layer, head)| of_cls(layer, head)).collect())
+        .collect::<Vec<Vec<Vec<f32>>>>();
+    json!({
+        "tokens": dump.tokens(0),
+        "predicted": class(predicted_class(&logits)),
+        "label": label.map(class),
+        "logits": dump.logits,
+        "probabilities": dump.probabilities,
+        "attention_of_cls": attention,
+    })
+}
+
+/// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is
+/// no such file: then the message should be about the word that is no number.
+fn is_sample(tokens: &str) -> bool {
+    let mut characters = tokens.chars();
+    let is_list = characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',');
+    is_list || tokens.contains(' ') && !Path::new(tokens).exists()
+}
+
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {
-    let class_name = |class: u8| match (config.data.n_classes, class) {
-        (2, 0) => "negative".to_owned(),
-        (2, _) => "positive".to_owned(),
+    let data = &config.data;
+    let class_name = |class: u8| match (data.classes.is_empty(), data.n_classes, class) {
+        (false, ..) => data.class_name(class),
+        (_, 2, 0) => "negative".to_owned(),
+        (_, 2, _) => "positive".to_owned(),
         _ => format!("class {class}"),
     };
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let predicted = class_name(predicted_class(&logits));
     let mut text = String::new();
     if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
+        let of = data.classes.get(1);
+        let of = of.map_or_else(String::new, |name| format!(" of {name}"));
         let _ = writeln!(
             text,
-            "probability {probability:.6} (logit {logit:.4}): {predicted}"
+            "probability{of} {probability:.6} (logit {logit:.4}): {predicted}"
         );
     } else {
         let _ = writeln!(text, "{predicted}\n");
-        for (class, (logit, probability)) in logits.iter().zip(&dump.probabilities).enumerate() {
+        let names: Vec<String> = (0..=u8::MAX).take(logits.len()).map(class_name).collect();
+        let width = names.iter().map(|name| name.chars().count()).max();
+        let width = width.unwrap_or(0).max("class 000".len());
+        for ((name, logit), probability) in names.iter().zip(&logits).zip(&dump.probabilities) {
             let bar = bar(*probability);
             let _ = writeln!(
                 text,
-                "class {class:<3}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
+                "{name:<width$}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
             );
         }
         text.push('\n');
@@ -79,29 +149,60 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) 
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
         let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
-    let positions = dump.dims.positions;
-    let cls = config.data.cls.position(config.data.seq_len);
     let names: Vec<String> = dump
         .tokens(0)
         .iter()
         .map(|&token| dump.token_string(token))
         .collect();
-    let width = names.iter().map(String::len).max().unwrap_or(0);
-    for layer in 0..dump.dims.layers {
-        for head in 0..dump.dims.heads {
-            let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
-            let row = &dump.weights(0, layer, head)[cls * positions..][..positions];
-            for (position, (&weight, name)) in row.iter().zip(&names).enumerate() {
-                let decides = dump.meta.label_positions[0].contains(&position);
-                let star = if decides { '*' } else { ' ' };
-                let bar = bar(weight);
-                let row = format!("{position:>4}{star} {name:width$}  {weight:.4}  {bar}");
-                let _ = writeln!(text, "{row}");
-            }
-        }
+    let all =
+        (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));
+    let heads: Vec<(usize, usize)> = all.collect();
+    let rows = (MOST_ROWS / heads.len()).clamp(LEAST_ROWS, dump.dims.positions.max(LEAST_ROWS));
+    for &(layer, head) in heads.iter().take(MOST_ROWS / LEAST_ROWS) {
+        let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
+        text += &attention(dump, config, layer, head, &names, rows);
+    }
+    if heads.len() > MOST_ROWS / LEAST_ROWS {
+        let more = heads.len() - MOST_ROWS / LEAST_ROWS;
+        let _ = writeln!(text, "\n{more} more heads: --json has the attention of all");
     }
     if !dump.meta.label_positions[0].is_empty() {
         text.push_str("\n* decides the label\n");
+    }
+    text
+}
+
+/// The attention of `[CLS]` on the positions with the largest weights, `rows` of them, and how much the others have.
+fn attention(
+    dump: &AttentionDump,
+    config: &ExperimentConfig,
+    layer: usize,
+    head: usize,
+    names: &[String],
+    rows: usize,
+) -> String {
+    let positions = dump.dims.positions;
+    let cls = config.data.cls.position(config.data.seq_len);
+    let weights = &dump.weights(0, layer, head)[cls * positions..][..positions];
+    let mut shown: Vec<usize> = (0..positions).collect();
+    shown.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    let others = shown.split_off(rows.min(positions));
+    shown.sort_unstable();
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for position in shown {
+        let decides = dump.meta.label_positions[0].contains(&position);
+        let star = if decides { '*' } else { ' ' };
+        let (name, weight) = (&names[position], weights[position]);
+        let bar = bar(weight);
+        let _ = writeln!(
+            text,
+            "{position:>4}{star} {name:width$}  {weight:.4}  {bar}"
+        );
+    }
+    if !others.is_empty() {
+        let sum: f32 = others.iter().map(|&position| weights[position]).sum();
+        let _ = writeln!(text, "{} other positions together: {sum:.4}", others.len());
     }
     text
 }

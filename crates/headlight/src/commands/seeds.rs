@@ -96,9 +96,8 @@ fn mean_cls_row(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
         return None;
     }
     let mut sums = vec![0.0; dims.positions];
+    let start = dump.cls_position() * dims.positions;
     for &sample in &samples {
-        let cls = dump.tokens(sample).iter().position(|&token| token == 0);
-        let start = cls.unwrap_or(0) * dims.positions;
         for head in 0..dims.heads {
             let weights = dump.weights(sample, dims.layers - 1, head);
             for (sum, &weight) in sums.iter_mut().zip(&weights[start..]) {

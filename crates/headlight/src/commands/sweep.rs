@@ -9,7 +9,8 @@ use headlight_sweep::{
     Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
 };
 use headlight_trainer::Failure;
-use headlight_trainer::files::{note, print, write_atomically};
+use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::{note, print};
 use headlight_trainer::signals::Signals;
 
 use crate::cli::SweepArguments;
@@ -23,8 +24,11 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let mut overrides = arguments.config.overrides.clone();
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
+    let device = arguments.device.as_ref();
+    overrides.extend(device.map(|device| format!("compute.device={device}")));
     let (seeds, grid) = (&arguments.seeds, &arguments.grid);
     let plan = Plan::new(arguments.config.path(), &overrides, seeds, grid)?;
+    Results::check_name(&arguments.out)?;
     if let Some(count) = arguments.shards {
         if count.get() > plan.len() {
             return Err(Failure::Input(format!(
@@ -63,6 +67,9 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
         Some(threads) => threads.get(),
         None => thread::available_parallelism().map_or(1, usize::from),
     };
+    // A sweep replaces its own picture: one beside results that exist already.
+    let picture = out.with_extension("svg");
+    let picture = Output::new(&picture, &[], arguments.force || out.exists())?;
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
     let busy = if assignment.is_scheduled() {
@@ -102,10 +109,10 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
             ),
         });
     }
-    summarise(&out, &plan, runs.len())
+    summarise(&out, picture, &plan, runs.len())
 }
 
-fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
+fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Result<(), Failure> {
     let summary = Summary::read(path, plan)?;
     if runs < plan.len() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
@@ -113,21 +120,18 @@ fn summarise(path: &Path, plan: &Plan, runs: usize) -> Result<(), Failure> {
         print(&format!("{}: {runs} of {all} runs\n", path.display()))?;
         return failures(&summary, path);
     }
-    let picture = path.with_extension("svg");
     let rule = plan.points()[0].config().data.rule.as_ref();
     let task = rule.map_or_else(
         || "two classes from a file".to_owned(),
         headlight_data::LabelRule::describe,
     );
     let title = format!("{}: {task}", counted(summary.runs(), "run"));
-    write_atomically(&picture, |file| {
-        std::io::Write::write_all(file, summary.picture(&title).as_bytes())
-    })?;
+    picture.write_all(summary.picture(&title).as_bytes())?;
     print(&format!(
-        "{}\nresults in {}, pictures in {}\n",
-        summary.text(terminal::options().width),
+        "\n{}\nresults in {}, pictures in {}\n",
+        terminal::written(&summary.document(&title)),
         path.display(),
-        picture.display()
+        picture.path().display()
     ))?;
     failures(&summary, path)
 }

@@ -1,17 +1,22 @@
 //! `headlight train`: trains a config into a run directory.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
-use headlight_trainer::files::{note, print};
+use headlight_trainer::printing::{detail, note, print, print_json};
 use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::run_report::WHOLE_MATRIX;
 use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::signals::Signals;
+use headlight_trainer::standard::STANDARD;
 use headlight_trainer::training::{Training, how_to_resume};
+use headlight_trainer::verdict::Verdict;
 use headlight_trainer::{Failure, config};
+use serde_json::json;
 
 use crate::browser;
 use crate::cli::TrainArguments;
@@ -22,6 +27,11 @@ use crate::terminal::{self, TrainingDisplay};
 /// # Errors
 /// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
 pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+    if arguments.run.as_deref() == Some(Path::new(STANDARD)) {
+        return Err(Failure::Input(
+            "--run -: a run is a folder; give its path".to_owned(),
+        ));
+    }
     let reopened = match &arguments.run {
         Some(path) if arguments.resume && path.symlink_metadata().is_ok() => {
             Some(RunDir::reopen(path)?)
@@ -41,17 +51,21 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         )));
     }
     let session = Session::open(resolved_config(arguments, begun)?)?;
+    tell_details(arguments, &session);
     let steps = session.experiment.steps();
     let training = Training::prepare(&session, begun)?;
+    let start = training.step();
     if let Some(run) = begun {
-        let step = training.step();
         if training.is_over(run) {
-            note(&format!("the run has already ended, at step {step}"));
+            note(&format!("the run has already ended, at step {start}"));
             let page = Some(run.page_path());
             open_page(arguments, page.filter(|page| page.exists()));
+            if arguments.form.json {
+                return print_summary(run, start, steps, false);
+            }
             return print(&format!("saved in {}\n", run.path().display()));
         }
-        note(&format!("resuming from step {step} of {steps}"));
+        note(&format!("resuming from step {start} of {steps}"));
     }
 
     let signals = Signals::listen()
@@ -60,24 +74,84 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         Some(run) => run,
         None => create_run_dir(arguments)?,
     };
-    let display = TrainingDisplay::new(steps);
+    let display = TrainingDisplay::new(steps, start, session.experiment.config.model.n_heads);
+    let began = Instant::now();
     let outcome = training.train(&run, &display, || signals.received().is_some())?;
+    detail(&format!(
+        "trained {} steps and wrote all files in {:.2} s",
+        outcome.progress.step - start,
+        began.elapsed().as_secs_f64()
+    ));
     let pictures = pictures(&outcome.dump);
-    print(&format!("{}{pictures}", outcome.report))?;
+    let say = |text: &str| {
+        if arguments.form.json {
+            note(text.trim_end());
+            return Ok(());
+        }
+        print(text)
+    };
+    say(&format!("{}{pictures}", outcome.report))?;
+    if arguments.form.json {
+        let step = outcome.progress.step;
+        print_summary(&run, step, steps, outcome.was_interrupted)?;
+    }
     let saved = format!("saved in {}", run.path().display());
-    if let (Some(progress), Some(signal)) = (outcome.interrupted, signals.received()) {
+    if let (true, Some(signal)) = (outcome.was_interrupted, signals.received()) {
         return Err(Failure::Interrupted {
             signal,
             message: format!(
                 "interrupted after step {}; everything so far is {saved}; {}",
-                progress.step,
+                outcome.progress.step,
                 how_to_resume(&run)
             ),
         });
     }
-    print(&format!("\n{saved}\n"))?;
+    let page = outcome.page.as_ref();
+    let page = page.map(|page| format!("its page: {}\n", page.display()));
+    say(&format!("\n{saved}\n{}", page.unwrap_or_default()))?;
     open_page(arguments, outcome.page);
     Ok(())
+}
+
+/// Prints with `--verbose` the config, the samples, the engine and the device of the training.
+fn tell_details(arguments: &TrainArguments, session: &Session) {
+    let experiment = &session.experiment;
+    let (config, splits) = (&experiment.config, &experiment.splits);
+    let adapter = session.device.adapter.as_deref();
+    detail(&format!(
+        "config {}, seed {}\n{} training samples, {} held out; {} steps, {} per epoch\nengine {}, device {}",
+        arguments.config.path().display(),
+        config.seed,
+        splits.train.len(),
+        splits.held_out.len(),
+        experiment.steps(),
+        experiment.steps_per_epoch(),
+        config.compute.engine.name(),
+        adapter.unwrap_or(&config.compute.device),
+    ));
+}
+
+/// Prints where a run is, how far it came, whether it has learned, and its last evaluation.
+fn print_summary(
+    run: &RunDir,
+    step: usize,
+    steps: usize,
+    was_interrupted: bool,
+) -> Result<(), Failure> {
+    let report = run.report()?;
+    let Verdict { learned, outcome } = Verdict::of(&report);
+    let page = Some(run.page_path()).filter(|page| page.exists());
+    print_json(&json!({
+        "run": run.path(),
+        "step": step,
+        "steps": steps,
+        "interrupted": was_interrupted,
+        "learned": learned,
+        "outcome": outcome,
+        "metrics": run.last_metrics()?,
+        "report": run.report_path(),
+        "page": page,
+    }))
 }
 
 fn open_page(arguments: &TrainArguments, page: Option<PathBuf>) {
@@ -120,21 +194,25 @@ fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
     if let Some(path) = &arguments.run {
         return RunDir::create(path);
     }
-    let stem = arguments.config.path().file_stem().unwrap_or_default();
+    let path = arguments.config.path();
+    let stem = match path.file_stem() {
+        Some(stem) if path != Path::new(STANDARD) => stem,
+        _ => "run".as_ref(),
+    };
     RunDir::create_numbered(&stem.to_string_lossy())
 }
 
 /// Heatmaps of the last block's first head, one per sample of a dump; empty without colour, since the
-/// report has the numbers.
+/// report has the numbers, and for long samples.
 fn pictures(dump: &AttentionDump) -> String {
     let options = terminal::options();
-    if options.colour == ColourMode::Plain {
+    if options.colour == ColourMode::Plain || dump.dims.positions > WHOLE_MATRIX {
         return String::new();
     }
     let layer = dump.dims.layers - 1;
     (0..dump.dims.samples).fold(String::new(), |mut text, sample| {
-        let heatmap = Heatmap::of(dump, sample, layer, 0, Quantity::Weights);
-        let _ = writeln!(text, "\n{}", heatmap.text(options));
+        let heatmap = Heatmap::of(dump, sample, &[layer], &[0], Quantity::Weights);
+        let _ = writeln!(text, "\n{}", heatmap.text(options, None));
         text
     })
 }

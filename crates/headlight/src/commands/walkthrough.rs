@@ -1,13 +1,14 @@
 //! `headlight walkthrough`: worked examples of attention, compared with the numbers that documents print.
 
 use std::fmt::Write;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{check_outputs, print, read_bounded, write_atomically};
+use headlight_trainer::files::read_bounded;
+use headlight_trainer::outputs::{Output, print_beside};
+use headlight_trainer::printing::print;
 
 use crate::cli::WalkthroughArguments;
 use crate::terminal;
@@ -21,30 +22,27 @@ pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
         return print(&list()?);
     };
     let walkthrough = find(name)?;
-    let paths = [&arguments.html, &arguments.svg, &arguments.json];
-    let paths: Vec<&Path> = paths.into_iter().flatten().map(PathBuf::as_path).collect();
-    if paths.is_empty() {
+    let paths = [&arguments.html, &arguments.svg, &arguments.json].map(Option::as_deref);
+    let outputs = Output::all(paths, &[Path::new(name)], arguments.output.force)?;
+    if outputs.iter().all(Option::is_none) {
         return print(&walkthrough.document().text(terminal::options()));
     }
-    check_outputs(Path::new(name), &paths)?;
-    if let Some(path) = &arguments.html {
-        write(path, &walkthrough.document().html())?;
+    let [html, svg, numbers] = outputs;
+    if let Some(out) = html {
+        out.write_all(walkthrough.document().html().as_bytes())?;
     }
-    if let Some(path) = &arguments.svg {
-        write(path, &walkthrough.document().svg())?;
+    if let Some(out) = svg {
+        out.write_all(walkthrough.document().svg().as_bytes())?;
     }
-    if let Some(path) = &arguments.json {
-        write(path, &json(&walkthrough)?)?;
+    if let Some(out) = numbers {
+        out.write_all(json(&walkthrough)?.as_bytes())?;
     }
-    let mut report = String::new();
-    for path in paths {
-        let _ = writeln!(report, "{}: {}", path.display(), describe(&walkthrough));
-    }
-    print(&report)
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    write_atomically(path, |file| file.write_all(text.as_bytes()))
+    let described = describe(&walkthrough);
+    let told = outputs
+        .iter()
+        .flatten()
+        .map(|out| format!("{}: {described}\n", out.path().display()));
+    print_beside(&outputs, &told.collect::<String>())
 }
 
 /// Finds a built-in walkthrough by name, or reads one from a file.

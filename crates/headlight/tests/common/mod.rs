@@ -15,8 +15,19 @@ pub mod sweeps;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+
+/// Settings that make a run short.
+pub const SHORT: [&str; 6] = [
+    "--set",
+    "training.epochs=1",
+    "--set",
+    "data.samples=64",
+    "--set",
+    "data.held_out=16",
+];
 
 /// Exit code and output of a finished command.
 pub struct Finished {
@@ -92,6 +103,13 @@ pub fn refuses(folder: &Path, arguments: &[&str], parts: &[&str]) -> Finished {
     finished
 }
 
+/// Runs a command that must refuse and change nothing.
+pub fn refuses_in(folder: &Path, arguments: &[&str], parts: &[&str]) {
+    let before = contents(folder);
+    refused(&run_in(folder, arguments), parts);
+    assert!(contents(folder) == before, "{arguments:?} wrote something");
+}
+
 /// All that a folder holds: paths, and the bytes of files.
 pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
@@ -116,6 +134,22 @@ pub fn headlight() -> Command {
 /// Runs the binary to its end.
 pub fn run(arguments: &[&str]) -> Finished {
     headlight().args(arguments).output().unwrap().into()
+}
+
+/// Runs the binary in a folder to its end.
+pub fn run_in(folder: &Path, arguments: &[&str]) -> Finished {
+    fed(folder, arguments, "")
+}
+
+/// Runs the binary in a folder to its end, with a text as standard input.
+pub fn fed(folder: &Path, arguments: &[&str], input: &str) -> Finished {
+    let mut command = headlight();
+    let piped = command.current_dir(folder).stdin(Stdio::piped());
+    let piped = piped.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.args(arguments).spawn().unwrap();
+    // A command that refuses its arguments does not read.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.wait_with_output().unwrap().into()
 }
 
 /// Whether `headlight devices` lists a GPU adapter: they are indented below a heading at the end.

@@ -1,6 +1,6 @@
 //! A document as an SVG picture.
 
-use super::table::{Cell, Column};
+use super::table::{Cell, Column, MOST_NAME};
 use super::{Document, Table};
 use crate::svg::Svg;
 use crate::words::{width, wrap};
@@ -70,7 +70,7 @@ impl Drawing {
         self.svg
             .caption([MARGIN, self.y + 14.0], &table.title, &table.how);
         self.y += LINE;
-        let names = table.names();
+        let names = table.names(MOST_NAME);
         let side = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let mut x = MARGIN + side as f64 * CHARACTER + PADDING;
         let y = self.y;

@@ -2,8 +2,9 @@
 
 use crate::words::{shorten, width};
 
-/// The widest name of a row or column in text and SVG, in columns of a terminal.
-const MOST_NAME: usize = 24;
+/// The widest name of a row or column in text and SVG, in columns of a terminal. A wide terminal has room for longer
+/// names of rows.
+pub(super) const MOST_NAME: usize = 24;
 
 /// A table whose rows and columns have names. [`super::Numbers`] makes one of a matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,10 +99,10 @@ impl Table {
             .join(": ")
     }
 
-    /// The names of rows, shortened.
-    pub(super) fn names(&self) -> Vec<String> {
+    /// The names of rows, shortened to at most `columns`.
+    pub(super) fn names(&self, columns: usize) -> Vec<String> {
         let names = self.rows.iter().map(|row| &row.name);
-        names.map(|name| shorten(name, MOST_NAME)).collect()
+        names.map(|name| shorten(name, columns)).collect()
     }
 
     pub(super) fn layout(&self) -> impl Iterator<Item = Column> {
@@ -136,4 +137,13 @@ impl Column {
     pub(super) fn width(&self) -> usize {
         self.text + self.marks
     }
+}
+
+/// At most `most` indices of a list, evenly spread, including the first and the last.
+pub fn evenly_spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let shown = count.min(most);
+    (0..shown).map(move |index| match shown {
+        1 => 0,
+        _ => index * (count - 1) / (shown - 1),
+    })
 }

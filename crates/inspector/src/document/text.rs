@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::table::Column;
+use super::table::{Column, MOST_NAME};
 use super::{Document, Table};
 use crate::ColourMode;
 use crate::terminal::Options;
@@ -55,10 +55,14 @@ impl Table {
     /// Columns that do not fit beside the others stand below them, with the names of rows again.
     fn text(&self, text: &mut String, options: Options) {
         let columns: Vec<Column> = self.layout().collect();
-        let names = self.names();
+        let names = self.names(MOST_NAME.max(options.width / 2));
         let names_and_corner = names.iter().chain([&self.corner]);
         let side = names_and_corner.map(|name| width(name)).max().unwrap_or(0);
-        let _ = writeln!(text, "{}", self.caption());
+        let caption = self.caption();
+        if !caption.is_empty() {
+            let columns = options.width.min(MOST_TEXT);
+            paragraphs(text, [caption.as_str()].into_iter(), columns);
+        }
         let mut remaining = columns.as_slice();
         while !remaining.is_empty() {
             let mut used = side;

@@ -43,6 +43,8 @@ struct RunFacts<'a> {
     masked: bool,
     /// Logits per sample: one for two classes, else one per class.
     logits: usize,
+    /// The names of the classes; empty if they have none.
+    classes: Vec<&'a str>,
     samples: Vec<SampleFacts>,
     token_strings: BTreeMap<i64, String>,
     /// The position of `[CLS]`.
@@ -106,13 +108,14 @@ impl PageRun {
                 .collect(),
             masked: last.attention_mask.is_some(),
             logits: dims.logits,
+            classes: classes(last),
             samples: samples(last, &self.selection.samples),
             token_strings: last
                 .tokens
                 .iter()
                 .map(|&token| (token, last.token_string(token)))
                 .collect(),
-            cls: cls(last),
+            cls: last.cls_position(),
             loss: &self.loss,
             evidence: self.evidence(last),
             notes: self.notes(),
@@ -199,11 +202,11 @@ fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
         .collect()
 }
 
-/// The position of `[CLS]`: that of token 0, or 0 without such a token.
-fn cls(dump: &AttentionDump) -> usize {
-    let positions = dump.dims.positions.min(dump.tokens.len());
-    let first = &dump.tokens[..positions];
-    first.iter().position(|&token| token == 0).unwrap_or(0)
+/// The names of the classes; empty if they have only numbers.
+fn classes(dump: &AttentionDump) -> Vec<&str> {
+    let names = dump.meta.config["data"]["classes"].as_array();
+    let names = names.into_iter().flatten();
+    names.filter_map(serde_json::Value::as_str).collect()
 }
 
 /// The scale of the products, from the config (`Scale` in the model's crate).

@@ -1,11 +1,15 @@
-//! One attention matrix with its labels.
+//! The attention of one sample, of one head or of several, with its labels.
 
 use headlight_dump::AttentionDump;
 
-use crate::words::shorten;
+use super::colour_range::{ColourRange, ColourScale};
+use crate::words::{counted, shorten, wrap};
 
 /// The longest name of a token, in columns of a terminal.
 const MOST_NAME: usize = 24;
+
+/// What the axes of a matrix are.
+pub(super) const AXES: &str = "rows: query (from), columns: key (to)";
 
 /// The quantity in the cells of a heatmap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,74 +20,80 @@ pub enum Quantity {
     Scores,
 }
 
-/// One attention matrix, query by key, with its labels.
+/// The attention matrices of some heads for one sample, with their labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heatmap {
-    /// One line: the quantity, the sample, the head, the step.
+    /// The quantity, the sample, the heads, the step, separated by ` · `.
     pub title: String,
     /// Whether cells are scores or weights.
     pub quantity: Quantity,
+    /// The range of the colours.
+    pub range: ColourRange,
     /// The name of each position's token.
     pub tokens: Vec<String>,
     /// Positions that the label depends on.
     pub marked: Vec<usize>,
-    /// Row-major. `[query, key]`
+    /// The position of `[CLS]`.
+    pub cls: usize,
+    /// The numbers of the layers.
+    pub layers: Vec<usize>,
+    /// The numbers of the heads, the same in each layer.
+    pub heads: Vec<usize>,
+    /// Row-major. `[layer, head, query, key]`
     pub cells: Vec<f32>,
 }
 
 impl Heatmap {
-    /// The matrix of one head for one sample of a dump.
+    /// The matrices of these layers and heads for one sample of a dump. The range is [`ColourRange::Uniform`] for
+    /// weights and [`ColourRange::Data`] for scores.
     ///
     /// # Panics
     /// If an index is out of range.
     pub fn of(
         dump: &AttentionDump,
         sample: usize,
-        layer: usize,
-        head: usize,
+        layers: &[usize],
+        heads: &[usize],
         quantity: Quantity,
     ) -> Self {
-        let cells = match quantity {
+        let matrices = layers
+            .iter()
+            .flat_map(|&layer| heads.iter().map(move |&head| (layer, head)));
+        let cells = matrices.flat_map(|(layer, head)| match quantity {
             Quantity::Weights => dump.weights(sample, layer, head),
             Quantity::Scores => dump.scores(sample, layer, head),
-        };
-        let tokens = dump
-            .tokens(sample)
-            .iter()
-            .map(|&token| dump.token_string(token))
-            .collect();
+        });
+        let tokens = dump.tokens(sample).iter();
         Self {
-            title: title(dump, sample, layer, head, quantity),
+            title: title(dump, sample, layers, heads, quantity),
             quantity,
-            tokens,
+            range: match quantity {
+                Quantity::Weights => ColourRange::Uniform,
+                Quantity::Scores => ColourRange::Data,
+            },
+            tokens: tokens.map(|&token| dump.token_string(token)).collect(),
             marked: dump.meta.label_positions[sample].clone(),
-            cells: cells.to_vec(),
+            cls: dump.cls_position(),
+            layers: layers.to_vec(),
+            heads: heads.to_vec(),
+            cells: cells.copied().collect(),
         }
     }
 
-    /// The first and the last value of the colour scale: 0 and 1 for weights, so that pictures can be
-    /// compared; the extremes for scores.
-    pub fn range(&self) -> (f32, f32) {
-        match self.quantity {
-            Quantity::Weights => (0.0, 1.0),
-            Quantity::Scores => {
-                let min = self.cells.iter().copied().fold(f32::INFINITY, f32::min);
-                let max = self.cells.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-                (min, max)
-            }
-        }
+    /// The number of matrices.
+    pub fn matrices(&self) -> usize {
+        self.layers.len() * self.heads.len()
     }
 
-    /// A function from a value to its place in the colour scale, from 0 to 1.
-    pub(super) fn scale(&self) -> impl Fn(f32) -> f32 {
-        let (min, max) = self.range();
-        move |value| {
-            if max > min {
-                (value - min) / (max - min)
-            } else {
-                0.5
-            }
-        }
+    /// A matrix, counted by layer, then by head. `[query, key]`
+    pub(super) fn matrix(&self, index: usize) -> &[f32] {
+        let size = self.tokens.len() * self.tokens.len();
+        &self.cells[index * size..][..size]
+    }
+
+    /// The places of values in the scale of colours.
+    pub(super) fn scale(&self) -> ColourScale {
+        ColourScale::new(self.range, self.tokens.len(), &self.cells)
     }
 
     /// A position's number, with `*` if the label depends on it.
@@ -102,22 +112,39 @@ impl Heatmap {
         format!("{} {token}", self.place(position))
     }
 
-    /// The sentence that explains rows, columns and `*`.
-    pub(super) fn legend(&self) -> String {
-        let star = if self.marked.is_empty() {
+    /// The names of all positions.
+    pub(super) fn names(&self) -> Vec<String> {
+        let positions = 0..self.tokens.len();
+        positions.map(|position| self.name(position)).collect()
+    }
+
+    /// What `*` means, after a sentence; empty if no position has it.
+    pub(super) fn star(&self) -> &'static str {
+        if self.marked.is_empty() {
             ""
         } else {
             "; * decides the label"
-        };
-        format!("rows: query (from), columns: key (to){star}")
+        }
+    }
+
+    /// The title in lines of at most `columns`, broken between its parts.
+    pub(super) fn title_lines(&self, columns: usize) -> Vec<String> {
+        let parts = self.title.split(" · ");
+        let parts: Vec<String> = parts.map(|part| part.replace(' ', "\u{a0}")).collect();
+        let ends = |letter: char| matches!(letter, ' ' | '·');
+        let lines = wrap(&parts.join(" · "), columns);
+        lines
+            .iter()
+            .map(|line| line.trim_matches(ends).replace('\u{a0}', " "))
+            .collect()
     }
 }
 
 fn title(
     dump: &AttentionDump,
     sample: usize,
-    layer: usize,
-    head: usize,
+    layers: &[usize],
+    heads: &[usize],
     quantity: Quantity,
 ) -> String {
     let mut parts = vec![match quantity {
@@ -128,12 +155,17 @@ fn title(
         Some(number) => format!("sample {number}"),
         None => format!("row {sample}"),
     });
-    if dump.dims.layers > 1 {
-        parts.push(format!("layer {layer}"));
+    match layers {
+        [_] if dump.dims.layers == 1 => {}
+        [layer] => parts.push(format!("layer {layer}")),
+        _ => parts.push(counted(layers.len(), "layer")),
     }
-    parts.push(format!("head {head}"));
+    parts.push(match heads {
+        [head] => format!("head {head}"),
+        _ => counted(heads.len(), "head"),
+    });
     if !dump.labels[sample].is_nan() {
-        parts.push(format!("label {}", dump.labels[sample]));
+        parts.push(format!("label {}", class_name(dump, dump.labels[sample])));
     }
     parts.push(match dump.probabilities(sample) {
         [probability] => format!("probability {probability:.4}"),
@@ -144,4 +176,14 @@ fn title(
     });
     parts.extend(dump.meta.step.map(|step| format!("step {step}")));
     parts.join(" · ")
+}
+
+/// The name of a class in the dump's config, or else its number.
+fn class_name(dump: &AttentionDump, label: f32) -> String {
+    let name = dump.meta.config.pointer(&format!("/data/classes/{label}"));
+    match name.and_then(serde_json::Value::as_str) {
+        // A dump is untrusted input: its text must not control a terminal.
+        Some(name) => name.replace(char::is_control, "\u{fffd}"),
+        None => label.to_string(),
+    }
 }

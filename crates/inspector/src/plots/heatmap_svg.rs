@@ -1,9 +1,12 @@
-//! A heatmap as an SVG picture.
+//! A heatmap of one head as an SVG picture.
 
+use super::colour_bar::{BAR_WIDTH, colour_bar, fill};
+use super::heads_svg;
+use super::heatmap::AXES;
 use super::{Heatmap, Quantity};
 use crate::svg::Svg;
 use crate::theme::{takes_black_ink, viridis};
-use crate::words::{shorten, width, wrap};
+use crate::words::{shorten, width};
 
 /// The margin of the picture, the height of a line of text, and the width of an average character.
 const MARGIN: f64 = 16.0;
@@ -14,15 +17,20 @@ const CHARACTER: f64 = 7.2;
 const MOST_NUMBERS: usize = 40;
 
 impl Heatmap {
-    /// The heatmap as an SVG picture: numbers in the cells, unless there are too many, a colour bar,
-    /// and `*` at positions that the label depends on.
+    /// The heatmap as an SVG picture with a colour bar, and `*` at positions that the label depends on. A single
+    /// matrix has numbers in its cells, unless there are too many.
     pub fn svg(&self) -> String {
+        if self.matrices() > 1 {
+            return heads_svg::svg(self);
+        }
         let layout = Layout::of(self);
         let mut svg = Svg::default();
         layout.heading(&mut svg);
         layout.names(&mut svg);
         svg.group("class=\"colour\"", |svg| layout.cells(svg));
-        layout.colour_bar(&mut svg);
+        let ([right, bottom], top) = (layout.end(), layout.corner[1]);
+        let length = (bottom - top).max(100.0);
+        colour_bar(&mut svg, &self.scale(), [right + 16.0, top], length);
         svg.finish(&self.title, layout.size())
     }
 }
@@ -42,7 +50,7 @@ struct Layout<'a> {
 impl<'a> Layout<'a> {
     fn of(heatmap: &'a Heatmap) -> Self {
         let count = heatmap.tokens.len();
-        let names: Vec<String> = (0..count).map(|position| heatmap.name(position)).collect();
+        let names = heatmap.names();
         let longest = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let side = longest as f64 * CHARACTER + 10.0;
         // Names above narrow cells read upwards.
@@ -52,8 +60,8 @@ impl<'a> Layout<'a> {
             ([54.0, 30.0], 2.0 * LINE)
         };
         let room = (side + cell[0] * count as f64).max(360.0);
-        let title = title_lines(&heatmap.title, (room / 8.4) as usize);
-        let top = MARGIN + (title.len() + 2) as f64 * LINE + above;
+        let title = heatmap.title_lines((room / 8.4) as usize);
+        let top = MARGIN + (title.len() + 3) as f64 * LINE + above;
         Self {
             heatmap,
             title,
@@ -75,7 +83,7 @@ impl<'a> Layout<'a> {
     fn size(&self) -> [f64; 2] {
         let [right, bottom] = self.end();
         [
-            (right + 70.0 + MARGIN).max(420.0),
+            (right + BAR_WIDTH + MARGIN).max(420.0),
             bottom.max(self.corner[1] + 100.0) + MARGIN,
         ]
     }
@@ -86,7 +94,10 @@ impl<'a> Layout<'a> {
             svg.text("title", [MARGIN, y], line);
             y += LINE;
         }
-        svg.text("quiet", [MARGIN, y], &self.heatmap.legend());
+        let axes = format!("{AXES}{}", self.heatmap.star());
+        svg.text("quiet", [MARGIN, y], &axes);
+        let colours = self.heatmap.scale().legend();
+        svg.text("quiet", [MARGIN, y + LINE], &colours);
     }
 
     fn names(&self, svg: &mut Svg) {
@@ -122,7 +133,7 @@ impl<'a> Layout<'a> {
         for (index, &value) in self.heatmap.cells.iter().enumerate() {
             let (query, key) = (index / count, index % count);
             let (x, y) = (left + key as f64 * size[0], top + query as f64 * size[1]);
-            let share = scale(value);
+            let share = scale.share(value);
             let name = format!(
                 "query {}, key {}: {value}",
                 self.names[query], self.names[key]
@@ -142,41 +153,4 @@ impl<'a> Layout<'a> {
         let [right, bottom] = self.end();
         svg.rect("class=\"axis\"", self.corner, [right - left, bottom - top]);
     }
-
-    fn colour_bar(&self, svg: &mut Svg) {
-        const STEPS: usize = 50;
-        let (x, top) = (self.end()[0] + 16.0, self.corner[1]);
-        let length = (self.end()[1] - top).max(100.0);
-        let step = length / STEPS as f64;
-        svg.group("class=\"colour\"", |svg| {
-            for index in 0..STEPS {
-                let share = 1.0 - (index as f32 + 0.5) / STEPS as f32;
-                let y = top + index as f64 * step;
-                svg.rect(&fill(share), [x, y], [12.0, step + 0.5]);
-            }
-        });
-        let (min, max) = self.heatmap.range();
-        for (value, y) in [(max, top + 9.0), (min, top + length)] {
-            svg.text("quiet", [x + 17.0, y], &format!("{value:.2}"));
-        }
-    }
-}
-
-fn fill(share: f32) -> String {
-    let [r, g, b] = viridis(share);
-    format!("fill=\"#{r:02x}{g:02x}{b:02x}\"")
-}
-
-/// A title in lines of at most `columns`, broken between its parts, which ` · ` separates.
-fn title_lines(title: &str, columns: usize) -> Vec<String> {
-    let parts: Vec<String> = title
-        .split(" · ")
-        .map(|part| part.replace(' ', "\u{a0}"))
-        .collect();
-    let lines = wrap(&parts.join(" · "), columns);
-    let ends = |letter: char| matches!(letter, ' ' | '·');
-    lines
-        .iter()
-        .map(|line| line.trim_matches(ends).replace('\u{a0}', " "))
-        .collect()
 }

@@ -1,73 +1,317 @@
-//! A heatmap in a terminal, with the numbers in its cells.
+//! A heatmap in a terminal, with the numbers in its cells: whole matrices, or the largest values of each row where
+//! a matrix does not fit.
 
 use std::fmt::Write;
 
+use super::heatmap::AXES;
 use super::{Heatmap, Quantity};
 use crate::ColourMode;
 use crate::terminal::Options;
-use crate::words::{centred, right, width};
+use crate::words::{centred, counted, left, right, shorten, width, wrap};
 
-/// Numbers lose decimals before keys are left out.
-const DECIMALS: [usize; 3] = [4, 2, 1];
+/// A matrix that does not fit with the last of these is not shown whole.
+const DECIMALS: [usize; 2] = [4, 2];
+
+/// The most bytes of a matrix, and of the largest values of all rows. Both leave a text below 20 kB.
+const MOST_BYTES: usize = 14_000;
+
+/// The bytes around a number that give it a colour.
+const COLOUR_BYTES: usize = 40;
+
+/// The most queries, and the most heads, whose largest values are listed.
+const MOST_QUERIES: usize = 24;
+const MOST_HEADS: usize = 64;
+
+/// The most keys of a row: in a line, in a list above other rows, and in a list that stands alone.
+const MOST_IN_LINE: usize = 10;
+const MOST_IN_LIST: usize = 12;
+const MOST_ALONE: usize = 48;
+
+/// The longest bar of a list.
+const MOST_BAR: usize = 30;
+
+/// The largest number of positions at which uniform attention has two digits with two decimals.
+const TWO_DECIMALS: usize = 10;
+
+/// A query of a head.
+struct Row<'a> {
+    name: String,
+    cells: &'a [f32],
+}
 
 impl Heatmap {
-    /// The heatmap as text: one row per query, one column per key, `*` at positions that the label depends
-    /// on.
-    pub fn text(&self, options: Options) -> String {
+    /// The heatmap as text of at most 20 kB, with `*` at positions that the label depends on.
+    ///
+    /// One head: its matrix, a row per query. A matrix that does not fit is cut to the largest values: a list for
+    /// `[CLS]`, which decides the class, then a line per query. With `query`, only the list for that query.
+    ///
+    /// Several heads: a row per head, for `query` or else for `[CLS]`.
+    ///
+    /// # Panics
+    /// If there is no such query.
+    pub fn text(&self, options: Options, query: Option<usize>) -> String {
+        let mut text = String::new();
+        for line in self.title_lines(options.width) {
+            let _ = writeln!(text, "{line}");
+        }
         let count = self.tokens.len();
-        let names: Vec<String> = (0..count).map(|position| self.name(position)).collect();
-        let side = names.iter().map(|name| width(name)).max().unwrap_or(0);
-        let room = options.width.saturating_sub(side + 2);
-        let (decimals, cell) = self.fitting(room);
-        let shown = (room / cell).clamp(1, count.max(1)).min(count);
-        let share = self.scale();
-        let margin = " ".repeat(side);
-
-        let mut text = format!("{}\n{}\n", self.title, self.legend());
-        let places: String = (0..shown)
-            .map(|key| centred(&self.place(key), cell))
-            .collect();
-        let tokens = self.tokens[..shown].iter();
-        let tokens: String = tokens.map(|token| centred(token, cell)).collect();
-        let _ = writeln!(text, "{margin} {places}\n{margin} {tokens}");
-        for (query, name) in names.iter().enumerate() {
-            let _ = write!(text, "{} ", right(name, side));
-            for &value in &self.cells[query * count..query * count + shown] {
-                let number = centred(&format!("{value:.decimals$}"), cell);
-                text.push_str(&options.colour.paint(share(value), &number));
-            }
-            text.push('\n');
-        }
-        if shown < count {
-            let _ = writeln!(
-                text,
-                "keys {shown} to {} do not fit into {} columns; CSV and npz hold them",
-                count - 1,
-                options.width
+        let shown = query.unwrap_or(self.cls);
+        let rows = if self.matrices() > 1 {
+            self.heads_of(shown)
+        } else {
+            let rows = self.cells.chunks(count.max(1)).zip(self.names());
+            rows.map(|(cells, name)| Row { name, cells }).collect()
+        };
+        let axes = match self.matrices() {
+            1 => AXES.to_owned(),
+            _ => format!(
+                "from query {}; rows: head, columns: key (to)",
+                self.name(shown)
+            ),
+        };
+        if self.matrices() == 1 && query.is_some() {
+            self.list(&mut text, options, &rows[shown], MOST_ALONE);
+        } else if let Some((decimals, cell)) = self.fitting(&rows, options) {
+            say(&mut text, options, &format!("{axes}{}", self.star()));
+            self.matrix_text(&mut text, options, &rows, decimals, cell);
+        } else if self.matrices() == 1 {
+            self.list(&mut text, options, &rows[shown], MOST_IN_LIST);
+            text.push_str("\nthe largest of each query, as key:");
+            self.lines(&mut text, options, &rows, ("queries", MOST_QUERIES));
+        } else {
+            say(
+                &mut text,
+                options,
+                &format!("from query {}{}", self.name(shown), self.star()),
             );
-        }
-        if options.colour != ColourMode::Plain {
-            let (min, max) = self.range();
-            let shade = |step: u8| options.colour.paint(f32::from(step) / 20.0, " ");
-            let scale: String = (0..=20).map(shade).collect();
-            let _ = writeln!(text, "{margin} {min:.2} {scale} {max:.2}");
+            text.push_str("the largest of each head, as key:");
+            self.lines(&mut text, options, &rows, ("heads", MOST_HEADS));
         }
         text
     }
 
-    /// The most decimals with which all keys fit into `room` columns, and the width of a cell with them.
-    fn fitting(&self, room: usize) -> (usize, usize) {
-        let positions = 0..self.tokens.len();
-        let labels = positions.map(|at| width(&self.place(at)).max(width(&self.tokens[at])));
-        let labels = labels.max().unwrap_or(0);
-        let sign = match self.quantity {
-            Quantity::Weights => 0,
-            Quantity::Scores => 2,
-        };
-        let cell = |decimals: usize| (2 + decimals + sign).max(labels) + 2;
-        let fits = |&decimals: &usize| cell(decimals) * self.tokens.len() <= room;
-        let [widest, middle, narrowest] = DECIMALS;
-        let decimals = [widest, middle].into_iter().find(fits).unwrap_or(narrowest);
-        (decimals, cell(decimals))
+    /// The row of a query in each head.
+    fn heads_of(&self, query: usize) -> Vec<Row<'_>> {
+        let count = self.tokens.len();
+        let places = self
+            .layers
+            .iter()
+            .flat_map(|layer| self.heads.iter().map(move |head| (layer, head)));
+        places
+            .enumerate()
+            .map(|(index, (layer, head))| Row {
+                name: match self.layers.len() {
+                    1 => format!("head {head}"),
+                    _ => format!("layer {layer} head {head}"),
+                },
+                cells: &self.matrix(index)[query * count..][..count],
+            })
+            .collect()
     }
+
+    /// The most decimals with which all keys of all rows fit, and the width of a cell with them.
+    fn fitting(&self, rows: &[Row], options: Options) -> Option<(usize, usize)> {
+        let keys = self.tokens.len().max(1);
+        let room = options.width.saturating_sub(side(rows) + 2);
+        let painted = match options.colour {
+            ColourMode::Plain => 0,
+            _ => COLOUR_BYTES,
+        };
+        let place = (0..keys).map(|key| width(&self.place(key))).max()?;
+        let cell = |decimals: usize| (self.digits(decimals)).max(place) + 2;
+        let decimals = DECIMALS.into_iter().find(|&decimals| {
+            let cell = cell(decimals);
+            cell * keys <= room && rows.len() * keys * (cell + painted) <= MOST_BYTES
+        })?;
+        // Long tokens are shortened rather than the matrix cut.
+        let token = self.tokens.iter().map(|token| width(token)).max()?;
+        let widest = (token + 2).min(room / keys);
+        Some((decimals, cell(decimals).max(widest)))
+    }
+
+    /// The columns of a number.
+    fn digits(&self, decimals: usize) -> usize {
+        match self.quantity {
+            Quantity::Weights => decimals + 2,
+            // A sign, and a second digit before the point.
+            Quantity::Scores => decimals + 4,
+        }
+    }
+
+    fn matrix_text(
+        &self,
+        text: &mut String,
+        options: Options,
+        rows: &[Row],
+        decimals: usize,
+        cell: usize,
+    ) {
+        let (side, scale) = (side(rows), self.scale());
+        let margin = " ".repeat(side);
+        let places = (0..self.tokens.len()).map(|key| centred(&self.place(key), cell));
+        let tokens = self.tokens.iter();
+        let tokens = tokens.map(|token| centred(&shorten(token, cell - 1), cell));
+        let (places, tokens): (String, String) = (places.collect(), tokens.collect());
+        let _ = writeln!(text, "{margin} {places}\n{margin} {tokens}");
+        for row in rows {
+            let _ = write!(text, "{} ", right(&row.name, side));
+            for &value in row.cells {
+                let number = centred(&format!("{value:.decimals$}"), cell);
+                text.push_str(&options.colour.paint(scale.share(value), &number));
+            }
+            text.push('\n');
+        }
+        self.colours(text, options);
+    }
+
+    /// The scale of the colours, if there are any.
+    fn colours(&self, text: &mut String, options: Options) {
+        if options.colour == ColourMode::Plain {
+            return;
+        }
+        let scale = self.scale();
+        let shade = |step: u8| options.colour.paint(f32::from(step) / 20.0, " ");
+        let bar: String = (0..=20).map(shade).collect();
+        let [first, last] = scale.ends();
+        let _ = writeln!(text, "{first} {bar} {last}");
+        say(text, options, &scale.legend());
+    }
+
+    /// The keys with the largest values of a row, one per line.
+    fn list(&self, text: &mut String, options: Options, row: &Row, most: usize) {
+        let keys = largest(row.cells);
+        let shown = &keys[..keys.len().min(most)];
+        let which = if shown.len() < keys.len() {
+            format!(
+                "the {} largest of {}",
+                shown.len(),
+                counted(keys.len(), "key")
+            )
+        } else {
+            format!("all {}", counted(keys.len(), "key"))
+        };
+        let uniform = match self.quantity {
+            Quantity::Weights => format!("; uniform: {:.4}", 1.0 / keys.len() as f32),
+            Quantity::Scores => String::new(),
+        };
+        say(
+            text,
+            options,
+            &format!("from query {}: {which}{uniform}{}", row.name, self.star()),
+        );
+        let names: Vec<String> = shown.iter().map(|&key| self.name(key)).collect();
+        let side = names.iter().map(|name| width(name)).max().unwrap_or(0);
+        let digits = self.digits(4);
+        let room = options
+            .width
+            .saturating_sub(side + digits + 6)
+            .min(MOST_BAR);
+        let most = row.cells.iter().copied().fold(0.0, f32::max);
+        for (&key, name) in shown.iter().zip(&names) {
+            let value = row.cells[key];
+            let bar = match self.quantity {
+                Quantity::Weights if most > 0.0 => {
+                    "█".repeat((value / most * room as f32).round() as usize)
+                }
+                _ => String::new(),
+            };
+            let line = format!("  {}  {value:>digits$.4}  {bar}", left(name, side));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        let others = &keys[shown.len()..];
+        if !others.is_empty() && self.quantity == Quantity::Weights {
+            let sum: f32 = others.iter().map(|&key| row.cells[key]).sum();
+            let name = format!("{} others", others.len());
+            let _ = writeln!(text, "  {}  {sum:>digits$.4}  in total", left(&name, side));
+        }
+    }
+
+    /// The keys with the largest values of each row, a line per row, and what is left out. Of too many rows, those
+    /// with the largest values; `kind` is what rows are.
+    fn lines(
+        &self,
+        text: &mut String,
+        options: Options,
+        rows: &[Row],
+        (kind, most): (&str, usize),
+    ) {
+        let quantity = match self.quantity {
+            Quantity::Weights => "weight",
+            Quantity::Scores => "score",
+        };
+        let _ = writeln!(text, "{quantity}");
+        let count = self.tokens.len();
+        let decimals = match self.quantity {
+            Quantity::Weights if count > TWO_DECIMALS => 3,
+            _ => 2,
+        };
+        let mut kept: Vec<usize> = (0..rows.len()).collect();
+        let peak = |row: usize| {
+            rows[row]
+                .cells
+                .iter()
+                .copied()
+                .fold(f32::NEG_INFINITY, f32::max)
+        };
+        kept.sort_by(|&a, &b| peak(b).total_cmp(&peak(a)));
+        kept.truncate(most);
+        kept.sort_unstable();
+
+        let place = (0..count).map(|key| width(&self.place(key))).max();
+        let (place, digits) = (place.unwrap_or(0), self.digits(decimals));
+        let (side, entry) = (side(rows), place + digits + 3);
+        let painted = match options.colour {
+            ColourMode::Plain => 0,
+            _ => COLOUR_BYTES,
+        };
+        let room = options.width.saturating_sub(side) / entry;
+        let affordable = MOST_BYTES / (kept.len().max(1) * (entry + painted));
+        let shown = room
+            .min(affordable)
+            .min(MOST_IN_LINE)
+            .clamp(1, count.max(1));
+        let scale = self.scale();
+        for &row in &kept {
+            let Row { name, cells } = &rows[row];
+            let _ = write!(text, "{}", right(name, side));
+            for &key in largest(cells).iter().take(shown) {
+                let number = format!("{:>digits$.decimals$}", cells[key]);
+                let number = options.colour.paint(scale.share(cells[key]), &number);
+                let _ = write!(text, "  {}:{number}", right(&self.place(key), place));
+            }
+            text.push('\n');
+        }
+        self.colours(text, options);
+        let mut left_out = vec![format!("{} of {count} keys are not shown", count - shown)];
+        if kept.len() < rows.len() {
+            left_out.push(format!(
+                "nor {} of {} {kind}: those shown have the largest {quantity}s",
+                rows.len() - kept.len(),
+                rows.len()
+            ));
+        }
+        let remedy = "--svg FILE, --html FILE and the CSV of `headlight dump` give all of them; --query N lists more \
+                      keys of one query";
+        say(text, options, &format!("{}. {remedy}", left_out.join(", ")));
+    }
+}
+
+/// Adds a sentence in lines that fit.
+fn say(text: &mut String, options: Options, sentence: &str) {
+    for line in wrap(sentence, options.width) {
+        let _ = writeln!(text, "{line}");
+    }
+}
+
+/// The width of the rows' names.
+fn side(rows: &[Row]) -> usize {
+    let names = rows.iter().map(|row| width(&row.name));
+    names.max().unwrap_or(0)
+}
+
+/// The places of the values of a row, by falling value; of equals, the first first.
+pub fn largest(cells: &[f32]) -> Vec<usize> {
+    let mut keys: Vec<usize> = (0..cells.len()).collect();
+    keys.sort_by(|&a, &b| cells[b].total_cmp(&cells[a]));
+    keys
 }

@@ -1,10 +1,15 @@
-//! Plots: distributions over many runs, and heatmaps of attention.
+//! Plots: distributions over many runs, curves and counts of one model, and heatmaps of attention.
 
 mod axis;
+mod colour_bar;
+mod colour_range;
+mod curves;
+mod heads_svg;
 mod heatmap;
 mod heatmap_svg;
 mod heatmap_text;
 mod histogram;
+mod matrix;
 mod panels;
 mod size;
 
@@ -12,13 +17,16 @@ use crate::svg::Svg;
 use panels::Ranges;
 use size::{HEIGHT, WIDTH};
 
+pub use colour_range::ColourRange;
+pub use curves::Curve;
 pub use heatmap::{Heatmap, Quantity};
+pub use heatmap_text::largest;
 pub use histogram::Histogram;
 
 /// Panels per row.
 const ACROSS: usize = 3;
 
-/// A distribution over many runs.
+/// A distribution over many runs, or what one model does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plot {
     /// How often a quantity has which values.
@@ -59,6 +67,24 @@ pub enum Plot {
         /// A value to compare with, and its name.
         mark: Option<(f64, String)>,
     },
+    /// Quantities from 0 to 1 against another one.
+    Curves {
+        /// The quantity along the horizontal axis, and along the vertical one.
+        labels: [String; 2],
+        /// The curves.
+        curves: Vec<Curve>,
+        /// A straight line to compare with: its values at 0 and at 1, and its name.
+        mark: Option<([f64; 2], String)>,
+    },
+    /// How often which two of several classes occur together.
+    Matrix {
+        /// What columns are, and what rows are.
+        labels: [String; 2],
+        /// The names of rows, and of columns.
+        names: Vec<String>,
+        /// `[row][column]`
+        rows: Vec<Vec<usize>>,
+    },
 }
 
 impl Plot {
@@ -91,6 +117,16 @@ impl Plot {
                 sets,
                 mark,
             } => panels::ranges(labels, groups, sets, mark.as_ref()),
+            Self::Curves {
+                labels,
+                curves,
+                mark,
+            } => curves::curves(labels, curves, mark.as_ref()),
+            Self::Matrix {
+                labels,
+                names,
+                rows,
+            } => matrix::matrix(labels, names, rows),
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Writes rows as CSV, with a column for each epoch and each position.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::write_atomically;
+use headlight_trainer::outputs::Output;
 use serde_json::{Map, Value};
 
 use super::row_reader::{RowPlace, RowReader};
@@ -15,12 +14,12 @@ const COLUMN_LIMIT: usize = 1 << 16;
 
 /// Writes the table.
 pub(super) fn write(
-    out: &Path,
+    out: Output<'_>,
     rows: &mut RowReader<'_>,
     places: &[RowPlace],
 ) -> Result<(), Failure> {
     let columns = columns(rows, places)?;
-    write_atomically(out, |file| {
+    out.write(|file| {
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(columns.iter().map(Column::name))?;
         for &place in places {

@@ -10,7 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{note, write_atomically};
+use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::note;
 
 use crate::results::Rows;
 use row_reader::{RowPlace, RowReader};
@@ -56,8 +57,8 @@ impl Format {
 ///
 /// # Errors
 /// When a file cannot be read, rows come from different sweeps, or a run has two different rows.
-pub fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
-    let format = Format::of(out)?;
+pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
+    let format = Format::of(out.named("-.jsonl"))?;
     let mut index = Index::default();
     for (number, path) in paths.iter().enumerate() {
         index.read(number as u32, path)?;
@@ -88,7 +89,7 @@ pub fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
         missing: missing(&places),
     };
     match format {
-        Format::Jsonl => write_atomically(out, |file| {
+        Format::Jsonl => out.write(|file| {
             places
                 .iter()
                 .try_for_each(|&place| file.write_all(&reader.line(place)?))

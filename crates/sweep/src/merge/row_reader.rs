@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use headlight_trainer::Failure;
+use headlight_trainer::files::open;
 
 /// The most files that are open at the same time; operating systems commonly allow 1024 or 256.
 const OPEN_LIMIT: usize = 128;
@@ -54,10 +55,9 @@ impl<'a> RowReader<'a> {
         let reader = &mut self.readers[file];
         match reader {
             Some(reader) => Ok(reader),
-            None => Ok(reader.insert(BufReader::new(headlight_input::open(
-                &self.paths[file],
-                u64::MAX,
-            )?))),
+            None => Ok(reader.insert(BufReader::new(
+                open(&self.paths[file], u64::MAX).map_err(io::Error::other)?,
+            ))),
         }
     }
 

@@ -30,6 +30,8 @@ const LIST_LIMIT: usize = 1 << 18;
 pub(super) struct Columns {
     /// The point of the grid. `[run]`
     pub(super) points: Vec<u32>,
+    /// `[run]`
+    pub(super) seeds: Vec<u64>,
     /// In the order of [`numbers`]. `[field][run]`
     numbers: Vec<Vec<f32>>,
     /// In the order of [`lists`]. `[field][element][run]`
@@ -77,7 +79,12 @@ impl Columns {
     ///
     /// # Errors
     /// When a field is not a number or a list of numbers, or a list is too long.
-    pub(super) fn push(&mut self, point: usize, fields: &Map<String, Value>) -> Result<(), String> {
+    pub(super) fn push(
+        &mut self,
+        point: usize,
+        seed: u64,
+        fields: &Map<String, Value>,
+    ) -> Result<(), String> {
         if self.seen.len() <= point {
             self.seen.resize(point + 1, 0);
         }
@@ -114,6 +121,7 @@ impl Columns {
             }
         }
         self.points.push(point as u32);
+        self.seeds.push(seed);
         while self.cells() > self.limit {
             self.thin()?;
         }
@@ -122,7 +130,7 @@ impl Columns {
 
     fn cells(&self) -> usize {
         let lists: usize = self.lists.iter().map(Vec::len).sum();
-        (1 + self.numbers.len() + lists) * self.points.len()
+        (3 + self.numbers.len() + lists) * self.points.len()
     }
 
     /// Keeps every second run of each point.
@@ -149,6 +157,7 @@ impl Columns {
             retain(column, &keep);
         }
         retain(&mut self.points, &keep);
+        retain(&mut self.seeds, &keep);
         Ok(())
     }
 }
@@ -192,8 +201,8 @@ mod tests {
     #[test]
     fn runs_before_a_longer_list_have_no_value_there() {
         let mut columns = Columns::new();
-        columns.push(0, &row(1.0, &[1.0])).unwrap();
-        columns.push(0, &row(2.0, &[3.0, 4.0])).unwrap();
+        columns.push(0, 0, &row(1.0, &[1.0])).unwrap();
+        columns.push(0, 0, &row(2.0, &[3.0, 4.0])).unwrap();
         assert_eq!(columns.number(LOSS), [1.0, 2.0]);
         assert_eq!(columns.list(EPOCHS)[0], [1.0, 3.0]);
         assert!(columns.list(EPOCHS)[1][0].is_nan());
@@ -204,10 +213,12 @@ mod tests {
     /// the order of points in the file does not matter.
     #[test]
     fn each_point_keeps_its_share_of_too_many_runs() {
-        let mut columns = Columns::limited(10 * (1 + numbers().count() + 1));
+        let mut columns = Columns::limited(10 * (3 + numbers().count() + 1));
         for run in 0..17 {
             for point in 0..2 {
-                columns.push(point, &row(f64::from(run), &[0.0])).unwrap();
+                columns
+                    .push(point, 0, &row(f64::from(run), &[0.0]))
+                    .unwrap();
             }
         }
         assert_eq!(columns.every, 4);
@@ -220,10 +231,10 @@ mod tests {
             assert_eq!(mine, [0.0, 4.0, 8.0, 12.0, 16.0]);
         }
         let mut columns = Columns::limited(60);
-        columns.push(0, &row(0.0, &[0.0; 20])).unwrap();
+        columns.push(0, 0, &row(0.0, &[0.0; 20])).unwrap();
         assert!(
             columns
-                .push(1, &row(0.0, &[]))
+                .push(1, 0, &row(0.0, &[]))
                 .unwrap_err()
                 .contains("too long")
         );

@@ -1,10 +1,11 @@
 //! The tables and plots of a summary.
 
-use headlight_inspector::{Document, Plot, Section, Table, counted};
-use headlight_trainer::run_report::number;
+use headlight_experiment::metrics;
+use headlight_inspector::{Document, Plot, Section, Table, counted, evenly_spread, number};
 
 use super::columns::{EPOCHS, LEARNED, LOSS, NEGATIVE, POSITIVE, numbers};
 use super::groups::Group;
+use super::standouts;
 use super::statistics::{Sample, wilson};
 use super::summary::Summary;
 use crate::fields::Quantity;
@@ -36,11 +37,6 @@ const MOST_GROUPS: usize = 24;
 const MOST_CURVE_EPOCHS: usize = 200;
 
 impl Summary {
-    /// The tables and histograms, for a terminal of `columns` columns.
-    pub fn text(&self, columns: usize) -> String {
-        format!("\n{}", self.document("").markdown(columns))
-    }
-
     /// The plots, as SVG.
     pub fn picture(&self, title: &str) -> String {
         self.document(title).plots_svg()
@@ -56,6 +52,7 @@ fn document(summary: &Summary, title: &str) -> Document {
     let epochs = curve(summary);
     let mut tables = vec![all_runs(summary)];
     tables.extend(failures(summary));
+    tables.extend(standouts::table(summary));
     tables.extend(epoch_table(&epochs));
     tables.extend(positions_table(summary));
     let mut panels = distributions(summary);
@@ -104,15 +101,22 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         0 => String::new(),
         _ => format!(", {failed} failed"),
     };
-    let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
-    let mut paragraphs = vec![
-        format!(
-            "{}{failed}; {learned} learned ({}): held-out F1 reached 0.99",
-            counted(runs, "run"),
-            share(learned, runs)
-        ),
-        format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
-    ];
+    let runs_text = counted(runs, "run");
+    let mut paragraphs = if let Some(watched) = summary.watched() {
+        let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
+        let share = share(learned, runs);
+        vec![
+            format!(
+                "{runs_text}{failed}; {learned} learned ({share}): {watched} reached {}",
+                metrics::LEARNED
+            ),
+            format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
+        ]
+    } else {
+        vec![format!(
+            "{runs_text}{failed}; whether they learned was not measured, since no samples were held out"
+        )]
+    };
     if summary.target_is_chosen && !summary.columns.list(POSITIVE).is_empty() {
         paragraphs.push(format!(
             "attention is measured on {}, which gets the most attention from positives over all runs",
@@ -151,7 +155,10 @@ fn all_runs(summary: &Summary) -> Table {
         add(&name, 3, column);
     }
     add("learned at step", 0, summary.columns.number(LEARNED));
-    Table::of_text("All runs", "", rows)
+    let how = "final models; loss: mean cross-entropy over all samples; attention: of [CLS] in the last block, mean over \
+               heads and samples of label 1 or more (positives) or 0 (negatives); sd: standard deviation; n%: n of 100 \
+               runs are below";
+    Table::of_text("All runs", how, rows)
 }
 
 /// Why runs failed, the most common reason first.
@@ -178,15 +185,6 @@ fn curve(summary: &Summary) -> Vec<(usize, Sample)> {
         .collect()
 }
 
-/// At most `most` indices of a list, evenly spread, including the first and the last.
-fn evenly_spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
-    let shown = count.min(most);
-    (0..shown).map(move |index| match shown {
-        1 => 0,
-        _ => index * (count - 1) / (shown - 1),
-    })
-}
-
 fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {
     let mut rows = vec![header("epoch", &["runs", "mean"], &BANDS)];
     for (epoch, sample) in evenly_spread(epochs.len(), MOST_EPOCHS).map(|place| &epochs[place]) {
@@ -198,14 +196,14 @@ fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {
         row.extend(BANDS.map(|(_, share)| number(Some(sample.quantile(share)), 5)));
         rows.push(row);
     }
-    let how = "mean loss over the batches of an epoch";
+    let how = "batch loss, the mean loss of the batches of an epoch, over the runs that have it";
     (rows.len() > 1).then(|| Table::of_text("Learning curve", how, rows))
 }
 
 fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Plot> {
     let quantiles = |sample: &Sample| BANDS.map(|(_, share)| sample.quantile(share));
     (epochs.len() > 1).then(|| Plot::Bands {
-        labels: ["epoch", "training loss"].map(str::to_owned),
+        labels: ["epoch", "batch loss"].map(str::to_owned),
         times: epochs.iter().map(|(epoch, _)| *epoch as f64).collect(),
         quantiles: epochs.iter().map(|(_, sample)| quantiles(sample)).collect(),
         names: ["5% to 95%", "25% to 75%", "median"].map(str::to_owned),
@@ -243,7 +241,7 @@ fn positions_table(summary: &Summary) -> Option<Table> {
         }
         rows.push(row);
     }
-    let how = "each run's mean over the samples of a class";
+    let how = "each run's mean over heads and over the samples of a class";
     (rows.len() > 1).then(|| Table::of_text("Attention of [CLS] on each position", how, rows))
 }
 
@@ -327,15 +325,22 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
         .map(str::to_owned)
         .to_vec(),
     ];
+    let is_measured = summary.watched().is_some();
     for group in groups {
-        let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
+        let [learned, interval] = if is_measured {
+            let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
+            let interval = format!("{low:.1}–{high:.1}%");
+            [share(group.learned, group.runs), interval]
+        } else {
+            ["not measured".to_owned(), number(None, 1)]
+        };
         let median = group.steps.as_ref().map(|steps| steps.quantile(0.5));
         rows.push(vec![
             group.name.clone(),
             group.runs.to_string(),
             group.failed.to_string(),
-            share(group.learned, group.runs),
-            format!("{low:.1}–{high:.1}%"),
+            learned,
+            interval,
             number(median, 0),
             with_margin(group.loss.as_ref(), 5),
             with_margin(group.held_out_f1.as_ref(), 4),
@@ -343,8 +348,9 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
         ]);
     }
     let how = format!(
-        "means ± half of their 95% interval (Student's t); attention is that on {}; the 95% interval of the share \
-             that learned is Wilson's",
+        "means ± half of their 95% interval (Student's t); attention is that on {}, of positives; the 95% interval is \
+             Wilson's of the share that learned; median step is that at which runs learned; final loss is over the \
+             training samples",
         summary.target.name()
     );
     Table::of_text(title, &how, rows)
@@ -353,9 +359,13 @@ fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
 /// Plots the share that learned, the loss and the attention by the values of a key.
 fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
     let groups = &groups[..groups.len().min(MOST_GROUPS)];
-    let learned = groups.iter().map(|group| {
+    let learned = |group: &Group| {
         let [low, high] = wilson(group.learned, group.runs);
         Some([low, group.learned as f64 / group.runs as f64, high])
+    };
+    let learned = summary.watched().map(|_| {
+        let shares = groups.iter().map(learned).collect();
+        ("share that learned".to_owned(), shares)
     });
     let mean = |sample: &Option<Sample>| {
         let sample = sample.as_ref()?;
@@ -363,8 +373,7 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
         Some([mean - margin, mean, mean + margin])
     };
     let attention = format!("attention on {}", summary.target.name());
-    let sets = [
-        ("share that learned".to_owned(), learned.collect()),
+    let means = [
         (
             "mean final loss".to_owned(),
             groups.iter().map(|group| mean(&group.loss)).collect(),
@@ -380,7 +389,7 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
         sets: vec![(String::new(), ranges)],
         mark: None,
     };
-    sets.into_iter().map(panel).collect()
+    learned.into_iter().chain(means).map(panel).collect()
 }
 
 fn header(name: &str, before: &[&str], quantiles: &[(&str, f64)]) -> Vec<String> {

@@ -3,10 +3,13 @@
 mod columns;
 mod document;
 mod groups;
+mod standouts;
 mod statistics;
 #[allow(clippy::module_inception)] // The type itself, beside its parts.
 mod summary;
 mod target;
+mod values;
 
 pub use summary::Summary;
 pub use target::AttentionTarget;
+pub use values::Values;

@@ -1,5 +1,6 @@
 //! Means, quantiles and confidence intervals.
 
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The 97.5% quantile of the normal distribution.
@@ -49,6 +50,30 @@ impl Sample {
 
     fn values(&self) -> impl Iterator<Item = f64> {
         self.sorted.iter().copied().map(f64::from)
+    }
+}
+
+/// All that tables show of samples, as numbers.
+impl Serialize for Sample {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let quantiles = [
+            ("min", 0.0),
+            ("p5", 0.05),
+            ("p25", 0.25),
+            ("median", 0.5),
+            ("p75", 0.75),
+            ("p95", 0.95),
+            ("max", 1.0),
+        ];
+        let mut fields = serializer.serialize_struct("Sample", 4 + quantiles.len())?;
+        fields.serialize_field("runs", &self.len())?;
+        fields.serialize_field("mean", &self.mean())?;
+        fields.serialize_field("margin", &self.margin())?;
+        fields.serialize_field("sd", &self.sd())?;
+        for (name, share) in quantiles {
+            fields.serialize_field(name, &self.quantile(share))?;
+        }
+        fields.end()
     }
 }
 

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use headlight_experiment::metrics::{LEARNED, Metric};
 use headlight_trainer::Failure;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::columns::{Columns, NEGATIVE, POSITIVE};
 use super::target::AttentionTarget;
+use crate::fields::Quantity;
 use crate::plan::Plan;
 use crate::results::Rows;
 use crate::stored::StoredRow;
@@ -47,10 +50,11 @@ pub(super) struct Point {
 }
 
 /// A reason of failure.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Reason {
     /// The message and the seed of the first such run.
     pub(super) message: String,
+    #[serde(rename = "first_seed")]
     pub(super) seed: u64,
     pub(super) runs: usize,
 }
@@ -132,7 +136,7 @@ impl Summary {
         }
         let learned = line.fields.get("learned_at_step");
         point.learned += usize::from(learned.is_some_and(Value::is_number));
-        self.columns.push(number, &line.fields)
+        self.columns.push(number, line.seed, &line.fields)
     }
 
     fn fail(&mut self, seed: u64, message: &str) {
@@ -229,7 +233,20 @@ impl Summary {
         self.points.iter().map(|point| point.failed).sum()
     }
 
-    /// The number of runs whose held-out F1 reached 0.99.
+    /// What says whether a run learned. `None` if nothing does: without held-out samples, Headlight once did not
+    /// measure it.
+    pub(super) fn watched(&self) -> Option<&'static str> {
+        let metric = |metric, held_out| Quantity::Metric { metric, held_out };
+        let loss = self.columns.number(metric(Metric::Loss, true));
+        if loss.iter().any(|loss| !loss.is_nan()) {
+            return Some("held-out F1");
+        }
+        let f1 = self.columns.number(metric(Metric::F1, false));
+        let unseen = self.learned() == 0 && f1.iter().any(|&f1| f64::from(f1) >= LEARNED);
+        (!unseen).then_some("F1 on the training samples, since none were held out,")
+    }
+
+    /// The number of runs that learned.
     pub(super) fn learned(&self) -> usize {
         self.points.iter().map(|point| point.learned).sum()
     }

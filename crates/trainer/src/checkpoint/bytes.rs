@@ -1,7 +1,7 @@
 //! A checkpoint as a file: a line with a checksum, then safetensors.
 //!
 //! The tensors are the parameters by name, `adam.first` and `adam.second` over all of them, the best
-//! model as `best.NAME`, and `losses`. The counters are JSON in the safetensors' metadata.
+//! model as `best.NAME`. The counters are JSON in the safetensors' metadata.
 
 use std::collections::HashMap;
 
@@ -16,18 +16,17 @@ use sha2::{Digest, Sha256};
 
 use super::snapshot::Checkpoint;
 use crate::Failure;
-use crate::files::LinesMark;
+use crate::files::Mark;
 use crate::weights::{OwnedTensor, float32, tensors};
 
 /// The first bytes of a checkpoint, before its checksum; the number is the version of the format.
-const MAGIC: &str = "headlight checkpoint 1 ";
+const MAGIC: &str = "headlight checkpoint 2 ";
 
 /// The key of the counters in the metadata.
 const COUNTERS: &str = "headlight";
 
 const FIRST: &str = "adam.first";
 const SECOND: &str = "adam.second";
-const LOSSES: &str = "losses";
 const BEST: &str = "best.";
 
 /// All of a checkpoint but its tensors.
@@ -41,7 +40,8 @@ struct Counters {
     adam_steps: u32,
     /// In the model's order, which a safetensors file does not keep.
     parameters: Vec<String>,
-    metrics: LinesMark,
+    metrics: Mark,
+    losses: Mark,
     best: Option<BestCounters>,
     config: Value,
     inputs_sha256: String,
@@ -69,6 +69,7 @@ impl Checkpoint {
             adam_steps: self.state.steps,
             parameters: names(&self.state.parameters),
             metrics: self.metrics.clone(),
+            losses: self.losses.clone(),
             best: self.best.as_ref().map(|best| BestCounters {
                 value: best.value,
                 step: best.step,
@@ -103,7 +104,6 @@ impl Checkpoint {
             .chain([
                 (FIRST.to_owned(), flat(&self.state.first)),
                 (SECOND.to_owned(), flat(&self.state.second)),
-                (LOSSES.to_owned(), OwnedTensor::float64(&self.losses)),
             ])
             .collect()
     }
@@ -145,9 +145,9 @@ fn parse(body: &[u8]) -> Result<Checkpoint, String> {
     let counters = header.metadata().as_ref().and_then(|map| map.get(COUNTERS));
     let counters = counters.ok_or("it holds no counters")?;
     let counters: Counters = serde_json::from_str(counters).map_err(|error| message(&error))?;
-    let tensor = |name: &str, dtype: Dtype| {
+    let tensor = |name: &str| {
         let tensor = tensors.tensor(name).map_err(|error| message(&error))?;
-        if tensor.dtype() == dtype {
+        if tensor.dtype() == Dtype::F32 {
             Ok(tensor)
         } else {
             Err(format!("`{name}` is {:?}", tensor.dtype()))
@@ -155,7 +155,7 @@ fn parse(body: &[u8]) -> Result<Checkpoint, String> {
     };
     let parameters = |prefix: &str| {
         let of = |name: &String| {
-            let tensor = tensor(&format!("{prefix}{name}"), Dtype::F32)?;
+            let tensor = tensor(&format!("{prefix}{name}"))?;
             Ok(Parameter {
                 name: name.clone(),
                 shape: tensor.shape().to_vec(),
@@ -165,7 +165,7 @@ fn parse(body: &[u8]) -> Result<Checkpoint, String> {
         let names = counters.parameters.iter();
         names.map(of).collect::<Result<Vec<Parameter>, String>>()
     };
-    let flat = |name: &str| Ok::<_, String>(float32(tensor(name, Dtype::F32)?.data()));
+    let flat = |name: &str| Ok::<_, String>(float32(tensor(name)?.data()));
     let best = match &counters.best {
         None => None,
         Some(best) => Some(BestModel {
@@ -175,8 +175,6 @@ fn parse(body: &[u8]) -> Result<Checkpoint, String> {
             parameters: parameters(BEST)?,
         }),
     };
-    let losses = tensor(LOSSES, Dtype::F64)?;
-    let (losses, _) = losses.data().as_chunks::<8>();
     Ok(Checkpoint {
         progress: Progress {
             epoch: counters.epoch,
@@ -192,8 +190,8 @@ fn parse(body: &[u8]) -> Result<Checkpoint, String> {
             steps: counters.adam_steps,
         },
         metrics: counters.metrics,
+        losses: counters.losses,
         best,
-        losses: losses.iter().copied().map(f64::from_le_bytes).collect(),
         config: counters.config,
         inputs_sha256: counters.inputs_sha256,
     })

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::snapshot::Checkpoint;
 use crate::Failure;
-use crate::files::{create_subfolder, note, read_bounded, sync_names, write_atomically};
+use crate::files::{create_subfolder, read_bounded, sync_names, write_atomically};
+use crate::printing::note;
 
 /// The number of checkpoints that are kept.
 const KEPT: usize = 2;

@@ -6,7 +6,7 @@ use headlight_experiment::train::Progress;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::files::LinesMark;
+use crate::files::Mark;
 use crate::hash::add_splits;
 use crate::session::Session;
 
@@ -18,11 +18,11 @@ pub struct Checkpoint {
     /// Weights and Adam's moments.
     pub state: TrainingState,
     /// The length and the hash of `metrics.jsonl` then.
-    pub metrics: LinesMark,
+    pub metrics: Mark,
+    /// Those of the file with the loss of each step.
+    pub losses: Mark,
     /// The best model so far, if the config keeps one.
     pub best: Option<BestModel>,
-    /// The loss of each step, if a reference run has losses to compare them with.
-    pub losses: Vec<f64>,
     /// The config of these steps.
     pub config: Value,
     /// The hash from [`inputs_sha256`].

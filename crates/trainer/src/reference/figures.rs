@@ -55,18 +55,17 @@ pub fn compare_at_start(
     Ok(comparisons)
 }
 
-/// Compares the losses of this run's steps and, if it trained as long as the reference run, its final
+/// Compares `ours`, the losses of this run's steps, and, if it trained as long as the reference run, its final
 /// probabilities.
 pub fn compare_at_end(
     reference: &Reference,
     train: &Dataset,
     engine: &mut dyn Engine,
-    losses: &[f64],
+    ours: &[f32],
 ) -> Vec<Comparison> {
-    let ours: Vec<f32> = losses.iter().map(|&loss| loss as f32).collect();
     let what = format!("losses of {} steps", ours.len());
     let theirs = &reference.losses[..ours.len()];
-    let mut comparisons = vec![compare("training", what, &ours, theirs, Bound::LOSS)];
+    let mut comparisons = vec![compare("training", what, ours, theirs, Bound::LOSS)];
     if ours.len() < reference.losses.len() {
         return comparisons;
     }

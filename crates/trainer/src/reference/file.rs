@@ -1,5 +1,6 @@
 //! Reads a reference run from its safetensors file, and checks every tensor.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use headlight_architecture::{Layout, Parameter};
@@ -8,9 +9,9 @@ use headlight_experiment::config::ExperimentConfig;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use super::run::{Forward, Reference};
-use crate::Failure;
 use crate::files::read_bounded;
 use crate::weights::{FREE_LIMIT, float32, tensors};
+use crate::{Failure, built_in};
 
 impl Reference {
     /// Reads a reference run and checks that it belongs to this experiment.
@@ -19,7 +20,10 @@ impl Reference {
     /// When the file is missing or damaged; the message lists every tensor that is missing, is unexpected, has
     /// another type or shape, or holds NaN.
     pub fn load(path: &Path, config: &ExperimentConfig, train: &Dataset) -> Result<Self, Failure> {
-        let bytes = read_bounded(path, FREE_LIMIT)?;
+        let bytes = match built_in::recording(path) {
+            Some(bytes) => Cow::Borrowed(bytes),
+            None => read_bounded(path, FREE_LIMIT)?.into(),
+        };
         Self::decode(&bytes, config, train).map_err(|reason| Failure::reading(path, reason))
     }
 

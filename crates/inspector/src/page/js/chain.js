@@ -117,7 +117,7 @@ function decisionStage() {
     [CLASSES > 2 ? "logits, recorded" : "logit, recorded", ...values],
     CLASSES > 2 ? ["softmax of the logits", ...exps.map((value) => value / sum)] : ["sigmoid of the logit", 1 / (1 + Math.exp(-values[0]))],
     [CLASSES > 2 ? "probabilities, recorded" : "probability, recorded", ...recorded],
-    [CLASSES > 2 ? "decision: the class of the highest logit" : "decision: positive if the logit is above 0", ...spread(chosen)],
+    [CLASSES > 2 ? "decision: the class of the highest logit" : `decision: ${className(1)} if the logit is above 0`, ...spread(chosen)],
     ["label", ...spread(className(label))],
     ["outcome", ...spread(OUTCOMES[outcome(view.sample, view.step)] || "unknown")],
   ];

@@ -2,11 +2,11 @@
 // have one each. All runs have the same classes.
 
 const CLASSES = facts.logits === 1 ? 2 : facts.logits;
-const className = (label) => label === null ? "unknown" : CLASSES > 2 ? `class ${label}` : label ? "positive" : "negative";
+const className = (label) => label === null ? "unknown" : facts.classes[label] ?? (CLASSES > 2 ? `class ${label}` : label ? "positive" : "negative");
 
-// The names of all samples of a class.
-const MEANS = CLASSES > 2 ? Object.fromEntries(range(CLASSES).map((label) => [className(label), label])) : { positives: 1, negatives: 0 };
-const meanText = (name, count = "") => `mean over ${count} ${CLASSES > 2 ? `samples of ${name}` : name}`.replace("  ", " ");
+// The names of all samples of a class, in the address too.
+const MEANS = CLASSES > 2 ? Object.fromEntries(range(CLASSES).map((label) => [`class ${label}`, label])) : { positives: 1, negatives: 0 };
+const meanText = (name, count = "") => `mean over ${count} ${CLASSES > 2 || facts.classes.length ? `samples of ${className(MEANS[name])}` : name}`.replace("  ", " ");
 
 const logits = (sample, step) => range(facts.logits).map((at) => data.logits[(sample * facts.logits + at) * STEPS + step] / UNITS);
 const probabilities = (sample, step) => range(facts.logits).map((at) => data.probabilities[(sample * facts.logits + at) * STEPS + step] / UNITS);

@@ -7,7 +7,7 @@ function showSeeds() {
   if (!seeds) return;
   const failed = seeds.failed ? ` ${seeds.failed} other seeds failed and are left out.` : "";
   addSection("seeds", `Over ${seeds.count} seeds`).append(
-    make("p", { class: "how" }, `Attention of [CLS] in the last block: mean over heads and over all training samples of a class, then mean and standard deviation over the ${seeds.count} seeds of ${seeds.name}.${failed}`),
+    make("p", { class: "how" }, `Attention of [CLS] in the last block: ${facts.heads > 1 ? `mean of ${facts.heads} heads and ` : "mean "}of all training samples of a class, then mean and standard deviation over the ${seeds.count} seeds of ${seeds.name}.${failed}`),
     make("ul", {}, ...deciding(seeds).map((line) => make("li", {}, line)), ...seeds.own.map(({ name, over }) => make("li", {}, isolate(name), `, for comparison: ${over}.`))),
     make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Bars over seeds" }, seedBars(seeds)),
     make("p", { class: "hint" }, "By position. Filled: positive samples; outlined: negative samples; lines: one standard deviation; narrow: the page's own runs, in the order of the list above."),

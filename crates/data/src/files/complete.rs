@@ -1,0 +1,68 @@
+//! The keys of a config whose values its dataset file can give.
+
+use serde::Deserialize;
+
+use super::rows::Rows;
+use crate::cls::ClsPlace;
+
+/// The keys of a config whose values its dataset file can give; `None` where the config does not set one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct FileKeys {
+    /// `data.vocab_size`.
+    pub vocab_size: Option<u32>,
+    /// `data.seq_len`.
+    pub seq_len: Option<usize>,
+    /// `data.n_classes`.
+    pub n_classes: Option<usize>,
+    /// `data.classes`.
+    pub classes: Option<Vec<String>>,
+    /// `data.cls`, which the file does not give: it says where the file's `[CLS]` is, if it has one.
+    #[serde(default)]
+    pub cls: ClsPlace,
+    /// `model.attention.padding_token`.
+    #[serde(skip)]
+    pub padding_token: Option<u32>,
+}
+
+impl Rows {
+    /// Fills in the keys that a config does not set, so that these samples fit. Keys that contradict the samples
+    /// stay as they are: [`fit`](Self::fit) refuses them.
+    ///
+    /// If samples differ in length, the padding token is that of the file, or else one past the largest id.
+    #[must_use]
+    pub fn complete(&self, keys: FileKeys) -> FileKeys {
+        let cls = usize::from(self.has_cls(keys.cls));
+        let lengths = (0..self.len()).map(|row| self.tokens(row).len() - cls);
+        let longest = lengths.clone().max().unwrap_or(0);
+        let is_ragged = lengths.min().is_some_and(|shortest| shortest < longest);
+        let largest = self.all_tokens().iter().copied().max().unwrap_or(0);
+        // The ids of a vocabulary that the config sets are tokens, all of them.
+        let adds_padding = is_ragged && keys.vocab_size.is_none();
+        let padding_token = keys.padding_token.or(self.padding_token);
+        let padding_token = padding_token.or(adds_padding.then_some(largest + 1));
+        let last = largest.max(padding_token.unwrap_or(1)).max(1);
+        let numbered = keys.n_classes.is_some() && self.labels.are_numbers();
+        let classes = keys.classes.or_else(|| {
+            // With one label alone, training is refused for that reason.
+            let names = match &self.classes[..] {
+                [] => self.labels.names(),
+                names => names.to_vec(),
+            };
+            (!numbered && names.len() > 1).then_some(names)
+        });
+        let found = classes.as_ref().map_or(self.labels.len(), Vec::len);
+        FileKeys {
+            vocab_size: keys.vocab_size.or(Some(last.saturating_add(1))),
+            seq_len: keys.seq_len.or(Some(longest)),
+            n_classes: keys.n_classes.or(Some(found.max(2))),
+            classes,
+            cls: keys.cls,
+            padding_token,
+        }
+    }
+
+    /// Whether samples hold `[CLS]` in this place, as the first one does.
+    pub(super) fn has_cls(&self, place: ClsPlace) -> bool {
+        !self.is_empty() && place.is_in(self.tokens(0))
+    }
+}

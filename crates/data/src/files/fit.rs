@@ -1,0 +1,179 @@
+//! The samples of a file as a config takes them: with `[CLS]`, padding and classes, in their splits.
+
+use super::rows::Rows;
+use super::{FileError, FitError};
+use crate::config::{DatasetConfig, Source};
+use crate::dataset::{Dataset, Splits};
+use crate::invalid::InvalidValue;
+use crate::random::{Stream, shuffle};
+use crate::shape::SampleShape;
+
+/// Padding may make a file of more tokens than this larger by `PADDING_RATIO` only.
+const PADDED_FREE: usize = 1 << 24;
+const PADDING_RATIO: usize = 32;
+
+impl Rows {
+    /// The samples in the file's order, with `[CLS]` and padding. Labels that the file does not have are given by the
+    /// config's rule; without a rule they are 0.
+    ///
+    /// # Errors
+    /// When a sample or its label does not fit the config; the message names the place.
+    pub fn dataset(
+        &self,
+        config: &DatasetConfig,
+        padding_token: Option<u32>,
+    ) -> Result<Dataset, FileError> {
+        let remedy = "; for predictions, labels can be left out";
+        self.arranged(config, padding_token, remedy)
+    }
+
+    /// As [`dataset`](Self::dataset). Messages about unknown classes end with `remedy`.
+    fn arranged(
+        &self,
+        config: &DatasetConfig,
+        padding_token: Option<u32>,
+        remedy: &str,
+    ) -> Result<Dataset, FileError> {
+        let shape = SampleShape::new(config, padding_token);
+        let has_cls = self.has_cls(shape.cls);
+        let positions = shape.seq_len + 1;
+        let mut dataset = Dataset::empty(shape.seq_len);
+        let given = self.all_tokens().len();
+        if self.len().saturating_mul(positions) > PADDED_FREE.max(given * PADDING_RATIO) {
+            let longest = (0..self.len()).max_by_key(|&row| self.tokens(row).len());
+            let longest = longest.unwrap_or(0);
+            return Err(self.refuse(
+                longest,
+                &format!(
+                    "if all samples were padded to {} tokens, the file would be over {PADDING_RATIO} times as large; leave out the longest samples",
+                    shape.seq_len
+                ),
+            ));
+        }
+        let classes = self.labels.classes(config);
+        let mut sample = Vec::with_capacity(positions);
+        for row in 0..self.len() {
+            sample.clear();
+            let arranged = shape.arrange(self.tokens(row), has_cls, &mut sample);
+            let checked = arranged.and_then(|()| match config.source {
+                // Generated samples may have any token anywhere.
+                Source::Generated { .. } => Ok(()),
+                Source::File(_) => shape.check_padding(&sample),
+            });
+            let label = checked.and_then(|()| match (self.label(row), &config.rule) {
+                (Some(label), _) => classes[usize::from(label)]
+                    .clone()
+                    .map_err(|reason| reason + remedy),
+                (None, Some(rule)) => Ok(rule.label_for(&sample, config.n_classes)),
+                (None, None) => Ok(0),
+            });
+            dataset.push(&sample, label.map_err(|reason| self.refuse(row, &reason))?);
+        }
+        Ok(dataset)
+    }
+
+    /// The samples of an experiment: those of the file in the file's splits, or with
+    /// [`held_out`](DatasetConfig::held_out) random samples held out where the config asks for that.
+    ///
+    /// # Errors
+    /// When a value of the config is invalid, or the samples do not fit the config, contradict its rule, have no
+    /// labels, or have one class only.
+    pub fn fit(
+        &self,
+        config: &DatasetConfig,
+        padding_token: Option<u32>,
+    ) -> Result<Splits, FitError> {
+        config.validate()?;
+        if let Some(row) = (0..self.len()).find(|&row| self.label(row).is_none()) {
+            let reason = "the sample has no label; training needs one for each: a column or a key `label`, or in npz an array `labels`";
+            return Err(self.refuse(row, reason).into());
+        }
+        self.check_classes()?;
+        let dataset = self.arranged(config, padding_token, "")?;
+        self.check_rule(&dataset, config)?;
+        let (held_out, train): (Vec<usize>, Vec<usize>) =
+            (0..self.len()).partition(|&row| self.is_held_out(row));
+        let (train, held_out) = match config.held_out {
+            0 => (train, held_out),
+            count => hold_out(train, &held_out, count, config.seed)?,
+        };
+        let gather = |rows: &[usize]| {
+            let mut part = Dataset::empty(config.seq_len);
+            for &row in rows {
+                part.push(dataset.tokens(row), dataset.label(row));
+            }
+            part
+        };
+        Ok(Splits {
+            train: gather(&train),
+            held_out: gather(&held_out),
+        })
+    }
+
+    /// Refuses samples of one class only.
+    fn check_classes(&self) -> Result<(), FileError> {
+        let refused = |message: &str| Err(FileError::new(&self.name, message));
+        let train = (0..self.len()).filter(|&row| !self.is_held_out(row));
+        let mut labels = train.filter_map(|row| self.label(row));
+        let Some(first) = labels.next() else {
+            return refused("the file has no training samples");
+        };
+        if labels.all(|label| label == first) {
+            return refused(&format!(
+                "all training samples have the label {}; training needs samples of at least two classes",
+                self.labels.text(first)
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_rule(&self, dataset: &Dataset, config: &DatasetConfig) -> Result<(), FileError> {
+        let Some(rule) = &config.rule else {
+            return Ok(());
+        };
+        for row in 0..dataset.len() {
+            let label = dataset.label(row);
+            let by_rule = rule.label_for(dataset.tokens(row), config.n_classes);
+            if by_rule != label {
+                let reason = format!(
+                    "the label is {}, but data.rule ({}) gives {}; fix the label or the rule, or remove the rule",
+                    config.class_name(label),
+                    rule.describe(),
+                    config.class_name(by_rule)
+                );
+                return Err(self.refuse(row, &reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, row: usize, reason: &str) -> FileError {
+        FileError::new(&self.name, format!("{}: {reason}", self.place(row)))
+    }
+}
+
+/// Moves `count` random samples of `train` to the held-out set.
+fn hold_out(
+    mut train: Vec<usize>,
+    held_out: &[usize],
+    count: usize,
+    seed: u64,
+) -> Result<(Vec<usize>, Vec<usize>), InvalidValue> {
+    let refused = |message| Err(InvalidValue::new("held_out", message));
+    if !held_out.is_empty() {
+        return refused(format!(
+            "the file has its own {} held-out samples; remove held_out",
+            held_out.len()
+        ));
+    }
+    if count >= train.len() {
+        return refused(format!(
+            "holding out {count} of {} samples leaves none to train on; lower held_out",
+            train.len()
+        ));
+    }
+    shuffle(&mut train, &mut Stream::Split.rng(seed));
+    let mut rest = train.split_off(count);
+    rest.sort_unstable();
+    Ok((rest, train))
+}

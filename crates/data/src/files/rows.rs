@@ -1,0 +1,162 @@
+//! The samples of a file as they stand there: before `[CLS]` and padding are added, and labels become classes.
+
+use std::fmt;
+
+use super::labels::{Label, Labels};
+
+/// One more than the largest token id: a model has a parameter for each, and at most as many as this.
+const TOKEN_LIMIT: u32 = 1 << 28;
+
+/// How the places of samples are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// By lines of a text file, from 1.
+    #[default]
+    Lines,
+    /// By rows of the arrays `tokens` and `held_out_tokens`, from 0.
+    Arrays,
+}
+
+/// The place of a sample in its file, for messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// A line of a text file, counted from 1.
+    Line(u64),
+    /// A row of an array, counted from 0.
+    Row { held_out: bool, row: u64 },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Row { held_out, row } => {
+                let array = if *held_out {
+                    "held_out_tokens"
+                } else {
+                    "tokens"
+                };
+                write!(f, "`{array}`, sample {row}")
+            }
+        }
+    }
+}
+
+/// The samples of a file, in its order.
+#[derive(Debug, Default)]
+pub struct Rows {
+    /// What messages call the file.
+    pub(super) name: String,
+    pub(super) labels: Labels,
+    /// The names of the classes and the padding token, where the file has them itself.
+    pub(super) classes: Vec<String>,
+    pub(super) padding_token: Option<u32>,
+    counted: Counted,
+    tokens: Vec<u32>,
+    /// For each sample: the end of its tokens, its place, its split, and the index of its label, if it has one.
+    ends: Vec<u32>,
+    numbers: Vec<u32>,
+    held_out: Vec<bool>,
+    label_indices: Vec<Option<u8>>,
+}
+
+impl Rows {
+    pub(super) fn new(name: impl fmt::Display, counted: Counted) -> Self {
+        Self {
+            name: name.to_string(),
+            counted,
+            ..Self::default()
+        }
+    }
+
+    /// Appends a sample.
+    pub(super) fn push(
+        &mut self,
+        place: Place,
+        held_out: bool,
+        label: Option<Label>,
+        tokens: &[i64],
+    ) -> Result<(), String> {
+        let at = |reason: &str| format!("{place}: {reason}");
+        if tokens.is_empty() {
+            return Err(at("the sample has no tokens"));
+        }
+        for &token in tokens {
+            let id = token_id(token).map_err(|reason| at(&reason))?;
+            self.tokens.push(id);
+        }
+        let label = label.map(|label| self.labels.index(label)).transpose();
+        self.label_indices
+            .push(label.map_err(|reason| at(&reason))?);
+        let number = match place {
+            Place::Line(number) | Place::Row { row: number, .. } => number,
+        };
+        // A file of at most 1 GiB has fewer tokens and lines than 2^32.
+        self.ends.push(self.tokens.len() as u32);
+        self.numbers.push(number as u32);
+        self.held_out.push(held_out);
+        Ok(())
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are no samples.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Whether all samples have labels.
+    pub fn is_labelled(&self) -> bool {
+        self.label_indices.iter().all(Option::is_some)
+    }
+
+    pub(super) fn tokens(&self, row: usize) -> &[u32] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.tokens[start as usize..self.ends[row] as usize]
+    }
+
+    /// All token ids, whatever their sample.
+    pub(super) fn all_tokens(&self) -> &[u32] {
+        &self.tokens
+    }
+
+    /// The index of the sample's label, if it has one.
+    pub(super) fn label(&self, row: usize) -> Option<u8> {
+        self.label_indices[row]
+    }
+
+    pub(super) fn is_held_out(&self, row: usize) -> bool {
+        self.held_out[row]
+    }
+
+    pub(super) fn place(&self, row: usize) -> Place {
+        let number = self.numbers[row].into();
+        match self.counted {
+            Counted::Lines => Place::Line(number),
+            Counted::Arrays => Place::Row {
+                held_out: self.held_out[row],
+                row: number,
+            },
+        }
+    }
+}
+
+/// A token id of a file.
+pub(super) fn token_id(number: i64) -> Result<u32, String> {
+    let id = u32::try_from(number).ok().filter(|&id| id < TOKEN_LIMIT);
+    id.ok_or_else(|| format!("{number} is not a token id; ids are below {TOKEN_LIMIT}"))
+}
+
+/// Whether samples of a split are held out.
+pub(super) fn is_held_out(split: &str) -> Result<bool, String> {
+    match split {
+        "train" => Ok(false),
+        "held_out" | "val" | "validation" | "test" => Ok(true),
+        _ => Err(format!(
+            "unknown split `{split}`; use train or held_out (val, validation and test are held out too)"
+        )),
+    }
+}

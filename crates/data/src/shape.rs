@@ -1,0 +1,143 @@
+//! The form that all samples of a model have: `[CLS]`, tokens, padding.
+
+use crate::cls::{CLS, ClsPlace};
+use crate::config::DatasetConfig;
+
+/// The form that all samples of a model have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SampleShape {
+    /// Tokens per sample, without `[CLS]`.
+    pub seq_len: usize,
+    /// Number of different tokens, including `[CLS]` = 0.
+    pub vocab_size: u32,
+    /// The place of `[CLS]`.
+    pub cls: ClsPlace,
+    /// The token that fills shorter samples; without one, all samples must have `seq_len` tokens.
+    pub padding_token: Option<u32>,
+}
+
+impl SampleShape {
+    /// The shape of a config's samples.
+    pub fn new(config: &DatasetConfig, padding_token: Option<u32>) -> Self {
+        Self {
+            seq_len: config.seq_len,
+            vocab_size: config.vocab_size,
+            cls: config.cls,
+            padding_token,
+        }
+    }
+
+    /// Appends a sample from outside to `into`: adds `[CLS]` unless `has_cls` says that the sample holds it, and
+    /// padding after its last token.
+    ///
+    /// # Errors
+    /// When the sample does not have this shape; the message gives the reason.
+    pub fn arrange(self, tokens: &[u32], has_cls: bool, into: &mut Vec<u32>) -> Result<(), String> {
+        let Self {
+            seq_len,
+            vocab_size,
+            cls,
+            padding_token,
+        } = self;
+        let place = cls.name();
+        if cls.is_in(tokens) != has_cls {
+            return Err(if has_cls {
+                format!("the {place} token is not [CLS] = 0, but in the first sample it is")
+            } else {
+                format!("the {place} token is [CLS] = 0, but in the first sample it is not")
+            });
+        }
+        let own = if has_cls { cls.without(tokens) } else { tokens };
+        if own.contains(&CLS) {
+            return Err(if !has_cls && cls.other().is_in(tokens) {
+                let other = cls.other().name();
+                format!(
+                    "the sample has [CLS] = 0 {other}, but data.cls is \"{place}\"; if 0 is padding, leave it out"
+                )
+            } else {
+                format!(
+                    "token 0 is [CLS], which can only be {place}; number the other tokens from 1, and leave out padding"
+                )
+            });
+        }
+        if let Some(token) = own.iter().find(|&&token| token >= vocab_size) {
+            return Err(format!(
+                "token {token} is outside the vocabulary; {}",
+                self.known()
+            ));
+        }
+        let length = own.len();
+        let padding = match padding_token {
+            _ if length == seq_len => CLS,
+            Some(token) if (1..seq_len).contains(&length) => token,
+            _ => {
+                let remedy = if padding_token.is_some() {
+                    format!("give 1 to {seq_len}")
+                } else if (1..seq_len).contains(&length) {
+                    format!(
+                        "give {seq_len}, or train with model.attention.padding_token, which pads shorter samples"
+                    )
+                } else {
+                    format!("give {seq_len}")
+                };
+                let tokens = if length == 1 { "token" } else { "tokens" };
+                return Err(format!(
+                    "the sample has {length} {tokens} besides [CLS], but data.seq_len is {seq_len}; {remedy}"
+                ));
+            }
+        };
+        if cls == ClsPlace::First {
+            into.push(CLS);
+        }
+        into.extend_from_slice(own);
+        into.extend(std::iter::repeat_n(padding, seq_len - length));
+        if cls == ClsPlace::Last {
+            into.push(CLS);
+        }
+        Ok(())
+    }
+
+    /// Refuses padding between the tokens of a sample, and samples of padding alone: a new token of a later file may have
+    /// the id of the padding.
+    pub(crate) fn check_padding(self, sample: &[u32]) -> Result<(), String> {
+        let own = self.cls.without(sample);
+        let Some(token) = self.padding_token else {
+            return Ok(());
+        };
+        let parts = own.split(|&id| id == token);
+        if parts.filter(|part| !part.is_empty()).count() == 1 {
+            return Ok(());
+        }
+        Err(format!(
+            "token {token} is padding, which stands before or after all other tokens; leave it out; {}",
+            self.known()
+        ))
+    }
+
+    /// The tokens that samples can have, for messages.
+    fn known(self) -> String {
+        let last = self.vocab_size - 1;
+        let (padding, last) = match self.padding_token {
+            None => (String::new(), last),
+            Some(token) => {
+                let last = if token == last { last - 1 } else { last };
+                (format!(" and padding = {token}"), last)
+            }
+        };
+        format!(
+            "data.vocab_size is {}, so tokens other than [CLS] = 0{padding} are 1 to {last}",
+            self.vocab_size
+        )
+    }
+
+    /// A sample without the padding after its last token. It keeps at least one token.
+    pub fn without_padding(self, sample: &[u32]) -> impl Iterator<Item = u32> {
+        let own = self.cls.without(sample);
+        let is_padding = |token: &&u32| Some(**token) == self.padding_token;
+        let padding = own.iter().skip(1).rev().take_while(is_padding).count();
+        let own = &own[..own.len() - padding];
+        let cls = |place| (self.cls == place).then_some(CLS);
+        let own = cls(ClsPlace::First).into_iter().chain(own.iter().copied());
+        own.chain(cls(ClsPlace::Last))
+    }
+}

@@ -1,0 +1,128 @@
+//! Labels against predicted classes, and the ratios of counts that follow from them.
+
+use serde::{Serialize, Serializer};
+
+/// How many samples of each class are classified as which.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confusion {
+    n_classes: usize,
+    /// `[label, predicted]`
+    cells: Vec<usize>,
+}
+
+/// How many samples of a class are classified correctly, and how many are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Of the class, and classified as it.
+    pub found: usize,
+    /// Of the class, and classified as another.
+    pub missed: usize,
+    /// Of another class, and classified as this one.
+    pub false_alarms: usize,
+}
+
+impl Confusion {
+    /// The matrix of no samples yet.
+    pub fn new(n_classes: usize) -> Self {
+        Self {
+            n_classes,
+            cells: vec![0; n_classes * n_classes],
+        }
+    }
+
+    /// Adds a sample.
+    ///
+    /// # Panics
+    /// When there is no such class.
+    pub fn add(&mut self, label: u8, predicted: u8) {
+        self.cells[usize::from(label) * self.n_classes + usize::from(predicted)] += 1;
+    }
+
+    /// For each label, how many of its samples are classified as which class.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[usize]> {
+        self.cells.chunks(self.n_classes)
+    }
+
+    /// The counts of each class.
+    pub fn counts(&self) -> Vec<Counts> {
+        let mut counts = vec![Counts::default(); self.n_classes];
+        for (label, row) in self.rows().enumerate() {
+            for (predicted, &samples) in row.iter().enumerate() {
+                if label == predicted {
+                    counts[label].found += samples;
+                } else {
+                    counts[label].missed += samples;
+                    counts[predicted].false_alarms += samples;
+                }
+            }
+        }
+        counts
+    }
+}
+
+impl Serialize for Confusion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows())
+    }
+}
+
+impl Counts {
+    /// The samples of the class.
+    pub fn samples(&self) -> usize {
+        self.found + self.missed
+    }
+
+    /// The samples that are classified as it.
+    pub fn predicted(&self) -> usize {
+        self.found + self.false_alarms
+    }
+
+    /// Share of samples of the class among those classified as it.
+    pub fn precision(&self) -> Option<f64> {
+        share(self.found, self.predicted())
+    }
+
+    /// Share of samples of the class that are classified as it.
+    pub fn recall(&self) -> Option<f64> {
+        share(self.found, self.samples())
+    }
+
+    /// Harmonic mean of precision and recall.
+    pub fn f1(&self) -> Option<f64> {
+        let twice = 2 * self.found;
+        share(twice, twice + self.missed + self.false_alarms)
+    }
+}
+
+/// F1 of class 1 of two; of more classes the mean of theirs.
+pub fn f1(counts: &[Counts]) -> Option<f64> {
+    over_classes(counts, Counts::f1)
+}
+
+/// A ratio of class 1 of two; of more classes its [mean](mean_over_classes).
+pub(super) fn over_classes(counts: &[Counts], ratio: fn(&Counts) -> Option<f64>) -> Option<f64> {
+    match counts {
+        [_, positive] => ratio(positive),
+        _ => mean_over_classes(counts, ratio),
+    }
+}
+
+/// The mean of a ratio over the classes that samples have or are classified as. There a ratio without samples counts as
+/// 0, as with scikit-learn's `average="macro", zero_division=0`.
+pub(super) fn mean_over_classes(
+    counts: &[Counts],
+    ratio: fn(&Counts) -> Option<f64>,
+) -> Option<f64> {
+    let occurring = counts.iter().filter(|&&counts| counts != Counts::default());
+    mean(occurring.map(|counts| ratio(counts).unwrap_or(0.0)))
+}
+
+/// The mean; `None` without values.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

@@ -1,0 +1,135 @@
+//! How well scores put the samples of a class before all others, whatever the threshold.
+
+use super::confusion::{Counts, share};
+
+/// Samples in descending order of their scores for a class, which is called positive here. Samples with equal scores
+/// have one place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    places: Vec<Place>,
+    positives: usize,
+    negatives: usize,
+}
+
+/// A score, and how many samples have that score or a higher one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Place {
+    score: f64,
+    positives: usize,
+    negatives: usize,
+}
+
+impl Ranking {
+    /// The ranking of samples: for each its score, and whether it is a positive.
+    pub fn of(samples: impl IntoIterator<Item = (f64, bool)>) -> Self {
+        let mut samples: Vec<(f64, bool)> = samples.into_iter().collect();
+        samples.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let mut places: Vec<Place> = Vec::new();
+        let [mut positives, mut negatives] = [0, 0];
+        for same in samples.chunk_by(|(a, _), (b, _)| a.total_cmp(b).is_eq()) {
+            let found = same.iter().filter(|(_, positive)| *positive).count();
+            positives += found;
+            negatives += same.len() - found;
+            places.push(Place {
+                score: same[0].0,
+                positives,
+                negatives,
+            });
+        }
+        Self {
+            places,
+            positives,
+            negatives,
+        }
+    }
+
+    /// The area under the ROC curve: the share of pairs of a positive and a negative in which the positive has the
+    /// higher score; a pair with equal scores counts one half. `None` without positives or without negatives.
+    pub fn roc_auc(&self) -> Option<f64> {
+        let mut twice = 0;
+        let mut before = [0, 0];
+        for place in &self.places {
+            // Trapezoids, in whole numbers: exact.
+            twice += (place.negatives - before[1]) as u128 * (place.positives + before[0]) as u128;
+            before = [place.positives, place.negatives];
+        }
+        let pairs = self.positives as u128 * self.negatives as u128;
+        (pairs > 0).then(|| twice as f64 / (2 * pairs) as f64)
+    }
+
+    /// Average precision, `sum (R_n - R_(n-1)) P_n` over all scores, in descending order, as scikit-learn has it.
+    /// `None` without positives.
+    pub fn average_precision(&self) -> Option<f64> {
+        let mut area = 0.0;
+        let mut before = 0;
+        for place in &self.places {
+            let precision = place.positives as f64 / (place.positives + place.negatives) as f64;
+            area += (place.positives - before) as f64 * precision;
+            before = place.positives;
+        }
+        (self.positives > 0).then(|| area / self.positives as f64)
+    }
+
+    /// The counts if samples with this score or a higher one are classified as positive.
+    pub fn at(&self, threshold: f64) -> Counts {
+        let above = self
+            .places
+            .partition_point(|place| place.score >= threshold);
+        self.counts(above.checked_sub(1).map(|last| &self.places[last]))
+    }
+
+    /// The score which as a threshold gives the highest F1, the highest of equals, and its counts. `None` without
+    /// positives.
+    pub fn best_f1(&self) -> Option<(f64, Counts)> {
+        let mut best: Option<(f64, Counts)> = None;
+        for place in self.places.iter().filter(|_| self.positives > 0) {
+            let counts = self.counts(Some(place));
+            if best.is_none_or(|(_, best)| counts.f1() > best.f1()) {
+                best = Some((place.score, counts));
+            }
+        }
+        best
+    }
+
+    /// The ROC curve: the share of negatives and that of positives that are classified as positive, as the threshold
+    /// falls. Empty without positives or without negatives.
+    pub fn roc(&self) -> Vec<[f64; 2]> {
+        let start = self.counts(None);
+        let counts = self.places.iter().map(|place| self.counts(Some(place)));
+        let point = |counts: Counts| {
+            Some([
+                share(counts.false_alarms, self.negatives)?,
+                counts.recall()?,
+            ])
+        };
+        [start]
+            .into_iter()
+            .chain(counts)
+            .filter_map(point)
+            .collect()
+    }
+
+    /// The precision-recall curve, recall first, as the threshold falls. It has steps, so that the area under it is
+    /// the average precision. Empty without positives.
+    pub fn precision_recall(&self) -> Vec<[f64; 2]> {
+        let mut before = 0.0;
+        let counts = self.places.iter().map(|place| self.counts(Some(place)));
+        let step = |counts: Counts| {
+            let (recall, precision) = (counts.recall()?, counts.precision()?);
+            let step = [[before, precision], [recall, precision]];
+            before = recall;
+            Some(step)
+        };
+        counts.filter_map(step).flatten().collect()
+    }
+
+    /// The counts if the samples up to this place are classified as positive.
+    fn counts(&self, last: Option<&Place>) -> Counts {
+        let found = last.map_or(0, |place| place.positives);
+        Counts {
+            found,
+            missed: self.positives - found,
+            false_alarms: last.map_or(0, |place| place.negatives),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! `headlight evaluate`: evaluates a run's model on labelled samples.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use headlight_data::Dataset;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::evaluate::assess;
+use headlight_experiment::metrics::Assessment;
+use headlight_inspector::counted;
+use headlight_trainer::assessment::document;
+use headlight_trainer::outputs::{Output, print_beside};
+use headlight_trainer::printing::print_json;
+use headlight_trainer::{Failure, samples, session};
+use serde::Serialize;
+
+use super::model::RunModel;
+use crate::cli::{EvaluateArguments, Split};
+use crate::terminal;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Line<'a> {
+    run: Cow<'a, str>,
+    weights: Option<Cow<'a, str>>,
+    /// The dataset file, or else the split of the run's own samples.
+    data: Option<Cow<'a, str>>,
+    split: Option<Split>,
+    /// In the order of the classes; empty if they have only numbers.
+    class_names: &'a [String],
+    #[serde(flatten)]
+    assessment: &'a Assessment,
+}
+
+/// Prints the evaluation, and writes the requested pictures.
+///
+/// # Errors
+/// When the run or the samples cannot be read, the samples have no labels, or a file cannot be written.
+pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
+    let (file, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
+    let inputs: Vec<&Path> = [file, weights].into_iter().flatten().collect();
+    let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
+    let outputs = Output::all(outputs, &inputs, arguments.output.force)?;
+    arguments.form.check(&outputs)?;
+    let [svg, html] = outputs;
+    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
+    let (dataset, split) = match file {
+        Some(path) => (labelled(path, &model.config)?, None),
+        None => own(&arguments.run, &model.config, arguments.split)?,
+    };
+    let session = model.session(dataset)?;
+    let samples = &session.experiment.splits.train;
+    let mut engine = session.engine()?;
+    let data = &session.experiment.config.data;
+    let assessment = assess(engine.as_mut(), samples, data.n_classes)?;
+
+    let document = document(
+        &title(arguments, split, assessment.samples),
+        about(arguments, split),
+        data,
+        &assessment,
+    );
+    if let Some(out) = svg {
+        out.write_all(document.plots_svg().as_bytes())?;
+    }
+    if let Some(out) = html {
+        out.write_all(document.html().as_bytes())?;
+    }
+    if !arguments.form.json {
+        return print_beside(&outputs, &document.text(terminal::options()));
+    }
+    print_json(&Line {
+        run: arguments.run.to_string_lossy(),
+        weights: weights.map(Path::to_string_lossy),
+        data: file.map(Path::to_string_lossy),
+        split,
+        class_names: &data.classes,
+        assessment: &assessment,
+    })
+}
+
+/// The samples of a file.
+fn labelled(path: &Path, config: &ExperimentConfig) -> Result<Dataset, Failure> {
+    let (dataset, labelled) = samples::read(path, config)?;
+    if !labelled {
+        let reason = "not all of its samples have labels, and the run's config has no rule that gives them; use a dataset \
+                      file with labels: .npz, .csv or .jsonl";
+        return Err(Failure::reading(path, reason));
+    }
+    Ok(dataset)
+}
+
+/// The run's own samples of a split: by default the held-out ones, if there are any.
+fn own(
+    run: &Path,
+    config: &ExperimentConfig,
+    split: Option<Split>,
+) -> Result<(Dataset, Option<Split>), Failure> {
+    let splits = session::dataset(config)?;
+    let none = splits.held_out.is_empty();
+    if none && split == Some(Split::HeldOut) {
+        return Err(Failure::Input(format!(
+            "--split held-out: the run in {} holds out no samples; use --split train, or give a dataset file",
+            run.display()
+        )));
+    }
+    Ok(match split {
+        None if none => (splits.train, Some(Split::Train)),
+        Some(Split::Train) => (splits.train, split),
+        _ => (splits.held_out, Some(Split::HeldOut)),
+    })
+}
+
+fn title(arguments: &EvaluateArguments, split: Option<Split>, samples: usize) -> String {
+    let samples = |kind| counted(samples, &format!("{kind}sample"));
+    let samples = match (&arguments.data, split) {
+        (Some(data), _) => format!("{} of {}", samples(""), data.display()),
+        (None, Some(Split::Train)) => samples("training "),
+        (None, _) => samples("held-out "),
+    };
+    format!("{} on {samples}", arguments.run.display())
+}
+
+/// What a reader must know about the weights and the samples.
+fn about(arguments: &EvaluateArguments, split: Option<Split>) -> Vec<String> {
+    let weights = arguments.weights.as_ref();
+    let weights = weights.map(|path| format!("The weights are those of {}.", path.display()));
+    let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
+        .then(|| "The run holds out no samples.".to_owned());
+    let known = (split == Some(Split::Train)).then(|| {
+        "The model was trained on these samples; on other samples it may be worse.".to_owned()
+    });
+    [weights, none_held_out, known]
+        .into_iter()
+        .flatten()
+        .collect()
+}

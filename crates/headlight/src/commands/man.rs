@@ -1,0 +1,29 @@
+//! `headlight man`: manual pages, from the same source as `--help`.
+
+use clap::CommandFactory;
+use headlight_trainer::Failure;
+use headlight_trainer::printing::print;
+
+use crate::cli::{Cli, ManArguments};
+
+/// Prints the manual page of a command.
+///
+/// # Errors
+/// When there is no such command, or standard output cannot be written to.
+pub(crate) fn run(arguments: &ManArguments) -> Result<(), Failure> {
+    let mut command = Cli::command();
+    command.build();
+    if let Some(name) = &arguments.command {
+        let found = command.find_subcommand(name).cloned();
+        command = found.ok_or_else(|| {
+            Failure::Input(format!(
+                "there is no command `{name}`; `headlight --help` lists all"
+            ))
+        })?;
+    }
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command)
+        .render(&mut page)
+        .map_err(|error| Failure::System(format!("the manual page cannot be made: {error}")))?;
+    print(&String::from_utf8_lossy(&page))
+}

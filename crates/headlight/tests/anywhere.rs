@@ -1,0 +1,120 @@
+//! The binary alone, in an empty folder: built-in configs.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{SHORT, folder, mentions, refuses_in, run_in};
+use headlight_trainer::built_in::CONFIGS;
+
+#[test]
+fn train_knows_the_built_in_configs() {
+    let folder = folder("anywhere_train");
+    for (arguments, run) in [
+        (&["train"][..], "runs/notebook-1"),
+        (&["train", "quick"], "runs/quick-1"),
+        (&["train", "claims/causal_mask"], "runs/causal_mask-1"),
+    ] {
+        run_in(&folder, &[arguments, &SHORT].concat()).done();
+        assert!(folder.join(run).join("report.md").exists(), "{run}");
+    }
+    for name in CONFIGS.iter().map(|config| config.name) {
+        let data = format!("{}.npz", name.replace('/', "-"));
+        run_in(&folder, &["data", name, "--out", &data]).done();
+    }
+    let seeds = ["sweep", "quick", "--seeds", "0..2", "--out", "seeds.jsonl"];
+    run_in(&folder, &[&seeds[..], &SHORT].concat()).done();
+}
+
+/// The recorded run that a built-in config names is built in too, for its resumption as well.
+#[test]
+fn a_reference_run_needs_no_file() {
+    let folder = folder("anywhere_reference");
+    let run = ["--run", "run"];
+    run_in(&folder, &[&["train", "keras_classes"][..], &run].concat()).done();
+    let resumed = run_in(&folder, &[&["train", "--resume"][..], &run].concat());
+    assert!(mentions(&resumed.done().stdout, "run"));
+    assert!(folder.join("run/reference.json").exists());
+}
+
+#[test]
+fn init_writes_a_config_to_edit() {
+    let folder = folder("anywhere_init");
+    let listed = run_in(&folder, &["init", "--list"]).done().stdout;
+    assert_eq!(listed.lines().count(), CONFIGS.len());
+    run_in(&folder, &["init"]).done();
+    run_in(&folder, &["init", "claims/scaling"]).done();
+    let written = fs::read_to_string(folder.join("notebook.toml")).unwrap();
+    assert_eq!(written, CONFIGS[0].content);
+    assert!(folder.join("scaling.toml").exists());
+
+    let edited = written.replace("epochs = 3", "epochs = 1");
+    assert_ne!(edited, written);
+    fs::write(folder.join("notebook.toml"), &edited).unwrap();
+    refuses_in(&folder, &["init"], &["notebook.toml", "--force"]);
+    // A file wins over the built-in config, with and without its ending.
+    for name in ["notebook", "notebook.toml"] {
+        let run = ["--run", &format!("run-{name}"), "--set", "data.samples=64"];
+        run_in(&folder, &[&["train", name][..], &run].concat()).done();
+        let config = folder.join(format!("run-{name}/config.toml"));
+        assert!(fs::read_to_string(config).unwrap().contains("epochs = 1"));
+    }
+    run_in(&folder, &["init", "--force"]).done();
+    assert_eq!(
+        fs::read_to_string(folder.join("notebook.toml")).unwrap(),
+        written
+    );
+
+    // A folder is no config.
+    fs::create_dir(folder.join("token_anywhere")).unwrap();
+    let data = ["data", "token_anywhere", "--out", "anywhere.csv"];
+    run_in(&folder, &data).done();
+
+    refuses_in(&folder, &["init", "notebok"], &["notebok", "notebook"]);
+    refuses_in(&folder, &["train", "zzz"], &["zzz", "--list"]);
+    refuses_in(&folder, &["train", "missing.toml"], &["missing.toml"]);
+}
+
+/// The block of all keys in `docs/config.md` runs as it is, and is the notebook's experiment.
+#[test]
+fn the_documented_config_is_the_notebooks() {
+    let folder = folder("anywhere_documented");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+    let page = fs::read_to_string(page).unwrap();
+    let block = page
+        .split("```toml\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    fs::write(folder.join("documented.toml"), block).unwrap();
+    for name in ["documented", "notebook"] {
+        run_in(&folder, &["train", name, "--run", &format!("run-{name}")]).done();
+    }
+    let weights = |name| fs::read(folder.join(format!("run-{name}/model.safetensors"))).unwrap();
+    assert!(weights("documented") == weights("notebook"));
+}
+
+/// Likely mistakes are answered with what to write instead.
+#[test]
+fn mistakes_are_answered_with_the_remedy() {
+    let folder = folder("anywhere_mistakes");
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["train", "--set", "d_model=4"], &["model.d_model"]),
+        (&["train", "--set", "model.epochs=4"], &["training.epochs"]),
+        (&["train", "--epochs", "5"], &["--set", "training.epochs"]),
+        (&["train", "--set", "dump.samples=[1,2"], &["dump.samples"]),
+        (&["train", "--device", "cuda"], &["cuda", "vulkan", "wgpu"]),
+        (&["train", "--set", "compute.device=mps"], &["mps", "metal"]),
+        (&["inspect", "step.json"], &["step.json", ".npz"]),
+    ];
+    fs::write(folder.join("step.json"), "{}").unwrap();
+    for (arguments, parts) in cases {
+        let finished = run_in(&folder, arguments);
+        common::ended(&finished, 2, parts);
+        assert!(!folder.join("runs").exists());
+    }
+}

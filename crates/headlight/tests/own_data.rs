@@ -1,0 +1,322 @@
+//! Own dataset files, in an empty folder: what a file says reaches the run, its predictions and its dumps.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{contents, folder, mentions, refused, run_in};
+use headlight_npz::NpzWriter;
+use serde_json::Value;
+
+const CONFIG: &str = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
+
+/// The resolved config of the run in `run`.
+fn config(folder: &Path) -> toml::Table {
+    let text = fs::read_to_string(folder.join("run/config.toml")).unwrap();
+    text.parse().unwrap()
+}
+
+/// The blocks of `docs/datasets.md`, by language.
+fn documented(language: &str) -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/datasets.md");
+    let page = fs::read_to_string(page).unwrap();
+    let opening = format!("```{language}\n");
+    let mut blocks = page.split(&opening);
+    let block = blocks.nth(1).unwrap().split("```").next().unwrap();
+    assert!(blocks.next().is_none(), "{language}");
+    block.to_owned()
+}
+
+/// What the page shows runs as it is, in every format.
+#[test]
+fn the_documented_files_train_and_predict() {
+    let folder = folder("own_documented");
+    for (language, name) in [
+        ("csv", "mine.csv"),
+        ("jsonl", "mine.jsonl"),
+        ("text", "new.txt"),
+        ("toml", "mine.toml"),
+    ] {
+        fs::write(folder.join(name), documented(language)).unwrap();
+    }
+    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    let config = config(&folder);
+    let data = config["data"].as_table().unwrap();
+    let numbers = ["vocab_size", "seq_len", "n_classes"].map(|key| data[key].as_integer());
+    // Ids 1 to 9, [CLS] and padding.
+    assert_eq!(numbers, [11, 5, 2].map(Some));
+    let names: Vec<_> = data["classes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(toml::Value::as_str)
+        .collect();
+    assert_eq!(names, [Some("ham"), Some("spam")]);
+    let padding = &config["model"]["attention"]["padding_token"];
+    assert_eq!(padding.as_integer(), Some(10));
+
+    // Without the dataset, the run alone takes new samples.
+    fs::rename(folder.join("mine.csv"), folder.join("moved.csv")).unwrap();
+    let told = run_in(&folder, &["predict", "run", "--tokens", "3 7 4"]).done();
+    assert!(mentions(&told.stdout, "spam"), "{}", told.stdout);
+    assert!(told.stdout.contains("[PAD]"), "{}", told.stdout);
+    let with_cls = run_in(
+        &folder,
+        &["predict", "run", "--tokens", "0, 3, 7, 4, 10, 10"],
+    )
+    .done();
+    assert_eq!(with_cls.stdout, told.stdout);
+    let file = run_in(&folder, &["predict", "run", "--tokens", "new.txt"]).done();
+    let mut csv = csv::Reader::from_reader(file.stdout.as_bytes());
+    let header: Vec<String> = csv.headers().unwrap().iter().map(str::to_owned).collect();
+    assert_eq!(
+        header[..4],
+        ["sample", "predicted", "probability_ham", "probability_spam"]
+    );
+    let rows: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    let tokens =
+        |row: &csv::StringRecord| row.iter().skip(4).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(tokens(&rows[0]), ["0", "7", "3", "9", "10", "10"]);
+    assert_eq!(tokens(&rows[1]), ["0", "2", "5", "10", "10", "10"]);
+    for row in &rows {
+        let [ham, spam] = [2, 3].map(|column: usize| row[column].parse::<f64>().unwrap());
+        assert!((ham + spam - 1.0).abs() < 1e-6);
+        assert_eq!(&row[1], if spam > 0.5 { "spam" } else { "ham" });
+    }
+
+    // The other formats, with their own splits.
+    let set = [
+        "--set",
+        "data.held_out=0",
+        "--set",
+        "training.epochs=1",
+        "--set",
+    ];
+    let jsonl = [
+        &["train", "mine.toml", "--run", "jsonl"],
+        &set[..],
+        &["data.file=mine.jsonl"],
+    ]
+    .concat();
+    run_in(&folder, &jsonl).done();
+    let report = fs::read_to_string(folder.join("jsonl/report.md")).unwrap();
+    assert!(
+        mentions(&report, "3 training samples; 2 held-out"),
+        "{report}"
+    );
+    let mut npz = NpzWriter::new();
+    npz.array("tokens", &[2, 2], &[7_i64, 3, 2, 5]).unwrap();
+    npz.array("labels", &[2], &[1_i64, 0]).unwrap();
+    fs::write(folder.join("mine.npz"), npz.finish().unwrap()).unwrap();
+    let npz = [
+        &["train", "mine.toml", "--run", "npz"],
+        &set[..],
+        &["data.file=mine.npz"],
+    ]
+    .concat();
+    run_in(&folder, &npz).done();
+}
+
+/// A copy in another format trains the same model.
+#[test]
+fn a_copy_in_another_format_is_the_same_dataset() {
+    let folder = folder("own_copies");
+    fs::write(folder.join("mine.csv"), documented("csv")).unwrap();
+    fs::write(folder.join("mine.toml"), documented("toml")).unwrap();
+    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
+    for format in ["csv", "jsonl"] {
+        let copy = format!("copy.{format}");
+        run_in(&folder, &["data", "mine.toml", "--out", &copy]).done();
+        let file = format!("data.file={copy}");
+        let own_split = ["--set", "data.held_out=0", "--set", &file];
+        let train = [&["train", "mine.toml", "--run", format], &own_split[..]].concat();
+        run_in(&folder, &train).done();
+        assert!(weights(format) == weights("run"), "{format}");
+    }
+    // A file without padding of its own takes that of a recorded config.
+    run_in(&folder, &["data", "run/config.toml", "--out", "copy.npz"]).done();
+    let set = ["--set", "data.held_out=0", "--set", "data.file=copy.npz"];
+    let train = [&["train", "run/config.toml", "--run", "npz"], &set[..]].concat();
+    run_in(&folder, &train).done();
+    assert!(weights("npz") == weights("run"));
+}
+
+/// A run resumes with the config that it recorded.
+#[test]
+fn a_run_on_a_file_is_trained_for_longer() {
+    let folder = folder("own_resumed");
+    fs::write(folder.join("mine.csv"), documented("csv")).unwrap();
+    fs::write(folder.join("mine.toml"), documented("toml")).unwrap();
+    let epochs = ["--set", "training.epochs=3"];
+    run_in(
+        &folder,
+        &[&["train", "mine.toml", "--run", "run"], &epochs[..]].concat(),
+    )
+    .done();
+    run_in(&folder, &["train", "mine.toml", "--resume", "--run", "run"]).done();
+    run_in(&folder, &["train", "mine.toml", "--run", "whole"]).done();
+    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
+    assert!(weights("run") == weights("whole"));
+}
+
+/// The names of classes are in predictions as CSV, as JSON and as text, whatever characters they have.
+#[test]
+fn names_of_classes_are_in_predictions() {
+    let folder = folder("own_names");
+    let rows = [("a \"b\", c", 1), ("naïve|x", 2), ("true", 3)];
+    let lines = rows.iter().map(|(name, token)| {
+        format!(
+            "{}\n",
+            serde_json::json!({ "label": name, "tokens": [token, token] })
+        )
+    });
+    fs::write(
+        folder.join("mine.jsonl"),
+        lines.collect::<String>().repeat(20),
+    )
+    .unwrap();
+    let config = CONFIG
+        .replace("csv", "jsonl")
+        .replace("epochs = 1", "epochs = 60");
+    fs::write(folder.join("mine.toml"), config).unwrap();
+    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    for (name, token) in rows {
+        let tokens = format!("{token} {token}");
+        let predict = ["predict", "run", "--tokens", &tokens];
+        let text = run_in(&folder, &predict).done().stdout;
+        assert_eq!(text.lines().next(), Some(name));
+        let json = run_in(&folder, &[&predict[..], &["--json"]].concat()).done();
+        let json: Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!(json["predicted"], name);
+    }
+    for out in ["out.csv", "out.jsonl"] {
+        run_in(
+            &folder,
+            &["predict", "run", "--tokens", "mine.jsonl", "--out", out],
+        )
+        .done();
+    }
+    let mut csv = csv::Reader::from_path(folder.join("out.csv")).unwrap();
+    assert_eq!(&csv.headers().unwrap()[3], "probability_naïve|x");
+    let json = fs::read_to_string(folder.join("out.jsonl")).unwrap();
+    assert_eq!(json.lines().count(), 60);
+    for (index, (record, line)) in csv.records().zip(json.lines()).enumerate() {
+        let (record, line): (_, Value) = (record.unwrap(), serde_json::from_str(line).unwrap());
+        let name = rows[index % 3].0;
+        assert_eq!((&record[1], &record[5]), (name, name));
+        assert_eq!(
+            (&line["predicted"], &line["label"]),
+            (&name.into(), &name.into())
+        );
+        let probability = line["probabilities"][name].as_f64().unwrap();
+        assert!((probability - record[2 + index % 3].parse::<f64>().unwrap()).abs() < 1e-6);
+    }
+    let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
+    assert!(report.contains("naïve\\|x"), "{report}");
+}
+
+/// Exit code 2, the line, and nothing written.
+#[test]
+fn refusals_name_the_line() {
+    let folder = folder("own_refused");
+    fs::write(folder.join("mine.toml"), CONFIG).unwrap();
+    let cases: [(&str, &str, &[&str]); 14] = [
+        (
+            "label,token_0\r\na,1\r\n\r\nb,x\r\n",
+            "",
+            &["mine.csv: line 4", "x"],
+        ),
+        (
+            "id,label,token_0\n\"1\n2\",a,1\n3,b,x\n",
+            "",
+            &["mine.csv: line 4"],
+        ),
+        (
+            "label,token_0,token_1\na,0,1\nb,1,1\n",
+            "",
+            &["mine.csv: line 3", "[CLS] = 0"],
+        ),
+        (
+            "label,token_0,token_1\na,1,1\nb,0,1\n",
+            "",
+            &["mine.csv: line 3", "[CLS] = 0"],
+        ),
+        (
+            "label,token_0,token_1\na,1,0\nb,1,0\n",
+            "",
+            &["mine.csv: line 2", "data.cls"],
+        ),
+        (
+            "label,token_0,tokne_1,token_2\na,1,2,3\nb,3,2,1\n",
+            "",
+            &["mine.csv: line 1", "token_2", "token_1"],
+        ),
+        (
+            "label,token_0\n0.1,1\n0.6,2\n",
+            "",
+            &["mine.csv: line 2", "0.1"],
+        ),
+        ("label,token_0\na,1\na,2\n", "", &["mine.csv", "a"]),
+        ("token_0\n1\n2\n", "", &["mine.csv", "label"]),
+        ("label;token_0\na;1\n", "", &["mine.csv: line 1", "commas"]),
+        (
+            "split,label,token_0\ntrain,a,1\ndev,b,1\n",
+            "",
+            &["mine.csv: line 3", "dev", "val"],
+        ),
+        (
+            "label,token_0\na,1\nb,2\nc,3\n",
+            "data.n_classes=2",
+            &["--set data.n_classes=2", "3", "a, b, c"],
+        ),
+        (
+            "label,token_0\n0,1\n1,2\n2,3\n",
+            "data.n_classes=2",
+            &["mine.csv: line 4", "2"],
+        ),
+        (
+            "label,token_0,token_1\na,1,2\nb,2\n",
+            "data.vocab_size=3",
+            &["mine.csv: line 3", "model.attention.padding_token"],
+        ),
+    ];
+    for (file, set, parts) in cases {
+        fs::write(folder.join("mine.csv"), file).unwrap();
+        let before = contents(&folder);
+        let set: &[&str] = if set.is_empty() { &[] } else { &["--set", set] };
+        let train = [&["train", "mine.toml", "--run", "run"], set].concat();
+        refused(&run_in(&folder, &train), parts);
+        assert!(contents(&folder) == before, "{file}");
+    }
+}
+
+/// A model of two named classes refuses other labels, and tokens that it does not know.
+#[test]
+fn new_samples_are_checked_against_the_run() {
+    let folder = folder("own_new");
+    fs::write(folder.join("mine.csv"), documented("csv")).unwrap();
+    fs::write(folder.join("mine.toml"), documented("toml")).unwrap();
+    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    for (name, file, parts) in [
+        (
+            "new.csv",
+            "label,token_0\nham,1\neggs,1\n",
+            ["new.csv: line 3", "eggs"],
+        ),
+        (
+            "new.csv",
+            "label,token_0\nham,1\n\nham,77\n",
+            ["new.csv: line 4", "77"],
+        ),
+        ("new.txt", "1\n\n1 2 3 4 5 6\n", ["new.txt: line 3", "6"]),
+    ] {
+        fs::write(folder.join(name), file).unwrap();
+        let out = ["--tokens", name, "--out", "out.csv"];
+        let finished = run_in(&folder, &[&["predict", "run"], &out[..]].concat());
+        refused(&finished, &parts);
+        assert!(!folder.join("out.csv").exists());
+    }
+}

@@ -1,0 +1,110 @@
+//! Own samples that a run refuses, and those that it takes.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use common::{Finished, folder, headlight, refused};
+
+fn run_in(folder: &Path, arguments: &[&str]) -> Finished {
+    let finished = headlight().current_dir(folder).args(arguments).output();
+    finished.unwrap().into()
+}
+
+/// A folder with a run on samples of one to three tokens, 1 to 9.
+fn trained(name: &str) -> PathBuf {
+    let folder = folder(name);
+    let config =
+        "data = { file = \"mine.csv\" }\nmodel = { d_model = 4 }\ntraining = { epochs = 2 }\n";
+    fs::write(folder.join("mine.toml"), config).unwrap();
+    let samples = "label,token_0,token_1,token_2\nspam,7,3,9\nham,2,5,\nspam,4,7,1\nham,8,,\n";
+    fs::write(folder.join("mine.csv"), samples).unwrap();
+    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    folder
+}
+
+#[test]
+fn a_copy_as_npz_trains_the_same_model() {
+    let folder = trained("refused_npz");
+    run_in(&folder, &["data", "mine.toml", "--out", "copy.npz"]).done();
+    let set = ["--set", "data.file=copy.npz"];
+    run_in(
+        &folder,
+        &[&["train", "mine.toml", "--run", "npz"], &set[..]].concat(),
+    )
+    .done();
+    let file = |run: &str, name: &str| fs::read(folder.join(run).join(name)).unwrap();
+    assert!(file("npz", "model.safetensors") == file("run", "model.safetensors"));
+    let config = |run: &str| {
+        let config: toml::Table = String::from_utf8(file(run, "config.toml"))
+            .unwrap()
+            .parse()
+            .unwrap();
+        let data = &config["data"];
+        let keys = ["vocab_size", "seq_len", "classes"].map(|key| data[key].clone());
+        (keys, config["model"]["attention"]["padding_token"].clone())
+    };
+    assert_eq!(config("npz"), config("run"));
+}
+
+#[test]
+fn samples_that_a_run_does_not_take_are_refused() {
+    let folder = trained("refused_samples");
+    let files = [
+        ("padding.csv", "label,token_0,token_1,token_2\nham,3,10,3\n"),
+        ("label.csv", "label,token_0\nham,3\neggs,3\n"),
+        ("quote.csv", "label,token_0,note\nham,3,\"oops\nham,3,a\n"),
+        ("large.csv", "token_0\n4000000000\n"),
+        ("samples.TXT", "3\n"),
+    ];
+    for (name, text) in files {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    for (tokens, parts) in [
+        ("3 10 4", &["--tokens: token 10", "1 to 9"][..]),
+        ("10", &["padding"]),
+        ("99", &["--tokens: token 99", "1 to 9"]),
+        ("1 2 3 4", &["4 tokens", "1 to 3"]),
+        ("hello", &["hello", ".txt", "token ids"]),
+        ("none.csv", &["none.csv", ".txt"]),
+        ("padding.csv", &["line 2", "token 10"]),
+        ("label.csv", &["line 3", "eggs"]),
+        ("quote.csv", &["line 2", "quote"]),
+        ("large.csv", &["large.csv: line 2", "4000000000"]),
+        ("samples.TXT", &[".txt"]),
+    ] {
+        refused(
+            &run_in(&folder, &["predict", "run", "--tokens", tokens]),
+            parts,
+        );
+    }
+    let some = "label,token_0\nham,3\n,4\n";
+    fs::write(folder.join("some.csv"), some).unwrap();
+    let predicted = run_in(&folder, &["predict", "run", "--tokens", "some.csv"]).done();
+    assert_eq!(predicted.stdout.lines().count(), 3);
+    refused(
+        &run_in(&folder, &["evaluate", "run", "some.csv"]),
+        &["some.csv", "labels"],
+    );
+}
+
+/// Each format is known by its start.
+#[test]
+fn standard_input_takes_every_format() {
+    let folder = trained("refused_standard");
+    let expected = run_in(&folder, &["predict", "run", "--tokens", "mine.csv"]).done();
+    for format in ["csv", "jsonl", "npz"] {
+        let name = format!("copy.{format}");
+        run_in(&folder, &["data", "mine.toml", "--out", &name]).done();
+        let mut predict = headlight();
+        predict
+            .current_dir(&folder)
+            .args(["predict", "run", "--tokens", "-"]);
+        predict.stdin(Stdio::from(fs::File::open(folder.join(&name)).unwrap()));
+        let predicted = Finished::from(predict.output().unwrap()).done();
+        assert_eq!(predicted.stdout, expected.stdout, "{format}");
+    }
+}

@@ -1,0 +1,34 @@
+//! The scale of a heatmap's colours, beside it.
+
+use super::colour_range::ColourScale;
+use crate::svg::Svg;
+use crate::theme::viridis;
+
+/// The room that a colour bar needs with the texts beside it.
+pub(super) const BAR_WIDTH: f64 = 150.0;
+
+/// The number of colours in it.
+const STEPS: usize = 50;
+
+/// The attribute that fills a shape with the colour of `share`.
+pub(super) fn fill(share: f32) -> String {
+    let [r, g, b] = viridis(share);
+    format!("fill=\"#{r:02x}{g:02x}{b:02x}\"")
+}
+
+/// Draws the colours of a scale downwards from the last, with the values that it names.
+pub(super) fn colour_bar(svg: &mut Svg, scale: &ColourScale, [x, top]: [f64; 2], length: f64) {
+    let step = length / STEPS as f64;
+    svg.group("class=\"colour\"", |svg| {
+        for index in 0..STEPS {
+            let share = 1.0 - (index as f32 + 0.5) / STEPS as f32;
+            let y = top + index as f64 * step;
+            svg.rect(&fill(share), [x, y], [12.0, step + 0.5]);
+        }
+    });
+    for (place, text) in scale.marks() {
+        // Within the bar, as a text stands above its baseline.
+        let y = top + 9.0 + (1.0 - f64::from(place)) * (length - 9.0);
+        svg.text("quiet", [x + 17.0, y], &text);
+    }
+}

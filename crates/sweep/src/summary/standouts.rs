@@ -1,0 +1,125 @@
+//! Seeds that stand out, each with the settings that train it again.
+
+use std::collections::BTreeMap;
+
+use headlight_inspector::{Table, number};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::columns::{LEARNED, LOSS};
+use super::statistics::Sample;
+use super::summary::Summary;
+
+/// The most seeds of each kind.
+const SHOWN: usize = 3;
+
+/// A run is late if it learned after this many times the median step.
+const LATE: f64 = 2.0;
+
+/// A run that stands out; a number that its row lacks is NaN, `null` in JSON.
+#[derive(Serialize)]
+pub(super) struct StandOut<'a> {
+    seed: u64,
+    why: Why,
+    /// The grid's keys and their values.
+    settings: BTreeMap<&'a str, &'a Value>,
+    final_loss: f32,
+    learned_at_step: Option<u64>,
+    /// To the target, of positives and of negatives.
+    attention_positive: f32,
+    attention_negative: f32,
+}
+
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Why {
+    /// Although others did.
+    NeverLearned,
+    LearnedLate,
+    /// Looks at the target less for positives than for negatives.
+    LooksElsewhere,
+}
+
+/// Runs that stand out, by kind; the clearest first.
+pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
+    let columns = &summary.columns;
+    let (steps, losses) = (columns.number(LEARNED), columns.number(LOSS));
+    let Some(median) = median_step(summary) else {
+        return Vec::new();
+    };
+    let [positive, negative] = &summary.attention;
+    let mut all = Vec::new();
+    let mut add = |why: Why, strength: &dyn Fn(usize) -> Option<f32>| {
+        let found = (0..columns.seeds.len()).filter_map(|run| Some((run, strength(run)?)));
+        let mut found: Vec<(usize, f32)> = found.collect();
+        found.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        all.extend(found.into_iter().take(SHOWN).map(|(run, _)| {
+            let settings = &summary.points[columns.points[run] as usize].values;
+            StandOut {
+                seed: columns.seeds[run],
+                why,
+                settings: settings
+                    .iter()
+                    .map(|(key, value)| (&**key, value))
+                    .collect(),
+                final_loss: losses[run],
+                learned_at_step: (!steps[run].is_nan()).then_some(steps[run] as u64),
+                attention_positive: positive[run],
+                attention_negative: negative[run],
+            }
+        }));
+    };
+    add(Why::NeverLearned, &|run| {
+        steps[run].is_nan().then_some(losses[run])
+    });
+    add(Why::LearnedLate, &|run| {
+        (f64::from(steps[run]) > LATE * median).then_some(steps[run])
+    });
+    add(Why::LooksElsewhere, &|run| {
+        let less = negative[run] - positive[run];
+        (less > 0.0 && !steps[run].is_nan()).then_some(less)
+    });
+    all
+}
+
+/// The table of the runs that stand out, if there are any.
+pub(super) fn table(summary: &Summary) -> Option<Table> {
+    let median = median_step(summary)?;
+    let target = summary.target.name();
+    let mut rows = vec![
+        ["seed", "why it stands out", "settings"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(find(summary).into_iter().map(|run| {
+        let why = match run.why {
+            Why::NeverLearned => format!("never learned; final loss {}", three(run.final_loss)),
+            Why::LearnedLate => format!(
+                "learned late, at step {}; the median is {median:.0}",
+                run.learned_at_step.unwrap_or_default()
+            ),
+            Why::LooksElsewhere => format!(
+                "attention on {target}: {} for positives, {} for negatives",
+                three(run.attention_positive),
+                three(run.attention_negative)
+            ),
+        };
+        let settings = run.settings.iter();
+        let settings = settings.map(|(key, value)| format!(" --set {key}={value}"));
+        let seed = run.seed;
+        let settings = format!("--set seed={seed}{}", settings.collect::<String>());
+        vec![seed.to_string(), why, settings]
+    }));
+    let how = "the clearest of each kind; `headlight train CONFIG SETTINGS` trains one again";
+    (rows.len() > 1).then(|| Table::of_text("Seeds that stand out", how, rows))
+}
+
+/// The median step at which runs learned.
+fn median_step(summary: &Summary) -> Option<f64> {
+    let steps = Sample::of(summary.columns.number(LEARNED).iter().copied())?;
+    Some(steps.quantile(0.5))
+}
+
+fn three(value: f32) -> String {
+    number(Some(f64::from(value)), 3)
+}

@@ -1,0 +1,139 @@
+//! What `headlight report --json` prints: the numbers of a summary, not rounded.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::columns::{EPOCHS, NEGATIVE, POSITIVE, numbers};
+use super::groups::Group;
+use super::standouts::{self, StandOut};
+use super::statistics::{Sample, wilson};
+use super::summary::{Reason, Summary};
+use super::target::AttentionTarget;
+
+/// A summary's numbers; `null` in JSON is a value that no run has.
+#[derive(Serialize)]
+pub struct Values<'a> {
+    #[serde(flatten)]
+    counts: Counts,
+    /// All other numbers are those of one run in `one_in` of each point of the grid.
+    one_in: usize,
+    /// The positions at which attention is measured; `null` for that with the most attention in each run.
+    positions_of_attention: Option<&'a [usize]>,
+    /// Each quantity of the final models, by its field in the rows, and the attention to those positions.
+    samples: BTreeMap<&'a str, Option<Sample>>,
+    /// The batch loss of each epoch. `[epoch]`
+    epoch_loss: Vec<Option<Sample>>,
+    /// The attention of `[CLS]` to each position. `[position]`
+    attention_positive: Vec<Option<Sample>>,
+    attention_negative: Vec<Option<Sample>>,
+    /// By each compared key of the grid, then by point, if several keys are compared.
+    groups: Vec<GroupValues<'a>>,
+    stand_outs: Vec<StandOut<'a>>,
+    failures: Vec<&'a Reason>,
+}
+
+/// Counts of runs, and the share that learned.
+#[derive(Serialize)]
+struct Counts {
+    runs: usize,
+    failed: usize,
+    /// `null`, with its share and interval, if it was not measured.
+    learned: Option<usize>,
+    learned_share: Option<f64>,
+    /// Wilson's 95% interval of the share.
+    learned_interval: Option<[f64; 2]>,
+}
+
+/// The runs with these values of the grid's keys.
+#[derive(Serialize)]
+struct GroupValues<'a> {
+    settings: BTreeMap<&'a str, Value>,
+    #[serde(flatten)]
+    counts: Counts,
+    learned_at_step: Option<Sample>,
+    final_loss: Option<Sample>,
+    held_out_f1: Option<Sample>,
+    attention: Option<Sample>,
+}
+
+impl Summary {
+    /// Its numbers, for JSON.
+    pub fn values(&self) -> Values<'_> {
+        let fields = numbers().map(|field| (&*field.name, self.columns.number(field.quantity)));
+        let targets = ["attention_of_positives", "attention_of_negatives"];
+        let targets = targets
+            .into_iter()
+            .zip(self.attention.iter().map(Vec::as_slice));
+        let list = |quantity| {
+            self.columns
+                .list(quantity)
+                .iter()
+                .map(|values| sample(values))
+        };
+        Values {
+            counts: self.counts(self.runs(), self.failures(), self.learned()),
+            one_in: self.columns.every,
+            positions_of_attention: match &self.target {
+                AttentionTarget::Positions(positions) => Some(positions),
+                AttentionTarget::Largest | AttentionTarget::Main => None,
+            },
+            samples: fields
+                .chain(targets)
+                .map(|(name, values)| (name, sample(values)))
+                .collect(),
+            epoch_loss: list(EPOCHS).collect(),
+            attention_positive: list(POSITIVE).collect(),
+            attention_negative: list(NEGATIVE).collect(),
+            groups: self.group_values(),
+            stand_outs: standouts::find(self),
+            failures: self.reasons.values().collect(),
+        }
+    }
+
+    fn counts(&self, runs: usize, failed: usize, learned: usize) -> Counts {
+        let measured = self.watched().is_some();
+        Counts {
+            runs,
+            failed,
+            learned: measured.then_some(learned),
+            learned_share: measured.then(|| learned as f64 / runs as f64),
+            learned_interval: measured.then(|| wilson(learned, runs)),
+        }
+    }
+
+    fn group_values(&self) -> Vec<GroupValues<'_>> {
+        let mut all = Vec::new();
+        let mut add = |settings: BTreeMap<_, _>, group: Group| {
+            all.push(GroupValues {
+                settings,
+                counts: self.counts(group.runs, group.failed, group.learned),
+                learned_at_step: group.steps,
+                final_loss: group.loss,
+                held_out_f1: group.held_out_f1,
+                attention: group.attention,
+            });
+        };
+        for key in &self.by {
+            let values = self.values_of(key);
+            let groups = self.by_key(key, &values);
+            for (value, group) in values.into_iter().zip(groups) {
+                add(BTreeMap::from([(key.as_str(), value)]), group);
+            }
+        }
+        if self.by.len() > 1 {
+            let points = self.points.iter().filter(|point| point.runs > 0);
+            for (point, group) in points.zip(self.by_point()) {
+                let values = point.values.iter();
+                let values = values.map(|(key, value)| (key.as_str(), value.clone()));
+                add(values.collect(), group);
+            }
+        }
+        all
+    }
+}
+
+fn sample(values: &[f32]) -> Option<Sample> {
+    Sample::of(values.iter().copied())
+}

@@ -1,0 +1,39 @@
+//! `-` as the name of a file: standard input where a command reads, standard output where it writes.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use headlight_input::FILE_LIMIT;
+
+/// The name.
+pub const STANDARD: &str = "-";
+
+/// What messages call a file that a command reads.
+pub fn shown(path: &Path) -> impl fmt::Display {
+    if path == Path::new(STANDARD) {
+        return Path::new("standard input").display();
+    }
+    path.display()
+}
+
+/// Standard input as a file without a name, for readers that need its length, go back in it or open it again.
+pub(crate) fn stored_input(limit: u64) -> io::Result<File> {
+    static STORED: Mutex<Option<File>> = Mutex::new(None);
+    let mut stored = STORED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut file = if let Some(file) = &*stored {
+        file.try_clone()?
+    } else {
+        let limit = limit.min(FILE_LIMIT);
+        let mut file = tempfile::tempfile()?;
+        let read = io::copy(&mut io::stdin().lock().take(limit + 1), &mut file)?;
+        if read > limit {
+            return Err(headlight_input::too_large(limit));
+        }
+        stored.insert(file).try_clone()?
+    };
+    file.seek(SeekFrom::Start(0))?;
+    Ok(file)
+}
