@@ -54,8 +54,18 @@ fn a_config_comes_back_from_its_keys() {
     (named.n_classes, named.classes) = (3, ["x", "y", "z"].map(str::to_owned).to_vec());
     let mut last = generated(Generator::Chacha, Some(0.25));
     (last.seed, last.cls, last.held_out) = (9, ClsPlace::Last, 4);
-    for config in [of_file, named, last] {
+    let mut three = generated(Generator::Numpy, None);
+    three.n_classes = 3;
+    // Two classes are the default of generated samples; a file could have others.
+    let cases = [
+        (of_file, Some(2)),
+        (named, Some(3)),
+        (last, None),
+        (three, Some(3)),
+    ];
+    for (config, n_classes) in cases {
         let keys = serde_json::to_value(&config).unwrap();
+        assert_eq!(keys.get("n_classes"), n_classes.map(|n| json!(n)).as_ref());
         assert_eq!(parsed(keys), Ok(config));
     }
 }

@@ -149,6 +149,21 @@ fn a_report_shows_all_runs_and_compares_the_grids_values() {
     assert!(summary.picture("Title").contains("<svg"));
 }
 
+/// Values for JSON: shares are fractions of the runs; two keys with two values each have four groups and four points.
+#[test]
+fn values_have_shares_groups_and_points() {
+    let path = file(&folder("report_values"), "rows.jsonl", &rows());
+    let values = summary(&path, AttentionTarget::Main, &[]);
+    let values = serde_json::to_value(values.values()).unwrap();
+    let counts = ["runs", "failed", "learned", "learned_share"].map(|key| values[key].clone());
+    let expected = [json!(16), json!(2), json!(10), json!(10.0 / 16.0)];
+    assert_eq!(counts, expected);
+    let groups = values["groups"].as_array().unwrap();
+    let keys = |group: &Value| group["settings"].as_object().unwrap().len();
+    let keys: Vec<usize> = groups.iter().map(keys).collect();
+    assert_eq!(keys, [1, 1, 1, 1, 2, 2, 2, 2]);
+}
+
 /// The means of attention of positives and negatives, and the note on the target.
 fn attention(path: &Path, target: AttentionTarget) -> Vec<String> {
     let text = summary(path, target, &[]).document("").markdown(200);
