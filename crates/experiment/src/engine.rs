@@ -51,6 +51,20 @@ pub struct TrainingState {
 }
 
 impl TrainingState {
+    /// What of the state is NaN or infinite: such a state cannot be trained on.
+    pub fn not_finite(&self) -> Option<String> {
+        let moments = [
+            ("Adam's mean of gradients", &self.first),
+            ("Adam's mean of squared gradients", &self.second),
+        ];
+        let parameters = self.parameters.iter();
+        let named =
+            parameters.map(|parameter| (format!("`{}`", parameter.name), &parameter.values));
+        let mut all = named.chain(moments.map(|(name, values)| (name.to_owned(), values)));
+        let found = all.find(|(_, values)| values.iter().any(|value| !value.is_finite()));
+        found.map(|(name, _)| name)
+    }
+
     /// Checks that names, shapes and numbers of moments match the `expected` parameters.
     ///
     /// # Errors

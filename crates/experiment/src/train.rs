@@ -59,7 +59,7 @@ pub trait Observer {
 /// `interrupted` returns true.
 ///
 /// # Errors
-/// When the loss becomes NaN or infinite, or the observer fails.
+/// When the loss, or the state after the last step, becomes NaN or infinite, or the observer fails.
 pub fn train<O: Observer>(
     experiment: &Experiment,
     engine: &mut dyn Engine,
@@ -107,6 +107,11 @@ pub fn train<O: Observer>(
                 return Ok(Ending::Interrupted);
             }
         }
+    }
+    // The loss of a step says nothing about the weights and moments after it.
+    if let Some(name) = engine.state().not_finite() {
+        let reason = format!("{name} is no longer finite after the last step");
+        return Err(experiment.diverged(&reason).into());
     }
     Ok(Ending::Finished)
 }

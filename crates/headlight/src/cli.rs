@@ -103,6 +103,9 @@ pub(crate) enum Command {
     /// Show runs side by side: the settings that differ, and the last metrics
     #[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
     Compare(CompareArguments),
+    /// Check that the files of a run are as Headlight wrote them
+    #[command(after_help = "Example: headlight verify runs/notebook-1")]
+    Verify(VerifyArguments),
     /// Train many seeds on all cores, with optional grids of config values
     #[command(
         after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nIn 64 shards with GNU parallel: headlight sweep --seeds 0..100000 --out seeds.jsonl --shards 64 --list | parallel\nFor Slurm, HyperQueue and Kubernetes, see docs/clusters.md."
@@ -550,6 +553,15 @@ pub(crate) struct WalkthroughArguments {
     pub(crate) json: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: Force,
+}
+
+/// The arguments of `headlight verify`.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// Run directory
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) form: Form,
 }
 
 /// The arguments of `compare`.

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Verify(arguments) => commands::verify::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),
         Command::Merge(arguments) => commands::merge::run(&arguments),
         Command::Report(arguments) => commands::report::run(&arguments),

@@ -260,7 +260,7 @@ fn weights_can_be_given_and_must_give_numbers() {
     let mut parameters = weights::decode(&fs::read(&given).unwrap()).unwrap();
     let overflow = |parameter: &mut Parameter| parameter.values.fill(f32::MAX);
     parameters.iter_mut().for_each(overflow);
-    weights::save(parameters, &damaged).unwrap();
+    fs::write(&damaged, weights::encode(parameters).unwrap()).unwrap();
     let evaluate = ["evaluate", text(&path), "--weights", text(&damaged)];
     refuses(&folder, &evaluate, &["sample 0", "weights"]);
     let samples = folder.join("samples.txt");

@@ -138,12 +138,15 @@ fn a_finished_run_stays_as_it_is() {
     run(&["train", "--resume", "--run", text(&path)]).done();
     assert_same(&path, &before, "from its own config");
     assert_eq!(fs::read(&environment).unwrap(), began);
-    // Missing dumps do not make it train again.
+    // Missing dumps do not make it train again: it writes that of its last step, and names the others.
     fs::remove_dir_all(path.join("attention")).unwrap();
-    finish(&path, "fused", &[]);
+    let first = "attention/step-000000.npz";
+    ended(&attempt(&path, "fused", &[]), 2, &[first]);
     assert!(path.join("report.md").is_file());
+    assert!(path.join("attention/step-000200.npz").is_file());
     // With more epochs it trains on, dumps or no dumps.
-    finish(&path, "fused", &["--set", "training.epochs=3"]);
+    let more = ["--set", "training.epochs=3"];
+    ended(&attempt(&path, "fused", &more), 2, &[first]);
     let now = fs::read_to_string(&environment).unwrap();
     let now: serde_json::Value = serde_json::from_str(&now).unwrap();
     assert_eq!(now["resumed"][0]["step"], 200);

@@ -43,6 +43,7 @@ fn a_run_directory_has_all_files() {
             "environment.json",
             "inspector.html",
             "loss.npy",
+            "manifest.sha256",
             "metrics.jsonl",
             "model.safetensors",
             "report.md"

@@ -102,6 +102,22 @@ pub fn create_subfolder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
+/// Whether a path still leads to an open file; always `true` where the system gives files no identity.
+pub fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |found: fs::Metadata| (found.dev(), found.ino());
+        let (held, found) = (file.metadata().map(identity), path.metadata().map(identity));
+        matches!((held, found), (Ok(held), Ok(found)) if held == found)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
+}
+
 /// A file to which whole records are added.
 #[derive(Debug)]
 pub struct Log {
@@ -119,6 +135,32 @@ pub struct Mark {
     pub bytes: u64,
     /// The SHA-256 of these bytes.
     pub sha256: String,
+}
+
+impl Mark {
+    /// Checks that a file begins with the bytes that it had at this time; returns its length.
+    ///
+    /// # Errors
+    /// When it does not, or cannot be read; the message gives the reason.
+    pub fn check(&self, path: &Path) -> Result<u64, String> {
+        let mut hash = Sha256::new();
+        let read = headlight_input::open(path, u64::MAX).and_then(|file| {
+            let length = file.metadata()?.len();
+            io::copy(&mut file.take(self.bytes), &mut hash).map(|bytes| (bytes, length))
+        });
+        match read {
+            Ok((bytes, length))
+                if bytes == self.bytes && format!("{:x}", hash.finalize()) == self.sha256 =>
+            {
+                Ok(length)
+            }
+            Ok(_) => Err(format!(
+                "{} has changed since the checkpoint",
+                path.display()
+            )),
+            Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
+        }
+    }
 }
 
 impl Log {
@@ -139,6 +181,11 @@ impl Log {
             length,
             hash,
         })
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The file's length and hash now.
@@ -167,8 +214,13 @@ impl Log {
     /// Appends records, all or none.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// When they cannot be written, or another program has moved, replaced or changed the file.
     pub fn append(&mut self, records: &[u8]) -> Result<(), Failure> {
+        if !is_at(&self.file, &self.path)
+            || self.file.metadata().map(|found| found.len()).ok() != Some(self.length)
+        {
+            return Err(self.disturbed());
+        }
         self.file.write_all(records).map_err(|error| {
             // If the disk filled on the way, only the records before are kept, and the next ones follow them.
             let _ = self.file.set_len(self.length);
@@ -178,6 +230,24 @@ impl Log {
         self.length += records.len() as u64;
         self.hash.update(records);
         Ok(())
+    }
+
+    /// Checks that the file holds what was appended, and nothing else.
+    ///
+    /// # Errors
+    /// When another program has changed it.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.mark().check(&self.path) {
+            Ok(whole) if whole == self.length => Ok(()),
+            _ => Err(self.disturbed()),
+        }
+    }
+
+    fn disturbed(&self) -> Failure {
+        Failure::System(format!(
+            "another program has moved, replaced or changed {} while this process wrote it",
+            self.path.display()
+        ))
     }
 
     /// Syncs the file, so that its records are on the disk.

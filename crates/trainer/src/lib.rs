@@ -18,6 +18,7 @@ mod evidence;
 mod failure;
 pub mod files;
 pub mod hash;
+pub mod manifest;
 pub mod opening;
 pub mod outputs;
 pub mod page;

@@ -1,6 +1,6 @@
 //! The interactive page of runs and dumps.
 
-use std::io::{BufReader, Write};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
@@ -9,7 +9,7 @@ use headlight_inspector::{LossPoint, Page, PageRun};
 
 use crate::Failure;
 use crate::evidence::evidence;
-use crate::files::{open, write_atomically};
+use crate::files::open;
 use crate::run_dir::RunDir;
 
 /// One source of a page: a run directory, or a single dump.
@@ -129,9 +129,8 @@ pub fn write(run: &RunDir) -> Result<Option<PathBuf>, Failure> {
         return Ok(None);
     }
     let html = html(&page(&[Source::open(run.path())?], |_, _, _| Ok(()))?)?;
-    let path = run.page_path();
-    write_atomically(&path, |file| file.write_all(html.as_bytes()))?;
-    Ok(Some(path))
+    run.write_page(&html)?;
+    Ok(Some(run.page_path()))
 }
 
 /// The page as HTML.

@@ -1,17 +1,12 @@
 //! Resuming a run: the checkpoint that it resumes from, and the settings that may have changed.
 
-use std::io::Read;
-use std::path::Path;
-
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use crate::Failure;
 use crate::checkpoint::{Checkpoint, inputs_sha256};
-use crate::files::Mark;
 use crate::run_dir::RunDir;
 use crate::session::Session;
 use crate::weights::{FREE_LIMIT, HEADER_LIMIT};
@@ -198,30 +193,10 @@ fn check_checkpoint(
     {
         return Err("its best model is a different model".to_owned());
     }
-    let parameters = state.parameters.iter();
-    let weights = parameters.flat_map(|parameter| &parameter.values);
-    if !(weights.chain(&state.first).chain(&state.second)).all(|value| value.is_finite()) {
-        return Err("it holds NaN or infinite numbers".to_owned());
+    if let Some(name) = state.not_finite() {
+        return Err(format!("{name} holds NaN or infinite numbers"));
     }
-    check_log(&run.metrics_path(), &checkpoint.metrics)?;
-    check_log(&run.loss_log_path(), &checkpoint.losses)
-}
-
-/// Checks that a file begins with the bytes that it had at a checkpoint.
-fn check_log(path: &Path, mark: &Mark) -> Result<(), String> {
-    let mut hash = Sha256::new();
-    let read = headlight_input::open(path, u64::MAX).and_then(|file| {
-        let mut until_then = file.take(mark.bytes);
-        std::io::copy(&mut until_then, &mut hash)
-    });
-    match read {
-        Ok(bytes) if bytes == mark.bytes && format!("{:x}", hash.finalize()) == mark.sha256 => {
-            Ok(())
-        }
-        Ok(_) => Err(format!(
-            "{} has changed since the checkpoint",
-            path.display()
-        )),
-        Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
-    }
+    checkpoint.metrics.check(&run.metrics_path())?;
+    checkpoint.losses.check(&run.loss_log_path())?;
+    Ok(())
 }

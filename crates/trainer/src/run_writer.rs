@@ -1,5 +1,6 @@
 //! Writes a run directory during training: metrics, dumps and checkpoints.
 
+use std::path::Path;
 use std::time::Instant;
 
 use headlight_experiment::best::BestTracker;
@@ -8,13 +9,13 @@ use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Next, Observer, Progress, due, measure};
 use headlight_experiment::{Engine, Experiment};
 
-use crate::Failure;
 use crate::checkpoint::{Checkpoint, inputs_sha256};
 use crate::dumping::{Model, Origin, dump, samples_to_dump};
+use crate::environment::Environment;
 use crate::files::Log;
-use crate::resume;
-use crate::run_dir::RunDir;
+use crate::run_dir::{RunDir, step_of};
 use crate::session::Session;
+use crate::{Failure, config, resume};
 
 /// Shows the progress of a run.
 pub trait Display {
@@ -45,6 +46,8 @@ pub struct RunWriter<'a> {
     pub tracker: Option<BestTracker>,
     /// The progress of training.
     pub progress: Progress,
+    /// The dumps before `progress` that were damaged or removed after they had been written, by name.
+    pub lost: Vec<String>,
     /// The steps of the last dump and of the last checkpoint.
     last_dump: Option<usize>,
     last_checkpoint: Option<usize>,
@@ -63,6 +66,13 @@ impl<'a> RunWriter<'a> {
         display: &'a dyn Display,
     ) -> Result<Self, Failure> {
         let experiment = &session.experiment;
+        let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
+        let step = start.map(|start| start.step);
+        let lost =
+            run.rewind(|dumped| dumped <= step.unwrap_or(0) && dump_is_due(experiment, dumped))?;
+        run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
+        let environment = Environment::now(&experiment.config.compute, &session.device);
+        run.write_environment(&environment, step)?;
         let mut tracker = BestTracker::new(&experiment.config.training);
         let (mut progress, mut bytes, mut loss_bytes) = (Progress::default(), 0, 0);
         if let Some(checkpoint) = checkpoint {
@@ -78,7 +88,6 @@ impl<'a> RunWriter<'a> {
         let metrics = metrics.ok_or_else(|| {
             Failure::reading(&run.metrics_path(), "it has rows that are not metrics")
         })?;
-        run.rewind(|step| step <= progress.step && dump_is_due(experiment, step))?;
         Ok(Self {
             session,
             run,
@@ -91,6 +100,7 @@ impl<'a> RunWriter<'a> {
             metrics,
             tracker,
             progress,
+            lost,
             last_dump: None,
             last_checkpoint: None,
             saved_at: Instant::now(),
@@ -119,6 +129,10 @@ impl<'a> RunWriter<'a> {
             // resumed, and ends with the rows and the best model of a run that was not interrupted.
             self.measure(engine)?;
         }
+        for log in [&self.log, &self.loss_log] {
+            log.check()?;
+            self.run.record(log);
+        }
         Ok(self)
     }
 
@@ -143,19 +157,16 @@ impl<'a> RunWriter<'a> {
         self.last_checkpoint = Some(step);
         self.saved_at = Instant::now();
         let state = engine.state();
-        let mut parameters = state.parameters.iter();
-        let finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
-        if let Some(diverged) = parameters.find(|parameter| !finite(&parameter.values)) {
-            let reason = format!("`{}` is no longer finite after step {step}", diverged.name);
+        if let Some(name) = state.not_finite() {
+            let reason = format!("{name} is no longer finite after step {step}");
             return Err(experiment.diverged(&reason).into());
         }
         // The checkpoint relies on these files, so they must be on the disk before it.
         self.log.sync()?;
         self.write_losses()?;
         self.loss_log.sync()?;
-        self.run.sync_names()?;
         let tracker = self.tracker.as_ref();
-        self.run.checkpoints().save(&Checkpoint {
+        self.run.save(&Checkpoint {
             progress: self.progress,
             state,
             metrics: self.log.mark(),
@@ -176,6 +187,18 @@ impl<'a> RunWriter<'a> {
         Ok(())
     }
 
+    /// Writes the dump of the step that the run resumes from, if that dump is lost.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn restore_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        let is_own = |name: &String| step_of(Path::new(name)) == Some(self.progress.step);
+        if self.lost.iter().any(is_own) {
+            self.write_dump(engine)?;
+        }
+        Ok(())
+    }
+
     fn write_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         if self.last_dump == Some(self.progress.step) {
             return Ok(());
@@ -193,7 +216,11 @@ impl<'a> RunWriter<'a> {
             Failure::Diverged(reason) => self.session.experiment.diverged(&reason).into(),
             other => other,
         })?;
-        self.run.write_dump(&dump, &config.dump.formats)
+        self.run.write_dump(&dump, &config.dump.formats)?;
+        let step = self.progress.step;
+        self.lost
+            .retain(|name| step_of(Path::new(name)) != Some(step));
+        Ok(())
     }
 
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {

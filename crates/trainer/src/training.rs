@@ -1,6 +1,6 @@
 //! Training into a run directory, from the start or from a checkpoint, until all of its files are written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use headlight_data::Splits;
 use headlight_dump::AttentionDump;
@@ -11,14 +11,13 @@ use headlight_input::FILE_LIMIT;
 
 use crate::checkpoint::Checkpoint;
 use crate::dumping::{Model, dump};
-use crate::environment::Environment;
 use crate::printing::note;
 use crate::reference::{Comparison, compare_at_end, compare_at_start};
-use crate::run_dir::RunDir;
+use crate::run_dir::{Damage, RunDir, is_dump, step_of};
 use crate::run_report::{RunReport, reported_samples};
 use crate::run_writer::{Display, RunWriter, origin};
 use crate::session::Session;
-use crate::{Failure, config, page, resume};
+use crate::{Failure, page, resume};
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {
@@ -26,6 +25,7 @@ pub struct Training<'a> {
     engine: Box<dyn Engine + 'a>,
     comparisons: Vec<Comparison>,
     checkpoint: Option<Checkpoint>,
+    damage: Vec<Damage>,
 }
 
 /// The result of training, after all files of the run are written.
@@ -37,6 +37,8 @@ pub struct Outcome {
     pub dump: AttentionDump,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
+    /// The dumps that were damaged or removed, and that no checkpoint can give again, by name.
+    pub lost: Vec<String>,
     /// The progress of training at its end.
     pub progress: Progress,
     /// Whether training was interrupted.
@@ -61,11 +63,13 @@ impl<'a> Training<'a> {
         if let Some(checkpoint) = &checkpoint {
             engine.restore(&checkpoint.state)?;
         }
+        let ended = resumed.filter(|run| run.has_ended());
         Ok(Self {
             session,
             engine,
             comparisons,
             checkpoint,
+            damage: ended.map_or_else(Vec::new, RunDir::damage),
         })
     }
 
@@ -78,6 +82,24 @@ impl<'a> Training<'a> {
     /// Whether nothing of the run is left to train or to write.
     pub fn is_over(&self, run: &RunDir) -> bool {
         resume::is_over(run, self.session, self.checkpoint.as_ref())
+            && self.repairs().next().is_none()
+    }
+
+    /// The damaged files of a run that has ended, which are written again.
+    pub fn repairs(&self) -> impl Iterator<Item = &Damage> {
+        let damage = self.damage.iter();
+        damage.filter(|damage| !self.is_lost(damage))
+    }
+
+    /// The damaged files that the checkpoint cannot give again, by name: earlier dumps.
+    pub fn lost(&self) -> Vec<String> {
+        let lost = self.damage.iter().filter(|damage| self.is_lost(damage));
+        lost.map(|damage| damage.file.clone()).collect()
+    }
+
+    fn is_lost(&self, damage: &Damage) -> bool {
+        let step = step_of(Path::new(&damage.file));
+        is_dump(&damage.file) && step.is_some_and(|step| step < self.step())
     }
 
     /// Trains until the end, or until `interrupted` returns `true`, and writes all files of the run.
@@ -95,15 +117,14 @@ impl<'a> Training<'a> {
             mut engine,
             comparisons,
             checkpoint,
+            ..
         } = self;
         let experiment = &session.experiment;
         let engine = engine.as_mut();
         let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
         let work = || {
-            run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
-            let environment = Environment::now(&experiment.config.compute, &session.device);
-            run.write_environment(&environment, start.map(|start| start.step))?;
             let mut writer = RunWriter::new(session, run, checkpoint, display)?;
+            writer.restore_dump(engine)?;
             let ending = if writer.is_out_of_patience() {
                 Ending::Stopped
             } else {
@@ -135,6 +156,7 @@ fn conclude(
         metrics,
         progress,
         tracker,
+        lost,
         ..
     } = writer;
     let experiment = &session.experiment;
@@ -179,6 +201,7 @@ fn conclude(
         report,
         dump,
         page,
+        lost,
         progress,
         was_interrupted,
     })
@@ -186,9 +209,16 @@ fn conclude(
 
 /// Adds to a failure during training what the run directory holds, or how to resume the run.
 fn with_remedy(failure: Failure, run: &RunDir) -> Failure {
+    if !run.is_in_place() {
+        return Failure::System(format!(
+            "the run directory {} was moved, replaced or deleted while this process wrote it; if it still exists, \
+             resume the run under its new name",
+            run.path().display()
+        ));
+    }
     match failure {
         Failure::Diverged(message) => {
-            let _ = page::write(run);
+            let _ = page::write(run).and_then(|_| run.write_manifest());
             let checkpoint = run.checkpoints().newest(FILE_LIMIT, |_| Ok(()));
             let mut saved = "metrics".to_owned();
             if let Ok(Some(checkpoint)) = checkpoint {
@@ -206,6 +236,25 @@ fn with_remedy(failure: Failure, run: &RunDir) -> Failure {
         Failure::System(message) => Failure::System(format!("{message}; {}", how_to_resume(run))),
         other => other,
     }
+}
+
+/// Refuses to call a run complete that lacks dumps.
+///
+/// # Errors
+/// When `lost` names a dump.
+pub fn check_complete(run: &RunDir, lost: &[String]) -> Result<(), Failure> {
+    let Some(first) = lost.first() else {
+        return Ok(());
+    };
+    let more = match lost.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Err(Failure::Input(format!(
+        "the run in {} is complete but for {first}{more}: such a dump was damaged or removed, and no checkpoint can \
+         give it again; to have it, train the same config into a new run directory",
+        run.path().display()
+    )))
 }
 
 /// The command that resumes a run, as part of a message.

@@ -9,7 +9,7 @@ use headlight_experiment::config::ExperimentConfig;
 use safetensors::tensor::{Dtype, SafeTensors, View};
 
 use crate::Failure;
-use crate::files::{read_bounded, write_atomically};
+use crate::files::read_bounded;
 
 /// The largest file that is read for a small model, in bytes; for a larger model, the limit is the size of its
 /// weights. So weights of a different model are read and reported tensor by tensor, and huge files are not read.
@@ -19,15 +19,6 @@ pub const FREE_LIMIT: u64 = 64 << 20;
 ///
 /// The format allows 100 MB, which can take a gigabyte once parsed.
 pub const HEADER_LIMIT: u64 = 1 << 20;
-
-/// Writes weights; the same weights give the same bytes.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn save(parameters: Vec<Parameter>, path: &Path) -> Result<(), Failure> {
-    let bytes = encode(parameters)?;
-    write_atomically(path, |file| std::io::Write::write_all(file, &bytes))
-}
 
 /// Reads the weights of a config's model from a file, in the model's order.
 ///
@@ -48,7 +39,7 @@ pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Fa
     })
 }
 
-/// The bytes of a weights file.
+/// The bytes of a weights file; the same weights give the same bytes.
 ///
 /// # Errors
 /// When the number of a parameter's values does not match its shape.

@@ -17,6 +17,7 @@ pub(crate) mod report;
 mod seeds;
 pub(crate) mod sweep;
 pub(crate) mod train;
+pub(crate) mod verify;
 #[cfg(feature = "burn")]
 pub(crate) mod walkthrough;
 #[cfg(not(feature = "burn"))]

@@ -8,12 +8,12 @@ use headlight_dump::AttentionDump;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
 use headlight_trainer::printing::{detail, note, print, print_json};
-use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::run_dir::{Damage, RunDir};
 use headlight_trainer::run_report::WHOLE_MATRIX;
 use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::signals::Signals;
 use headlight_trainer::standard::STANDARD;
-use headlight_trainer::training::{Training, how_to_resume};
+use headlight_trainer::training::{Training, check_complete, how_to_resume};
 use headlight_trainer::verdict::Verdict;
 use headlight_trainer::{Failure, config};
 use serde_json::json;
@@ -61,9 +61,14 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
             let page = Some(run.page_path());
             open_page(arguments, page.filter(|page| page.exists()));
             if arguments.form.json {
-                return print_summary(run, start, steps, false);
+                print_summary(run, start, steps, false)?;
+            } else {
+                print(&format!("saved in {}\n", run.path().display()))?;
             }
-            return print(&format!("saved in {}\n", run.path().display()));
+            return check_complete(run, &training.lost());
+        }
+        for Damage { file, problem } in training.repairs() {
+            note(&format!("{file} is {problem}; it is written again"));
         }
         note(&format!("resuming from step {start} of {steps}"));
     }
@@ -110,7 +115,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let page = page.map(|page| format!("its page: {}\n", page.display()));
     say(&format!("\n{saved}\n{}", page.unwrap_or_default()))?;
     open_page(arguments, outcome.page);
-    Ok(())
+    check_complete(&run, &outcome.lost)
 }
 
 /// Prints with `--verbose` the config, the samples, the engine and the device of the training.

@@ -48,7 +48,7 @@ pub fn half(folder: &Path, engine: &str) -> PathBuf {
     path
 }
 
-/// The files of a run, except for those that hold dates and checkpoints before the last.
+/// The files of a run, except for those that hold dates (or hashes of these) and checkpoints before the last.
 pub fn files(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for name in ["", "attention", "checkpoint"] {
@@ -64,7 +64,7 @@ pub fn files(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
             found.insert(path.strip_prefix(run).unwrap().to_owned(), bytes);
         }
     }
-    for dated in ["environment.json", "inspector.html"] {
+    for dated in ["environment.json", "inspector.html", "manifest.sha256"] {
         assert!(found.remove(Path::new(dated)).is_some(), "{dated}");
     }
     found

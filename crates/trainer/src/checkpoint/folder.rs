@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use headlight_input::FILE_LIMIT;
+
 use super::snapshot::Checkpoint;
 use crate::Failure;
-use crate::files::{create_subfolder, read_bounded, sync_names, write_atomically};
+use crate::files::read_bounded;
 use crate::printing::note;
 
 /// The number of checkpoints that are kept.
@@ -13,8 +15,8 @@ const KEPT: usize = 2;
 
 const EXTENSION: &str = "checkpoint";
 
-/// The file extension of checkpoints that cannot be used.
-const DAMAGED: &str = "damaged";
+/// The file extension of checkpoints and dumps that cannot be used.
+pub const DAMAGED: &str = "damaged";
 
 /// The folder `checkpoint` of a run.
 #[derive(Clone, Debug)]
@@ -33,23 +35,17 @@ impl Checkpoints {
         &self.folder
     }
 
-    /// Writes a checkpoint; once it is on the disk, removes all but the newest two.
+    /// The file name of a checkpoint.
+    pub fn name(checkpoint: &Checkpoint) -> String {
+        format!("step-{:09}.{EXTENSION}", checkpoint.progress.step)
+    }
+
+    /// All but the newest two.
     ///
     /// # Errors
-    /// When it cannot be written; then the earlier ones stay.
-    pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), Failure> {
-        let bytes = checkpoint.encode()?;
-        create_subfolder(&self.folder)?;
-        let name = format!("step-{:09}.{EXTENSION}", checkpoint.progress.step);
-        write_atomically(&self.folder.join(name), |file| {
-            std::io::Write::write_all(file, &bytes)
-        })?;
-        sync_names(&self.folder)?;
-        for old in self.newest_first()?.into_iter().skip(KEPT) {
-            // An extra checkpoint does no harm.
-            let _ = fs::remove_file(old);
-        }
-        Ok(())
+    /// When the folder cannot be read.
+    pub fn superseded(&self) -> Result<Vec<PathBuf>, Failure> {
+        Ok(self.newest_first()?.into_iter().skip(KEPT).collect())
     }
 
     /// The newest valid checkpoint; `None` if the folder holds no checkpoint. Reports newer, invalid ones on
@@ -67,9 +63,7 @@ impl Checkpoints {
         let paths = self.newest_first()?;
         let mut invalid = Vec::new();
         for path in &paths {
-            let read = read_bounded(path, limit).map_err(|failure| failure.to_string());
-            let read = read.and_then(|bytes| Checkpoint::decode(&bytes));
-            match read.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
+            match read(path, limit).and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
                 Ok(checkpoint) => {
                     if !invalid.is_empty() {
                         note(&format!("using {} instead", path.display()));
@@ -97,8 +91,32 @@ impl Checkpoints {
         )))
     }
 
+    /// Whether the folder holds no checkpoint.
+    pub fn is_empty(&self) -> bool {
+        self.newest_first().is_ok_and(|paths| paths.is_empty())
+    }
+
+    /// The newest checkpoint that is not damaged.
+    pub fn newest_whole(&self) -> Option<Checkpoint> {
+        let paths = self.newest_first().unwrap_or_default();
+        paths.iter().find_map(|path| read(path, FILE_LIMIT).ok())
+    }
+
+    /// The damaged checkpoints, each with what is wrong with it.
+    pub fn damaged(&self) -> Vec<(PathBuf, String)> {
+        let paths = self.newest_first().unwrap_or_default().into_iter();
+        let damaged = paths.filter_map(|path| {
+            let reason = read(&path, FILE_LIMIT).err()?;
+            Some((path, reason))
+        });
+        damaged.collect()
+    }
+
     /// The checkpoints, newest first: their names begin with the step.
-    fn newest_first(&self) -> Result<Vec<PathBuf>, Failure> {
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn newest_first(&self) -> Result<Vec<PathBuf>, Failure> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -113,4 +131,9 @@ impl Checkpoints {
         paths.reverse();
         Ok(paths)
     }
+}
+
+fn read(path: &Path, limit: u64) -> Result<Checkpoint, String> {
+    let bytes = read_bounded(path, limit).map_err(|failure| failure.to_string())?;
+    Checkpoint::decode(&bytes)
 }

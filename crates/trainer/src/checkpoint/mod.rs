@@ -5,5 +5,5 @@ mod folder;
 mod snapshot;
 
 pub use bytes::seal;
-pub use folder::Checkpoints;
+pub use folder::{Checkpoints, DAMAGED};
 pub use snapshot::{Checkpoint, inputs_sha256};

@@ -1,22 +1,31 @@
 //! The run directory, which holds all files of a run.
 
+mod damage;
+
+use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::{DumpFormat, ExperimentConfig};
 use headlight_input::TEXT_LIMIT;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use crate::checkpoint::Checkpoints;
+use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::environment::Environment;
 use crate::files::{
-    Log, TEMPORARY, create_subfolder, read_bounded, read_json_lines, read_text, sync_names,
+    Log, TEMPORARY, create_subfolder, is_at, read_bounded, read_json_lines, read_text, sync_names,
     write_atomically,
 };
+use crate::hash::file_sha256;
+use crate::manifest::Manifest;
+use crate::printing::note;
 use crate::{Failure, config, weights};
+
+pub use damage::{Damage, is_dump};
 
 /// The folder of numbered run directories.
 const RUNS: &str = "runs";
@@ -44,6 +53,8 @@ const ATTENTION: &str = "attention";
 const PAGE: &str = "inspector.html";
 /// The last file of a run: with it, the run has ended.
 const REPORT: &str = "report.md";
+/// The hashes of the files.
+const MANIFEST: &str = "manifest.sha256";
 /// The lock file. The process that writes the run holds it, so that no other process does.
 const LOCK: &str = ".lock";
 
@@ -63,6 +74,7 @@ pub fn is_file_of_run(path: &Path) -> bool {
             ATTENTION,
             PAGE,
             REPORT,
+            MANIFEST,
             LOCK,
         ];
         name.is_some_and(|name| is_own.contains(&name))
@@ -76,8 +88,11 @@ pub fn is_file_of_run(path: &Path) -> bool {
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// The lock, if this process writes the run.
-    _lock: Option<File>,
+    /// The lock file, locked, if this process writes the run. By it the process knows its directory again, whatever
+    /// happens to its name.
+    lock: Option<File>,
+    /// The files that this process has written, or has found as an earlier process wrote them.
+    written: RefCell<Manifest>,
 }
 
 impl RunDir {
@@ -129,27 +144,66 @@ impl RunDir {
         let foreign = entries
             .filter_map(Result::ok)
             .any(|entry| !may_precede_config(&entry.path()));
-        if foreign && !path.join(CONFIG).is_file() {
+        let checkpoint = Checkpoints::at(path.join(CHECKPOINTS)).newest_whole();
+        if foreign && checkpoint.is_none() && !path.join(CONFIG).is_file() {
             return Err(not_a_run(path));
         }
-        Self::locked(path)
+        let run = Self::locked(path)?;
+        if let Some(checkpoint) = checkpoint {
+            run.restore_config(&checkpoint)?;
+        }
+        Ok(run)
+    }
+
+    /// Writes the config again from a checkpoint, if it is missing or cannot be read.
+    fn restore_config(&self, checkpoint: &Checkpoint) -> Result<(), Failure> {
+        let Err(reason) = self.config() else {
+            return Ok(());
+        };
+        let Ok(config) = ExperimentConfig::deserialize(&checkpoint.config) else {
+            return Ok(());
+        };
+        let step = checkpoint.progress.step;
+        note(&format!(
+            "{reason}; it is written again from the checkpoint of step {step}"
+        ));
+        self.write_config(&config::with_absolute_paths(config)?)
     }
 
     fn locked(path: &Path) -> Result<Self, Failure> {
         let lock = path.join(LOCK);
         refuse_special(&lock)?;
         let file = File::create(&lock).map_err(|error| Failure::writing(&lock, &error))?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
+        // Some network file systems have no locks; there, runs are written without one.
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(Failure::Input(format!(
                 "another process is writing the run in {}; wait for it, or stop it first",
                 path.display()
-            ))),
-            // Some network file systems have no locks; there, runs are written without one.
-            Ok(()) | Err(TryLockError::Error(_)) => Ok(Self {
-                path: path.to_owned(),
-                _lock: Some(file),
-            }),
+            )));
         }
+        let run = Self {
+            path: path.to_owned(),
+            lock: Some(file),
+            written: RefCell::default(),
+        };
+        let held = run.check_place();
+        held.map_err(|error| Failure::writing(path, &error))?;
+        Ok(run)
+    }
+
+    /// Whether the path still leads to the directory that this process writes.
+    pub fn is_in_place(&self) -> bool {
+        let lock = self.lock.as_ref();
+        lock.is_none_or(|lock| is_at(lock, &self.path.join(LOCK)))
+    }
+
+    fn check_place(&self) -> io::Result<()> {
+        if self.is_in_place() {
+            return Ok(());
+        }
+        Err(io::Error::other(
+            "the run directory was moved, replaced or deleted",
+        ))
     }
 
     /// Whether another process may be writing the run; always `true` on a file system without locks.
@@ -165,7 +219,8 @@ impl RunDir {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let run = Self {
             path: path.to_owned(),
-            _lock: None,
+            lock: None,
+            written: RefCell::default(),
         };
         if run.is_begun() {
             return Ok(run);
@@ -200,6 +255,14 @@ impl RunDir {
         } else {
             name.to_owned()
         }
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_page(&self, html: &str) -> Result<(), Failure> {
+        self.write_text(PAGE, html)
     }
 
     /// The page.
@@ -264,9 +327,65 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_text(&self, name: &str, text: &str) -> Result<(), Failure> {
+        self.write_all(name, text.as_bytes())
+    }
+
+    fn write_all(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        self.write(name, |file| file.write_all(bytes))
+    }
+
+    /// Writes a file, and adds it to the manifest.
+    fn write(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let mut hash = Sha256::new();
+        self.put(name, |file| {
+            write(file)?;
+            file.flush()?;
+            let file = file.get_mut();
+            file.rewind()?;
+            io::copy(file, &mut hash).map(|_| ())
+        })?;
+        let sha256 = format!("{:x}", hash.finalize());
+        self.written.borrow_mut().record(name, sha256);
+        Ok(())
+    }
+
+    /// Writes a file into this run's directory, never into one that took its name.
+    ///
+    /// The check comes when the temporary file is there. If the directory is moved after it, the temporary file cannot
+    /// be found under the directory's old name, so that renaming it fails.
+    fn put(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         write_atomically(&self.path.join(name), |file| {
-            file.write_all(text.as_bytes())
+            write(file)?;
+            self.check_place()
         })
+    }
+
+    /// Removes files by way of a new folder that only this run's directory holds: a file of a directory that took its
+    /// name cannot be moved there.
+    fn remove(&self, paths: &[PathBuf]) -> Result<(), Failure> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let mut builder = tempfile::Builder::new();
+        let failed = |error| Failure::writing(&self.path, &error);
+        let bin = builder
+            .prefix(TEMPORARY)
+            .tempdir_in(&self.path)
+            .map_err(failed)?;
+        for (number, path) in paths.iter().enumerate() {
+            self.check_place()
+                .and_then(|()| fs::rename(path, bin.path().join(number.to_string())))
+                .map_err(|error| Failure::writing(path, &error))?;
+        }
+        bin.close().map_err(failed)
     }
 
     /// Writes the model's weights.
@@ -274,7 +393,7 @@ impl RunDir {
     /// # Errors
     /// When they cannot be written.
     pub fn write_weights(&self, parameters: Vec<Parameter>) -> Result<(), Failure> {
-        weights::save(parameters, &self.weights_path())
+        self.write_all(WEIGHTS, &weights::encode(parameters)?)
     }
 
     /// Whether the run has the weights of a trained model.
@@ -287,7 +406,7 @@ impl RunDir {
     /// # Errors
     /// When they cannot be written.
     pub fn write_best(&self, parameters: Vec<Parameter>) -> Result<(), Failure> {
-        weights::save(parameters, &self.path.join(BEST))
+        self.write_all(BEST, &weights::encode(parameters)?)
     }
 
     /// Writes the loss of each step as an array. `[step]`
@@ -296,7 +415,7 @@ impl RunDir {
     /// When the losses cannot be read, or written.
     pub fn write_losses(&self) -> Result<(), Failure> {
         let losses = self.losses()?;
-        write_atomically(&self.path.join(LOSSES), |file| {
+        self.write(LOSSES, |file| {
             file.write_all(&headlight_npz::npy(&[losses.len()], &losses)?)
         })
     }
@@ -308,6 +427,23 @@ impl RunDir {
     pub fn sync_names(&self) -> Result<(), Failure> {
         sync_names(&self.path)?;
         sync_names(&self.attention_path())
+    }
+
+    /// Writes a checkpoint, after a manifest of all that it relies on; once both are on the disk, removes all but the
+    /// newest two.
+    ///
+    /// # Errors
+    /// When it cannot be written; then the earlier ones stay.
+    pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), Failure> {
+        self.write_manifest()?;
+        self.sync_names()?;
+        let bytes = checkpoint.encode()?;
+        let name = format!("{CHECKPOINTS}/{}", Checkpoints::name(checkpoint));
+        self.put(&name, |file| file.write_all(&bytes))?;
+        sync_names(self.checkpoints().folder())?;
+        // An extra checkpoint does no harm.
+        let _ = self.remove(&self.checkpoints().superseded()?);
+        Ok(())
     }
 
     /// The checkpoints, from which the run can be resumed.
@@ -328,7 +464,7 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn metrics_log(&self, bytes: u64) -> Result<Log, Failure> {
-        open_log(&self.metrics_path(), bytes)
+        self.open_log(&self.metrics_path(), bytes)
     }
 
     /// The file with the loss of each step until the last checkpoint.
@@ -342,7 +478,22 @@ impl RunDir {
     /// When it cannot be written.
     pub fn loss_log(&self, bytes: u64) -> Result<Log, Failure> {
         create_subfolder(&self.path.join(CHECKPOINTS))?;
-        open_log(&self.loss_log_path(), bytes)
+        self.open_log(&self.loss_log_path(), bytes)
+    }
+
+    fn open_log(&self, path: &Path, bytes: u64) -> Result<Log, Failure> {
+        refuse_special(path)?;
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let opened = options.open(path).and_then(|file| {
+            self.check_place()?;
+            Ok(file)
+        });
+        Log::at(
+            opened.map_err(|error| Failure::writing(path, &error))?,
+            path,
+            bytes,
+        )
     }
 
     /// Reads the loss of each step that is written so far. `[step]`
@@ -354,30 +505,6 @@ impl RunDir {
             &self.loss_log_path(),
             u64::MAX,
         )?))
-    }
-
-    /// Removes the files that a resumed run writes again: the report, unfinished files, and every dump whose
-    /// step `keep` rejects.
-    ///
-    /// # Errors
-    /// When a file cannot be removed.
-    pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<(), Failure> {
-        let attention = self.attention_path();
-        create_subfolder(&attention)?;
-        let report = self.report_path();
-        for folder in [&*self.path, &attention, self.checkpoints().folder()] {
-            let Ok(entries) = fs::read_dir(folder) else {
-                continue;
-            };
-            for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-                let unwanted_dump =
-                    folder == attention && step_of(&path).is_some_and(|step| !keep(step));
-                if unwanted_dump || is_unfinished(&path) || path == report {
-                    fs::remove_file(&path).map_err(|error| Failure::writing(&path, &error))?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Reads `metrics.jsonl`, and keeps what `take` returns for each row.
@@ -409,15 +536,14 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_dump(&self, dump: &AttentionDump, formats: &[DumpFormat]) -> Result<(), Failure> {
-        let folder = self.attention_path();
-        create_subfolder(&folder)?;
+        create_subfolder(&self.attention_path())?;
         for &format in formats {
             let name = format!(
-                "step-{:06}.{}",
+                "{ATTENTION}/step-{:06}.{}",
                 dump.meta.step.unwrap_or(0),
                 format.extension()
             );
-            write_atomically(&folder.join(name), |file| write_dump(dump, format, file))?;
+            self.write(&name, |file| write_dump(dump, format, file))?;
         }
         Ok(())
     }
@@ -445,7 +571,17 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_report(&self, text: &str) -> Result<(), Failure> {
-        self.write_text(REPORT, text)?;
+        for path in self.checkpoints().newest_first()? {
+            let sha256 = file_sha256(&path)?;
+            self.written
+                .borrow_mut()
+                .record(&self.name_of(&path), sha256);
+        }
+        let sha256 = format!("{:x}", Sha256::digest(text));
+        self.written.borrow_mut().record(REPORT, sha256);
+        self.write_manifest()?;
+        self.sync_names()?;
+        self.put(REPORT, |file| file.write_all(text.as_bytes()))?;
         self.sync_names()
     }
 
@@ -468,6 +604,12 @@ impl RunDir {
     fn attention_path(&self) -> PathBuf {
         self.path.join(ATTENTION)
     }
+
+    /// A file's path within the run directory.
+    fn name_of(&self, path: &Path) -> String {
+        let name = path.strip_prefix(&self.path).unwrap_or(path);
+        name.to_string_lossy().into_owned()
+    }
 }
 
 fn not_a_run(path: &Path) -> Failure {
@@ -477,19 +619,6 @@ fn not_a_run(path: &Path) -> Failure {
         "the folder does not exist"
     };
     Failure::reading(path, reason)
-}
-
-/// Opens a file to append after its first `bytes`; drops the bytes after them.
-fn open_log(path: &Path, bytes: u64) -> Result<Log, Failure> {
-    refuse_special(path)?;
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(|error| Failure::writing(path, &error))?;
-    Log::at(file, path, bytes)
 }
 
 /// Refuses pipes and devices: to open one could block.

@@ -1,0 +1,50 @@
+//! `headlight verify`: whether the files of a run are as Headlight wrote them.
+
+use headlight_trainer::Failure;
+use headlight_trainer::printing::{print, print_json};
+use headlight_trainer::run_dir::{Damage, RunDir};
+use headlight_trainer::training::how_to_resume;
+use serde_json::json;
+
+use crate::cli::VerifyArguments;
+
+/// Prints the damaged files of a run, one per line.
+///
+/// # Errors
+/// When it is no run, another process is writing it, or a file is damaged or missing.
+pub(crate) fn run(arguments: &VerifyArguments) -> Result<(), Failure> {
+    let run = RunDir::open(&arguments.run)?;
+    let place = run.path().display();
+    let (files, damage) = (run.listed(), run.damage());
+    if !damage.is_empty() && run.is_being_written() {
+        return Err(Failure::Input(format!(
+            "another process is writing the run in {place}; wait for it, or stop it first"
+        )));
+    }
+    if arguments.form.json {
+        print_json(&json!({ "run": run.path(), "files": files, "damage": damage }))?;
+    } else {
+        for Damage { file, problem } in &damage {
+            print(&format!("{file}: {problem}\n"))?;
+        }
+    }
+    if damage.is_empty() {
+        let state = if run.has_ended() {
+            "all files of the run"
+        } else {
+            "the files of the run until its last checkpoint"
+        };
+        if arguments.form.json {
+            return Ok(());
+        }
+        return print(&format!("{state} are as Headlight wrote them: {files}\n"));
+    }
+    let (count, are) = match damage.len() {
+        1 => ("one file".to_owned(), "is"),
+        count => (format!("{count} files"), "are"),
+    };
+    Err(Failure::Input(format!(
+        "{count} of the run in {place} {are} damaged or missing; to write again what the last checkpoint can give, {}",
+        how_to_resume(&run)
+    )))
+}
