@@ -46,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     target!("checkpoint", weights::checkpoint),
     target!("run-metrics", runs::metrics),
     target!("run-environment", runs::environment),
+    target!("run-manifest", runs::manifest),
     target!("run-reference", runs::reference),
     target!("sweep-results", runs::results),
     target!("sweep-merge", runs::merge),

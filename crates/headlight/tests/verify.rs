@@ -182,3 +182,21 @@ fn the_result_as_json() {
     finish(&path, "fused", &[]);
     assert_same(&path, &files(&undisturbed), "repaired");
 }
+
+/// A manifest that names files elsewhere is no manifest: it neither reads nor moves them.
+#[test]
+fn a_manifest_stays_in_its_run() {
+    let folder = folder("verify-outside");
+    let path = folder.join("run");
+    finish(&path, "fused", &[]);
+    let outside = folder.join("step-000001.npz");
+    fs::write(&outside, "mine").unwrap();
+    let name = "attention/../../step-000001.npz";
+    let hash = "0".repeat(64);
+    let lines = format!("# 1 files, for sha256sum --check\n{hash}  {name}\n");
+    fs::write(path.join("manifest.sha256"), lines).unwrap();
+    refused_with(&verify(&path), "manifest.sha256");
+    finish(&path, "fused", &[]);
+    assert_eq!(fs::read(&outside).unwrap(), b"mine");
+    verify(&path).done();
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Component, Path};
 
 use sha2::{Digest, Sha256};
 
@@ -18,7 +19,10 @@ impl Manifest {
         let files = text.lines().skip(1).map(|line| {
             let (sha256, name) = line.split_once("  ")?;
             let is_hash = sha256.len() == 2 * Sha256::output_size();
-            is_hash.then(|| (name.to_owned(), sha256.to_owned()))
+            // No file outside the run directory.
+            let mut parts = Path::new(name).components();
+            let is_inside = parts.all(|part| matches!(part, Component::Normal(_)));
+            (is_hash && is_inside).then(|| (name.to_owned(), sha256.to_owned()))
         });
         let manifest = Self {
             files: files.collect::<Option<_>>()?,

@@ -42,6 +42,7 @@ fn read_run(name: &str, bytes: &[u8]) {
     fs::write(folder.join(name), bytes).unwrap();
     let run = RunDir::open(&folder).unwrap();
     let _ = run.metrics(Some);
+    let _ = run.damage();
     let _ = page(&[Source::open(&folder).unwrap()], |_, _, _| Ok(()));
 }
 
@@ -68,6 +69,26 @@ pub(crate) mod environment {
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {
         vec![br#"{"version":"0.1.0","git_commit":"abc","device":"flex","started":"now"}"#.to_vec()]
+    }
+}
+
+/// `manifest.sha256`.
+pub(crate) mod manifest {
+    pub(crate) fn read(bytes: &[u8]) {
+        super::read_run("manifest.sha256", bytes);
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        let hash = "0123456789abcdef".repeat(4);
+        let files = |names: &[&str]| {
+            let lines = names.iter().map(|name| format!("{hash}  {name}\n"));
+            let head = format!("# {} files, for sha256sum --check\n", names.len());
+            (head + &lines.collect::<String>()).into_bytes()
+        };
+        vec![
+            files(&["attention/step-000000.npz", "config.toml"]),
+            files(&["../config.toml"]),
+        ]
     }
 }
 

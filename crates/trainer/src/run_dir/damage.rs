@@ -4,7 +4,6 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use headlight_input::FILE_LIMIT;
 use serde::Serialize;
 
 use super::{ATTENTION, MANIFEST, RunDir, is_unfinished, step_of};
@@ -14,6 +13,9 @@ use crate::files::{Log, create_subfolder, read_text, sync_names};
 use crate::hash::file_sha256;
 use crate::manifest::Manifest;
 use crate::printing::note;
+
+/// The largest manifest that is read, in bytes: 350,000 dumps.
+const MANIFEST_LIMIT: u64 = 32 << 20;
 
 /// A file of a run that is missing, or not as Headlight wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -92,7 +94,7 @@ impl RunDir {
 
     /// The manifest; `None` if it is missing, or not as Headlight wrote it.
     fn manifest(&self) -> Option<Manifest> {
-        let text = read_text(&self.path.join(MANIFEST), FILE_LIMIT).ok()?;
+        let text = read_text(&self.path.join(MANIFEST), MANIFEST_LIMIT).ok()?;
         Manifest::parse(&text)
     }
 
