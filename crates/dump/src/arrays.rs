@@ -183,6 +183,22 @@ pub(crate) fn arrays(feed_forward: bool, mask: bool) -> impl Iterator<Item = &'s
     })
 }
 
+/// How many numbers the arrays of a dump hold, and the bytes that they take. In floating point, since dumps that could not
+/// be written have a size too.
+pub fn size(dims: Dims, masked: bool) -> (f64, f64) {
+    let sizes = arrays(dims.d_ff > 0, masked).map(|array| {
+        let extents = array.shape(dims).into_iter();
+        let count: f64 = extents.map(|extent| extent as f64).product();
+        let width = match array.field {
+            Field::Integers(..) => 8.0,
+            Field::Floats(..) => 4.0,
+            Field::Booleans(..) => 1.0,
+        };
+        (count, count * width)
+    });
+    sizes.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1))
+}
+
 /// The axes of the arrays of a dump, as `meta` has them.
 pub fn axes(dims: Dims, masked: bool) -> BTreeMap<String, Vec<String>> {
     arrays(dims.d_ff > 0, masked)

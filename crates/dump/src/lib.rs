@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use arrays::{AttentionDump, FeedForward, axes};
+pub use arrays::{AttentionDump, FeedForward, axes, size};
 
 /// The version of the format; readers reject other versions.
 pub const VERSION: u32 = 1;

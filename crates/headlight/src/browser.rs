@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use headlight_trainer::printing::note;
+use headlight_trainer::standard::shown;
 
 /// Opens a page without waiting for the browser. The page exists even if no browser opens it, so a failure
 /// is only noted.
@@ -10,7 +11,7 @@ pub(crate) fn open(page: &Path) {
     if let Err(error) = open::that_detached(page) {
         note(&format!(
             "{} cannot be opened here ({error}); open it in a browser yourself",
-            page.display()
+            shown(page)
         ));
     }
 }

@@ -282,6 +282,9 @@ pub(crate) struct TrainArguments {
     /// Open the run's page in a browser after training
     #[arg(long)]
     pub(crate) open: bool,
+    /// Train even if the run will write more than 1 GiB of attention dumps
+    #[arg(long)]
+    pub(crate) force: bool,
     #[command(flatten)]
     pub(crate) form: Form,
 }

@@ -8,10 +8,12 @@ mod terminal;
 use std::process::ExitCode;
 
 use headlight_trainer::printing::{complain, set_verbosity};
+use headlight_trainer::signals::survive_size_limit;
 
 use cli::Command;
 
 fn main() -> ExitCode {
+    survive_size_limit();
     let cli = cli::parse();
     set_verbosity(cli.verbosity());
     let result = match cli.command {

@@ -202,3 +202,26 @@ fn standard_output_is_one_file() {
     let merged = fed(&folder, &["merge", "-", "--out", "-"], &rows).done();
     assert_eq!(merged.stdout, rows);
 }
+
+/// Any text may be the name of a class or of a run; XML allows few control characters, and neither U+FFFE nor U+FFFF.
+#[test]
+fn pictures_are_xml_whatever_they_name() {
+    let folder = folder("outputs_xml");
+    let samples = "label,token_0\na\u{ffff}<&,3\n\u{fffe}b,4\na\u{ffff}<&,5\n\u{fffe}b,6\n";
+    fs::write(folder.join("mine.csv"), samples).unwrap();
+    let config =
+        "data = { file = \"mine.csv\" }\nmodel = { d_model = 4 }\ntraining = { epochs = 2 }\n";
+    fs::write(folder.join("mine.toml"), config).unwrap();
+    let run = "r\u{1}\u{ffff}";
+    run_in(&folder, &["train", "mine.toml", "--run", run]).done();
+    for arguments in [
+        &["evaluate", run, "--svg", "-"][..],
+        &["evaluate", run, "--html", "-"],
+        &["inspect", run, "--svg", "-"],
+        &["inspect", run, "--html", "-"],
+    ] {
+        let printed = run_in(&folder, arguments).done().stdout;
+        let forbidden = |c: char| matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+        assert!(!printed.contains(forbidden), "{arguments:?}");
+    }
+}

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use common::{Finished, folder, headlight, refused};
+use headlight_npz::NpzWriter;
 
 fn run_in(folder: &Path, arguments: &[&str]) -> Finished {
     let finished = headlight().current_dir(folder).args(arguments).output();
@@ -106,5 +107,40 @@ fn standard_input_takes_every_format() {
         predict.stdin(Stdio::from(fs::File::open(folder.join(&name)).unwrap()));
         let predicted = Finished::from(predict.output().unwrap()).done();
         assert_eq!(predicted.stdout, expected.stdout, "{format}");
+    }
+}
+
+/// Types have NumPy's names, and the message lists those that are allowed: of labels, floating-point numbers too.
+#[test]
+fn types_of_arrays_have_the_names_of_numpy() {
+    let folder = trained("refused_types");
+    let write = |build: &dyn Fn(&mut NpzWriter) -> std::io::Result<()>| {
+        let mut npz = NpzWriter::new();
+        build(&mut npz).unwrap();
+        fs::write(folder.join("own.npz"), npz.finish().unwrap()).unwrap();
+        run_in(&folder, &["evaluate", "run", "own.npz"])
+    };
+    let labels = write(&|npz| {
+        npz.array("tokens", &[2, 1], &[3_i64, 4])?;
+        npz.array("labels", &[2], &[0_u64, 1])
+    });
+    let allowed = "float32, float64, bool, int8, int16, int32, int64, uint8, uint16, uint32";
+    refused(&labels, &["labels.npy", "uint64", allowed]);
+    let tokens = write(&|npz| {
+        npz.array("tokens", &[2, 1], &[3_f32, 4.0])?;
+        npz.array("labels", &[2], &[0_i8, 1])
+    });
+    refused(&tokens, &["tokens.npy", "float32", "uint32"]);
+    for done in [
+        write(&|npz| {
+            npz.array("tokens", &[2, 1], &[3_u8, 4])?;
+            npz.array("labels", &[2], &[0_f64, 1.0])
+        }),
+        write(&|npz| {
+            npz.array("tokens", &[2, 1], &[3_i16, 4])?;
+            npz.array("labels", &[2], &[0_u32, 1])
+        }),
+    ] {
+        done.done();
     }
 }

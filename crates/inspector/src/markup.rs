@@ -4,13 +4,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// Escapes text for HTML and SVG, and replaces control characters, which XML does not allow.
+/// Escapes text for HTML and SVG, and replaces the characters that XML does not allow, and other control characters.
+///
+/// <https://www.w3.org/TR/xml/#charsets>
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")
         .replace('"', "&quot;")
-        .replace(char::is_control, "\u{fffd}")
+        .replace(
+            |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'),
+            "\u{fffd}",
+        )
 }
 
 /// The source by which a content security policy allows one style or script and no other.

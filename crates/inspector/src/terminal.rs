@@ -41,6 +41,32 @@ impl ColourMode {
     }
 }
 
+/// A text for a terminal. Names that it quotes could steer the terminal, so that control characters are replaced; line
+/// breaks, tabs and the colours of pictures stay.
+pub fn visible(text: &str) -> String {
+    let mut visible = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let (kept, after) = rest.split_at(painted(rest).unwrap_or(character.len_utf8()));
+        let is_unsafe = kept.len() == character.len_utf8()
+            && character.is_control()
+            && !matches!(character, '\n' | '\t');
+        visible.push_str(if is_unsafe { "\u{FFFD}" } else { kept });
+        rest = after;
+    }
+    visible
+}
+
+/// The length of the colour of [`ColourMode::paint`] that a text begins with.
+fn painted(text: &str) -> Option<usize> {
+    let (colour, _) = text.strip_prefix("\x1b[")?.split_once('m')?;
+    let is_colour = colour == "0" || colour.starts_with("38;") && colour.contains(";48;");
+    let is_digits = colour
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b';');
+    (is_colour && is_digits).then_some("\x1b[m".len() + colour.len())
+}
+
 /// The nearest colour of the 6×6×6 cube of the 256-colour palette.
 fn palette([r, g, b]: [u8; 3]) -> u8 {
     let step = |channel: u8| {

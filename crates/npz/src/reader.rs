@@ -78,18 +78,23 @@ impl<R: Read + Seek> NpzReader<R> {
     /// # Errors
     /// When it is missing, damaged, too large, of another type, or column-major.
     pub fn integers(&mut self, name: &str) -> Result<Array<i64>, NpzError> {
-        let wanted = "bool, int8 to int64, or uint8 to uint32";
-        self.decode(name, wanted, |npy, count| {
+        self.decode(name, INTEGERS, integers)
+    }
+
+    /// The array `name` of any numbers that [`integers`](Self::integers) or [`floats`](Self::floats) reads.
+    ///
+    /// # Errors
+    /// As these.
+    pub fn numbers(&mut self, name: &str) -> Result<Array<f64>, NpzError> {
+        let wanted = format!("{FLOATS}, {INTEGERS}");
+        self.decode(name, &wanted, |npy, count| {
             match npy.dtype().descr().as_str() {
-                "'<i8'" | "'>i8'" => Some(values(npy, count, |x: i64| x)),
-                "'<i4'" | "'>i4'" => Some(values(npy, count, |x: i32| x.into())),
-                "'<i2'" | "'>i2'" => Some(values(npy, count, |x: i16| x.into())),
-                "'<u2'" | "'>u2'" => Some(values(npy, count, |x: u16| x.into())),
-                "'<u4'" | "'>u4'" => Some(values(npy, count, |x: u32| x.into())),
-                "'|i1'" => Some(values(npy, count, |x: i8| x.into())),
-                "'|u1'" => Some(values(npy, count, |x: u8| x.into())),
-                "'|b1'" => Some(values(npy, count, |x: bool| x.into())),
-                _ => None,
+                "'<f4'" | "'>f4'" => Some(values(npy, count, |x: f32| x.into())),
+                "'<f8'" | "'>f8'" => Some(values(npy, count, |x: f64| x)),
+                _ => {
+                    let read = integers(npy, count)?;
+                    Some(read.map(|read| read.into_iter().map(|x| x as f64).collect()))
+                }
             }
         })
     }
@@ -99,7 +104,7 @@ impl<R: Read + Seek> NpzReader<R> {
     /// # Errors
     /// When it is missing, damaged, too large, of another type, or column-major.
     pub fn floats(&mut self, name: &str) -> Result<Array<f32>, NpzError> {
-        self.decode(name, "float32 or float64", |npy, count| {
+        self.decode(name, FLOATS, |npy, count| {
             match npy.dtype().descr().as_str() {
                 "'<f4'" | "'>f4'" => Some(values(npy, count, |x: f32| x)),
                 "'<f8'" | "'>f8'" => Some(values(npy, count, |x: f64| x as f32)),
@@ -171,7 +176,10 @@ impl<R: Read + Seek> NpzReader<R> {
         }
         let shape: Vec<usize> = npy.shape().iter().map(|&extent| extent as usize).collect();
         match read(npy, count as usize) {
-            None => Err(refuse(format!("its type is {descr}, not {wanted}"))),
+            None => {
+                let found = numpy_name(&descr);
+                Err(refuse(format!("its dtype is {found}, not one of {wanted}")))
+            }
             Some(Err(error)) => Err(refuse(error.to_string())),
             Some(Ok(values)) => {
                 self.left -= taken;
@@ -223,6 +231,44 @@ impl<R: Read + Seek> NpzReader<R> {
         );
         unreadable(member, reason)
     }
+}
+
+/// The dtypes that are read, as NumPy calls them.
+const INTEGERS: &str = "bool, int8, int16, int32, int64, uint8, uint16, uint32";
+const FLOATS: &str = "float32, float64";
+
+fn integers(npy: NpyFile<Cursor<&[u8]>>, count: usize) -> Option<io::Result<Vec<i64>>> {
+    match npy.dtype().descr().as_str() {
+        "'<i8'" | "'>i8'" => Some(values(npy, count, |x: i64| x)),
+        "'<i4'" | "'>i4'" => Some(values(npy, count, |x: i32| x.into())),
+        "'<i2'" | "'>i2'" => Some(values(npy, count, |x: i16| x.into())),
+        "'<u2'" | "'>u2'" => Some(values(npy, count, |x: u16| x.into())),
+        "'<u4'" | "'>u4'" => Some(values(npy, count, |x: u32| x.into())),
+        "'|i1'" => Some(values(npy, count, |x: i8| x.into())),
+        "'|u1'" => Some(values(npy, count, |x: u8| x.into())),
+        "'|b1'" => Some(values(npy, count, |x: bool| x.into())),
+        _ => None,
+    }
+}
+
+/// What NumPy calls a type that a header describes: `'<u8'`, of eight bytes, is `uint64`.
+fn numpy_name(descr: &str) -> String {
+    let text = descr
+        .trim_matches('\'')
+        .trim_start_matches(['<', '>', '|', '=']);
+    let kind = text.chars().next().unwrap_or_default();
+    let rest = text.get(kind.len_utf8()..).unwrap_or_default();
+    let (name, bits) = match (kind, rest.parse::<u32>()) {
+        ('b', Ok(1)) => return "bool".to_owned(),
+        ('i', Ok(bytes)) => ("int", bytes.checked_mul(8)),
+        ('u', Ok(bytes)) => ("uint", bytes.checked_mul(8)),
+        ('f', Ok(bytes)) => ("float", bytes.checked_mul(8)),
+        ('c', Ok(bytes)) => ("complex", bytes.checked_mul(8)),
+        ('U', Ok(_)) => return "str".to_owned(),
+        ('S', Ok(_)) => return "bytes".to_owned(),
+        _ => (descr, None),
+    };
+    bits.map_or_else(|| name.to_owned(), |bits| format!("{name}{bits}"))
 }
 
 fn values<R: Read, Stored: Deserialize, T>(

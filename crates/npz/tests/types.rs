@@ -32,6 +32,22 @@ const INTEGERS: [(&str, &[u8], [i64; 2]); 8] = [
     ("b1", &[1, 0], [1, 0]),
 ];
 
+/// What NumPy calls a type.
+fn numpy_name(kind: &str) -> &'static str {
+    match kind {
+        "i8" => "int64",
+        "i4" => "int32",
+        "i2" => "int16",
+        "i1" => "int8",
+        "u4" => "uint32",
+        "u2" => "uint16",
+        "u1" => "uint8",
+        "f4" => "float32",
+        "f8" => "float64",
+        _ => "bool",
+    }
+}
+
 /// The same numbers in both byte orders: type with quotes, and bytes.
 fn both_orders(kind: &str, bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let width = bytes.len() / 2;
@@ -57,13 +73,15 @@ fn integers_of_each_type_are_read() {
                 values: values.to_vec(),
             };
             assert_eq!(read.unwrap(), expected, "{descr}");
+            let read = array(&header(&descr, "(2,)"), &bytes).numbers("a");
+            assert_eq!(read.unwrap().values, values.map(|value| value as f64));
             let message = array(&header(&descr, "(2,)"), &bytes)
                 .floats("a")
                 .unwrap_err();
             assert!(
                 message
                     .to_string()
-                    .contains(&format!("{descr}, not float32")),
+                    .contains(&format!("is {}, not one of float32", numpy_name(kind))),
                 "{message}"
             );
         }
@@ -88,11 +106,15 @@ fn floats_of_each_type_are_read() {
                 (vec![1, 2], numbers.to_vec()),
                 "{descr}"
             );
+            let read = array(&header(&descr, "(1, 2)"), &bytes).numbers("a");
+            assert_eq!(read.unwrap().values, numbers.map(f64::from));
             let message = array(&header(&descr, "(1, 2)"), &bytes)
                 .integers("a")
                 .unwrap_err();
             assert!(
-                message.to_string().contains(&format!("{descr}, not bool")),
+                message
+                    .to_string()
+                    .contains(&format!("is {}, not one of bool", numpy_name(kind))),
                 "{message}"
             );
         }
@@ -101,13 +123,13 @@ fn floats_of_each_type_are_read() {
 
 #[test]
 fn other_types_are_refused_by_name() {
-    for descr in [
-        "'<u8'",
-        "'<f2'",
-        "'<c8'",
-        "'|S8'",
-        "'<U2'",
-        "[('x', '<i4'), ('y', '<i4')]",
+    for (descr, name) in [
+        ("'<u8'", "uint64"),
+        ("'<f2'", "float16"),
+        ("'<c8'", "complex64"),
+        ("'|S8'", "bytes"),
+        ("'<U2'", "str"),
+        ("[('x', '<i4'), ('y', '<i4')]", "'x', '<i4'"),
     ] {
         for message in [
             array(&header(descr, "(1,)"), &[0; 8])
@@ -118,10 +140,13 @@ fn other_types_are_refused_by_name() {
                 .floats("a")
                 .unwrap_err()
                 .to_string(),
+            array(&header(descr, "(1,)"), &[0; 8])
+                .numbers("a")
+                .unwrap_err()
+                .to_string(),
         ] {
-            let field = descr.trim_matches(['\'', '[', ']']);
             assert!(
-                message.contains("`a.npy`") && message.contains(field),
+                message.contains("`a.npy`") && message.contains(name),
                 "{message}"
             );
         }

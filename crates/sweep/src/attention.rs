@@ -7,6 +7,7 @@ use headlight_inspector::SeedRow;
 use headlight_trainer::Failure;
 use headlight_trainer::files::open;
 use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::standard::shown;
 use serde_json::Value;
 
 use crate::grid::Seeds;
@@ -41,14 +42,14 @@ pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize
     while let Some(text) = lines.next_complete()? {
         number += 1;
         let invalid =
-            |reason: String| Failure::Input(format!("{}, line {number}: {reason}", path.display()));
+            |reason: String| Failure::Input(format!("{}, line {number}: {reason}", shown(path)));
         let line = StoredRow::parse(&text).map_err(&invalid)?;
         if line.config_sha256 != plan.config_sha256 {
             return Err(invalid(format!(
                 "the row comes from a grid, or from a config, engine, dataset or version of headlight other than those of {}; \
                  write matching rows with `headlight sweep {} --seeds 0..1000 --out FILE`",
-                run.path().display(),
-                config.display()
+                shown(run.path()),
+                shown(&config)
             )));
         }
         if !seen.insert(line.seed) {

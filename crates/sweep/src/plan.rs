@@ -10,6 +10,7 @@ use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::hash::add_splits;
 use headlight_trainer::opening::open_device;
 use headlight_trainer::session::{Session, dataset, engine_for};
+use headlight_trainer::standard::shown;
 use headlight_trainer::{Failure, config};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -59,7 +60,7 @@ impl Plan {
                 return Err(Failure::Input(format!(
                     "{}: a reference run (`reference`) brings its own weights and batches, so seeds have no \
                      effect; choose another config",
-                    path.display()
+                    shown(path)
                 )));
             }
             if config.training.patience > 0 {

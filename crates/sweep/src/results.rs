@@ -11,7 +11,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::{Log, cannot_write, open};
 use headlight_trainer::printing::note;
 use headlight_trainer::signals::Signals;
-use headlight_trainer::standard::STANDARD;
+use headlight_trainer::standard::{STANDARD, shown};
 
 use crate::plan::Plan;
 use crate::row::Row;
@@ -58,7 +58,7 @@ impl Results {
         }
         Err(Failure::Input(format!(
             "--out {}: a sweep writes .jsonl files; convert one to .csv with `headlight merge`",
-            path.display()
+            shown(path)
         )))
     }
 
@@ -74,7 +74,7 @@ impl Results {
         busy: Busy<'_>,
     ) -> Result<Self, Failure> {
         if path.exists() {
-            headlight_input::check_kind(path).map_err(|error| Failure::reading(path, error))?;
+            headlight_input::check_kind(path).map_err(|error| Failure::unreadable(path, &error))?;
         }
         let file = OpenOptions::new()
             .read(true)
@@ -118,7 +118,7 @@ fn lock(file: &File, path: &Path, busy: Busy<'_>) -> Result<(), Failure> {
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(Failure::writing(path, &error)),
         }
-        let writing = format!("another sweep is writing {}", path.display());
+        let writing = format!("another sweep is writing {}", shown(path));
         let Busy::Wait(signals) = busy else {
             return Err(Failure::Input(format!(
                 "{writing}; wait until it ends, or choose another --out"
@@ -147,14 +147,14 @@ fn check(
 ) -> Result<(usize, u64), Failure> {
     let reader = file
         .try_clone()
-        .map_err(|error| Failure::reading(path, error))?;
+        .map_err(|error| Failure::unreadable(path, &error))?;
     let mut lines = RowLines::new(reader, path);
     let (mut finished, mut length) = (0, 0);
     while let Some(line) = lines.next_complete()? {
         let invalid = |reason: String| {
             Failure::Input(format!(
                 "{}, line {}: {reason}; choose another --out, or move the file",
-                path.display(),
+                shown(path),
                 finished + 1
             ))
         };
@@ -185,7 +185,7 @@ fn check(
     if lines.read() > length {
         note(&format!(
             "{}: the last line was cut short; its run is computed again",
-            path.display()
+            shown(path)
         ));
     }
     Ok((finished, length))
@@ -209,7 +209,7 @@ impl<'a> RowLines<'a> {
     /// cut short.
     pub(crate) fn next_complete(&mut self) -> Result<Option<String>, Failure> {
         let next = self.lines.next_line();
-        let next = next.map_err(|error| Failure::reading(self.path, error))?;
+        let next = next.map_err(|error| Failure::unreadable(self.path, &error))?;
         Ok(next.filter(|line| line.whole).map(|line| line.text))
     }
 
@@ -256,7 +256,7 @@ impl<'a> Rows<'a> {
             if self.lines.read() > start {
                 note(&format!(
                     "{}: the last line was cut short and is skipped; run its sweep again to complete it",
-                    self.path.display()
+                    shown(self.path)
                 ));
             }
             return Ok(None);

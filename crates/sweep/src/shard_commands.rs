@@ -17,7 +17,7 @@ const REPLACED: [&str; 2] = ["--shards", "--out"];
 /// All other arguments are kept, and quoted for a shell if necessary.
 ///
 /// # Errors
-/// When an argument is not valid Unicode, so that no line of text can hold it.
+/// When an argument is not valid Unicode or holds a control character, so that no line of text can hold it.
 pub fn commands(
     arguments: impl IntoIterator<Item = OsString>,
     count: NonZeroUsize,
@@ -62,9 +62,12 @@ fn assigns(text: &str, flag: &str) -> bool {
 }
 
 fn unicode(text: &OsStr) -> Result<String, Failure> {
-    text.to_str().map(str::to_owned).ok_or_else(|| {
+    let listed = text
+        .to_str()
+        .filter(|text| !text.contains(char::is_control));
+    listed.map(str::to_owned).ok_or_else(|| {
         Failure::Input(format!(
-            "`{}` is not valid Unicode and cannot be listed; rename the file",
+            "`{}` is not valid Unicode or holds a control character, and cannot be listed; rename the file",
             text.display()
         ))
     })

@@ -7,7 +7,7 @@ use headlight_input::toml_message::nearest;
 
 use crate::Failure;
 use crate::files::read_text;
-use crate::standard::STANDARD;
+use crate::standard::{STANDARD, shown};
 
 /// The config that a command uses if none is named.
 pub const DEFAULT: &str = "notebook";
@@ -67,7 +67,7 @@ static RECORDINGS: [BuiltIn<[u8]>; 2] = recordings!(
 pub fn config(name: &Path) -> Result<&'static BuiltIn<str>, Failure> {
     let found = CONFIGS.iter().find(|config| name == Path::new(config.name));
     found.ok_or_else(|| {
-        let name = name.display().to_string();
+        let name = shown(name);
         let near = nearest(&name, CONFIGS.iter().map(|config| config.name));
         let remedy = match near {
             Some(near) => format!("did you mean `{near}`?"),

@@ -38,29 +38,42 @@ pub fn parse<'a>(
     text: String,
     changes: impl Iterator<Item = toml::Change<'a>>,
 ) -> Result<ExperimentConfig, Failure> {
-    let name = shown(path).to_string();
-    let complete =
-        |table: &mut _| dataset_file::complete(table).map_err(|failure| failure.to_string());
-    toml::parse(&name, text, changes, complete, devices::check).map_err(Failure::Input)
+    let name = shown(path);
+    let mut of_machine = None;
+    let complete = |table: &mut _| {
+        dataset_file::complete(table).map_err(|failure| {
+            let message = failure.to_string();
+            of_machine = Some(failure).filter(|failure| matches!(failure, Failure::System(_)));
+            message
+        })
+    };
+    let parsed = toml::parse(&name, text, changes, complete, devices::check);
+    parsed.map_err(|message| of_machine.unwrap_or(Failure::Input(message)))
 }
 
 /// The config with absolute paths. In a config, paths are relative to the working folder.
 ///
 /// # Errors
-/// When the working folder cannot be found.
+/// When the working folder cannot be found, or a path is not valid Unicode, as TOML is.
 pub fn with_absolute_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
     with_paths(config, |path| {
-        std::path::absolute(path).map_err(|error| Failure::reading(path, error))
+        let whole = std::path::absolute(path).map_err(|error| Failure::unreadable(path, &error))?;
+        if whole.to_str().is_none() {
+            let reason =
+                "its path is not valid Unicode, and a run could not name it; rename the folder";
+            return Err(Failure::reading(&whole, reason));
+        }
+        Ok(whole)
     })
 }
 
 /// The config with paths relative to the working folder; paths outside the working folder stay absolute.
 ///
 /// # Errors
-/// When the working folder cannot be found.
+/// As [`with_absolute_paths`].
 pub fn with_relative_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
     let dot = Path::new(".");
-    let here = std::env::current_dir().map_err(|error| Failure::reading(dot, error))?;
+    let here = std::env::current_dir().map_err(|error| Failure::unreadable(dot, &error))?;
     with_paths(with_absolute_paths(config)?, |path| {
         let inside = path.strip_prefix(&here).unwrap_or(path);
         Ok(inside.to_owned())

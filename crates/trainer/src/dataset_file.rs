@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 use crate::Failure;
 use crate::files::open;
+use crate::standard::shown;
 
 /// The keys of `[data]` that a config of a file may leave out. A run's own config has all of them.
 const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
@@ -18,11 +19,7 @@ const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
 /// When it cannot be read, or holds something else than samples.
 pub fn read(path: &Path) -> Result<Rows, Failure> {
     let format = Format::of(path)?;
-    Ok(files::read(
-        open(path, FILE_LIMIT)?,
-        format,
-        path.display(),
-    )?)
+    Ok(files::read(open(path, FILE_LIMIT)?, format, shown(path))?)
 }
 
 /// Adds to a config the keys that it leaves to its dataset file, so that the config alone says what the samples are.

@@ -132,6 +132,26 @@ fn forward(
     Ok(())
 }
 
+/// The extents of a dump of `samples` samples of a dataset.
+pub(crate) fn dims(config: &ExperimentConfig, samples: usize, dataset: &Dataset) -> Dims {
+    Dims {
+        samples,
+        layers: config.model.n_layers,
+        heads: config.model.n_heads,
+        positions: dataset.positions(),
+        d_head: config.model.d_head(),
+        d_model: config.model.d_model,
+        d_ff: config.model.d_ff,
+        logits: config.inputs().n_logits(),
+    }
+}
+
+/// Whether dumps hold a mask.
+pub(crate) fn is_masked(config: &ExperimentConfig) -> bool {
+    let attention = &config.model.attention;
+    attention.mask != Mask::None || attention.padding_token.is_some()
+}
+
 fn empty(
     samples: &Samples<'_>,
     origin: Origin,
@@ -142,18 +162,8 @@ fn empty(
     let config_json = serde_json::to_value(config).map_err(|error| {
         Failure::System(format!("the config cannot be written as JSON: {error}"))
     })?;
-    let dims = Dims {
-        samples: samples.indices.len(),
-        layers: config.model.n_layers,
-        heads: config.model.n_heads,
-        positions: samples.dataset.positions(),
-        d_head: config.model.d_head(),
-        d_model: config.model.d_model,
-        d_ff: config.model.d_ff,
-        logits: config.inputs().n_logits(),
-    };
-    let attention = &config.model.attention;
-    let masked = attention.mask != Mask::None || attention.padding_token.is_some();
+    let dims = dims(config, samples.indices.len(), samples.dataset);
+    let (attention, masked) = (&config.model.attention, is_masked(config));
     Ok(AttentionDump {
         dims,
         meta: Meta {

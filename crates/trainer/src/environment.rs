@@ -1,6 +1,6 @@
 //! The program, machine and arguments of a run: `environment.json`.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -63,7 +63,35 @@ impl Environment {
             arguments: std::env::args_os()
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect(),
-            started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+            started: date(SystemTime::now()),
+        }
+    }
+}
+
+/// The last second of the year 9999; RFC 3339 has no later one.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+/// A time in RFC 3339, UTC. A clock that is set wrongly, before 1970 or after 9999, gives the nearest date.
+fn date(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seconds = since.as_secs().min(LAST_SECOND);
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_clock_has_a_date() {
+        let day = Duration::from_hours(24);
+        for (time, expected) in [
+            (UNIX_EPOCH - day, "1970-01-01T00:00:00Z"),
+            (UNIX_EPOCH, "1970-01-01T00:00:00Z"),
+            (UNIX_EPOCH + day, "1970-01-02T00:00:00Z"),
+            (UNIX_EPOCH + 5_000_000 * day, "9999-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(date(time), expected);
         }
     }
 }

@@ -44,12 +44,15 @@ impl Failure {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "; free some space and run again"
             }
+            io::ErrorKind::FileTooLarge => {
+                "; raise the limit on the size of files (`ulimit -f`) and run again"
+            }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 "; choose a folder in which you can write"
             }
             _ => "",
         };
-        Self::System(format!("cannot write {}: {error}{remedy}", path.display()))
+        Self::System(format!("cannot write {}: {error}{remedy}", shown(path)))
     }
 
     /// A build without Burn cannot do `what`, which needs it.
@@ -59,10 +62,26 @@ impl Failure {
         ))
     }
 
-    /// A failure to read `path`, which the user gave.
+    /// A failure to read `path`, which the user gave, because of what it is or holds.
     pub fn reading(path: &Path, reason: impl fmt::Display) -> Self {
         Self::Input(format!("cannot read {}: {reason}", shown(path)))
     }
+
+    /// A failure to read `path` that the system reports: the machine's, if the path itself may be right.
+    pub fn unreadable(path: &Path, error: &io::Error) -> Self {
+        if error.kind() != io::ErrorKind::PermissionDenied && !is_of_machine(error) {
+            return Self::reading(path, error);
+        }
+        Self::System(format!("cannot read {}: {error}", shown(path)))
+    }
+}
+
+/// Whether an error says that the machine has failed, or has too little of something: memory, files that may be open.
+fn is_of_machine(error: &io::Error) -> bool {
+    /// EIO, ENOMEM, ENFILE and EMFILE, the same on all Unixes; most have no [`io::ErrorKind`].
+    const NUMBERS: [i32; 4] = [5, 12, 23, 24];
+    let number = error.raw_os_error();
+    cfg!(unix) && number.is_some_and(|number| NUMBERS.contains(&number))
 }
 
 /// The longest message that is shown, in characters.

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempPath;
 
 use crate::Failure;
-use crate::standard::{STANDARD, stored_input};
+use crate::standard::{STANDARD, shown, stored_input};
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
@@ -266,8 +266,8 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
             Failure::Input(format!(
                 "cannot write {}: the folder {} does not exist",
-                path.display(),
-                folder.display()
+                shown(path),
+                shown(folder)
             ))
         }
         _ => Failure::writing(path, error),
@@ -284,7 +284,7 @@ pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
     } else {
         headlight_input::open(path, limit)
     };
-    opened.map_err(|error| Failure::reading(path, error))
+    opened.map_err(|error| Failure::unreadable(path, &error))
 }
 
 /// Reads a file that the user gave, of at most `limit` bytes.
@@ -293,7 +293,7 @@ pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
 /// When it cannot be read, is larger, or is a folder, a pipe or a device.
 pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let file = open(path, limit)?;
-    headlight_input::read_all(file, limit).map_err(|error| Failure::reading(path, error))
+    headlight_input::read_all(file, limit).map_err(|error| Failure::unreadable(path, &error))
 }
 
 /// Reads a text file that the user gave, of at most `limit` bytes.
@@ -320,7 +320,11 @@ pub fn read_json_lines<T>(
         let invalid = |reason: &dyn std::fmt::Display| {
             Failure::reading(path, format!("line {number}: {reason}"))
         };
-        let Some(line) = lines.next_line().map_err(|error| invalid(&error))? else {
+        let line = lines.next_line().map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidData => invalid(&error),
+            _ => Failure::unreadable(path, &error),
+        })?;
+        let Some(line) = line else {
             break;
         };
         match serde_json::from_str(&line.text) {

@@ -17,7 +17,7 @@ use crate::files::open;
 pub fn file_sha256(path: &Path) -> Result<String, Failure> {
     let mut hash = Sha256::new();
     io::copy(&mut open(path, FILE_LIMIT)?, &mut hash)
-        .map_err(|error| Failure::reading(path, error))?;
+        .map_err(|error| Failure::unreadable(path, &error))?;
     Ok(format!("{:x}", hash.finalize()))
 }
 

@@ -12,6 +12,7 @@ pub mod checkpoint;
 pub mod config;
 pub mod dataset_file;
 pub mod devices;
+pub mod dump_volume;
 pub mod dumping;
 pub mod environment;
 mod evidence;

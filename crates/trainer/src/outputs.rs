@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::files::{write_atomically, write_new};
 use crate::printing::{note, print};
 use crate::run_dir::is_file_of_run;
-use crate::standard::STANDARD;
+use crate::standard::{STANDARD, shown};
 
 /// A file to be written, which has been checked.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +26,7 @@ impl<'a> Output<'a> {
     pub fn new(path: &'a Path, inputs: &[&Path], force: bool) -> Result<Self, Failure> {
         let output = Self { path, force };
         let refuse = |reason: &str| {
-            let message = format!("{} {reason}", path.display());
+            let message = format!("{} {reason}", shown(path));
             Err(Failure::Input(message))
         };
         if output.is_standard() || output.is_special() {
@@ -69,10 +69,7 @@ impl<'a> Output<'a> {
                 .into_iter()
                 .any(|other| target(other) == target(path))
             {
-                let message = format!(
-                    "{} is named twice; choose another output file",
-                    path.display()
-                );
+                let message = format!("{} is named twice; choose another output file", shown(path));
                 return Err(Failure::Input(message));
             }
             outputs[index] = Some(Self::new(path, inputs, force)?);
@@ -110,7 +107,7 @@ impl<'a> Output<'a> {
         if write_new(path, write)? {
             return Ok(());
         }
-        Err(Failure::Input(format!("{} {EXISTS}", self.path.display())))
+        Err(Failure::Input(format!("{} {EXISTS}", shown(self.path))))
     }
 
     /// Tells what was written: on standard output, unless the output itself went there.
@@ -121,7 +118,7 @@ impl<'a> Output<'a> {
         if self.is_standard() {
             return print_beside(&[Some(self)], text);
         }
-        print(&format!("{}: {text}\n", self.path.display()))
+        print(&format!("{}: {text}\n", shown(self.path)))
     }
 
     /// The path whose extension tells the format; `default` for standard output.

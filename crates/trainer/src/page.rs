@@ -11,6 +11,7 @@ use crate::Failure;
 use crate::evidence::evidence;
 use crate::files::open;
 use crate::run_dir::RunDir;
+use crate::standard::shown;
 
 /// One source of a page: a run directory, or a single dump.
 #[derive(Debug)]
@@ -51,13 +52,13 @@ impl Source {
         let file_name = |source: &Self| {
             let name = source.path.file_name();
             name.map_or_else(
-                || source.path.display().to_string(),
+                || shown(&source.path),
                 |name| name.to_string_lossy().into_owned(),
             )
         };
         let name = file_name(self);
         if all.iter().filter(|other| file_name(other) == name).count() > 1 {
-            return self.path.display().to_string();
+            return shown(&self.path);
         }
         name
     }

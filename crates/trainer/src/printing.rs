@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use headlight_inspector::terminal::visible;
 use serde::Serialize;
 
 use crate::Failure;
@@ -36,7 +37,7 @@ pub fn verbosity() -> Verbosity {
 /// Writes a line to standard error, with `--quiet` too. A closed standard error (`2>&1 | head`) must not end the
 /// work.
 pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", visible(text));
 }
 
 /// Writes a line to standard error, unless with `--quiet`.
@@ -56,18 +57,26 @@ pub fn detail(text: &str) {
 /// Prints a value as one line of JSON to standard output.
 ///
 /// # Errors
-/// As [`print()`].
+/// When standard output cannot be written to; if it is closed, that is not a failure.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let line = serde_json::to_string(value)
         .map_err(|error| Failure::System(format!("the JSON cannot be made: {error}")))?;
-    print(&(line + "\n"))
+    write(&(line + "\n"))
 }
 
-/// Prints to standard output; a closed standard output (`| head`) is not a failure.
+/// Prints a text to standard output, its control characters replaced.
+///
+/// # Errors
+/// As [`print_json`].
+pub fn print(text: &str) -> Result<(), Failure> {
+    write(&visible(text))
+}
+
+/// Writes to standard output; a closed standard output (`| head`) is not a failure.
 ///
 /// # Errors
 /// When standard output cannot be written to for any other reason.
-pub fn print(text: &str) -> Result<(), Failure> {
+fn write(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -30,7 +30,7 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
     };
     let mut file = open(path, FILE_LIMIT)?;
     let format = if is_standard {
-        format_of(&mut file).map_err(|error| Failure::reading(path, error))?
+        format_of(&mut file).map_err(|error| Failure::unreadable(path, &error))?
     } else {
         named
     };

@@ -6,9 +6,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-#[cfg(unix)]
-use signal_hook::consts::SIGUSR1;
 use signal_hook::consts::{SIGINT, SIGTERM};
+#[cfg(unix)]
+use signal_hook::consts::{SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 
 /// The signals that ask to stop.
@@ -49,4 +49,12 @@ impl Signals {
             signal => i32::try_from(signal).ok(),
         }
     }
+}
+
+/// Makes a write beyond the limit of this process on the size of files (`ulimit -f`) fail, as on a full disk. Without
+/// this, the system ends the process in the middle of a record.
+pub fn survive_size_limit() {
+    // If the system refuses the handler, only this protection is lacking.
+    #[cfg(unix)]
+    let _ = flag::register(SIGXFSZ, Arc::default());
 }

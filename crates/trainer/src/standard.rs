@@ -1,6 +1,5 @@
 //! `-` as the name of a file: standard input where a command reads, standard output where it writes.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -11,12 +10,29 @@ use headlight_input::FILE_LIMIT;
 /// The name.
 pub const STANDARD: &str = "-";
 
-/// What messages call a file that a command reads.
-pub fn shown(path: &Path) -> impl fmt::Display {
+/// What messages call a file that a command reads: its path, in which control characters are replaced.
+pub fn shown(path: &Path) -> String {
     if path == Path::new(STANDARD) {
-        return Path::new("standard input").display();
+        return "standard input".to_owned();
     }
-    path.display()
+    path.to_string_lossy().replace(char::is_control, "\u{FFFD}")
+}
+
+/// A path as a word of a shell's command line. Bytes that a terminal does not show are escaped, as in Bash and Zsh.
+pub fn quoted(path: &Path) -> String {
+    let plain = path
+        .to_str()
+        .filter(|text| !text.contains(char::is_control));
+    if let Some(Ok(word)) = plain.map(shlex::try_quote) {
+        return word.into_owned();
+    }
+    let escaped = path.as_os_str().as_encoded_bytes().iter();
+    let escaped = escaped.map(|&byte| match byte {
+        b'\\' | b'\'' => format!("\\{}", char::from(byte)),
+        b' '..=b'~' => char::from(byte).to_string(),
+        _ => format!("\\x{byte:02x}"),
+    });
+    format!("$'{}'", escaped.collect::<String>())
 }
 
 /// Standard input as a file without a name, for readers that need its length, go back in it or open it again.

@@ -17,6 +17,7 @@ use crate::run_dir::{Damage, RunDir, is_dump, step_of};
 use crate::run_report::{RunReport, reported_samples};
 use crate::run_writer::{Display, RunWriter, origin};
 use crate::session::Session;
+use crate::standard::{quoted, shown};
 use crate::{Failure, page, resume};
 
 /// An experiment that is ready to be trained.
@@ -230,7 +231,7 @@ fn with_remedy(failure: Failure, run: &RunDir) -> Failure {
                     saved = format!("best.safetensors, of step {}, {saved}", best.step);
                 }
             }
-            let place = run.path().display();
+            let place = shown(run.path());
             Failure::Diverged(format!("{message}; {saved} so far are in {place}"))
         }
         Failure::System(message) => Failure::System(format!("{message}; {}", how_to_resume(run))),
@@ -259,7 +260,9 @@ pub fn check_complete(run: &RunDir, lost: &[String]) -> Result<(), Failure> {
 
 /// The command that resumes a run, as part of a message.
 pub fn how_to_resume(run: &RunDir) -> String {
-    let path = run.path().display().to_string();
-    let path = shlex::try_quote(&path).map_or_else(|_| path.clone(), Into::into);
-    format!("resume with: headlight train --resume --run {path}")
+    let path = quoted(run.path());
+    // A name that begins like a flag is a value only after `=`.
+    let begins_flag = run.path().as_os_str().as_encoded_bytes().starts_with(b"-");
+    let sign = if begins_flag { '=' } else { ' ' };
+    format!("resume with: headlight train --resume --run{sign}{path}")
 }

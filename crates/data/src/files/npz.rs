@@ -78,7 +78,7 @@ pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), Stri
             ));
         };
         let labels = if npz.contains(&labels_name) {
-            Some(numbers(&mut npz, &labels_name).map_err(message)?)
+            Some(npz.numbers(&labels_name).map_err(message)?.values)
         } else {
             None
         };
@@ -139,15 +139,4 @@ fn without_padding(sample: &[i64], padding: i64) -> Vec<i64> {
     let last = own.iter().rposition(|&token| token != padding);
     let length = last.map_or(0, |last| last + 1).max(kept).min(own.len());
     own[..length].iter().copied().chain(end).collect()
-}
-
-/// Labels: float32, as in the notebook, or integers.
-fn numbers(npz: &mut NpzReader<impl Read + Seek>, name: &str) -> Result<Vec<f64>, NpzError> {
-    match npz.floats(name) {
-        Err(NpzError::Unreadable { .. }) => {
-            let labels = npz.integers(name)?.values;
-            Ok(labels.into_iter().map(|label| label as f64).collect())
-        }
-        labels => Ok(labels?.values.into_iter().map(f64::from).collect()),
-    }
 }

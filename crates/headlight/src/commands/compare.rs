@@ -8,6 +8,7 @@ use headlight_inspector::number;
 use headlight_trainer::Failure;
 use headlight_trainer::printing::{print, print_json};
 use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::standard::shown;
 use serde_json::{Value, json};
 use toml::Table;
 
@@ -84,7 +85,7 @@ impl Summary {
         flatten("", &table, &mut settings);
         let last = run.last_metrics()?;
         Ok(Self {
-            name: path.display().to_string(),
+            name: shown(path),
             config: table,
             settings,
             metrics: last.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,

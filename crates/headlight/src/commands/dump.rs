@@ -8,6 +8,7 @@ use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::opening::open_device;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::run_dir::write_dump;
+use headlight_trainer::standard::shown;
 use headlight_trainer::{Failure, samples, weights};
 
 use crate::cli::DumpArguments;
@@ -49,7 +50,7 @@ fn format_of(path: &Path) -> Result<DumpFormat, Failure> {
         .ok_or_else(|| {
             Failure::Input(format!(
                 "{}: unknown file extension; use .npz, .json or .csv",
-                path.display()
+                shown(path)
             ))
         })
 }

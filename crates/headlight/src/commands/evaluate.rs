@@ -11,6 +11,7 @@ use headlight_inspector::counted;
 use headlight_trainer::assessment::document;
 use headlight_trainer::outputs::{Output, print_beside};
 use headlight_trainer::printing::print_json;
+use headlight_trainer::standard::shown;
 use headlight_trainer::{Failure, samples, session};
 use serde::Serialize;
 
@@ -101,7 +102,7 @@ fn own(
     if none && split == Some(Split::HeldOut) {
         return Err(Failure::Input(format!(
             "--split held-out: the run in {} holds out no samples; use --split train, or give a dataset file",
-            run.display()
+            shown(run)
         )));
     }
     Ok(match split {
@@ -114,17 +115,17 @@ fn own(
 fn title(arguments: &EvaluateArguments, split: Option<Split>, samples: usize) -> String {
     let samples = |kind| counted(samples, &format!("{kind}sample"));
     let samples = match (&arguments.data, split) {
-        (Some(data), _) => format!("{} of {}", samples(""), data.display()),
+        (Some(data), _) => format!("{} of {}", samples(""), shown(data)),
         (None, Some(Split::Train)) => samples("training "),
         (None, _) => samples("held-out "),
     };
-    format!("{} on {samples}", arguments.run.display())
+    format!("{} on {samples}", shown(&arguments.run))
 }
 
 /// What a reader must know about the weights and the samples.
 fn about(arguments: &EvaluateArguments, split: Option<Split>) -> Vec<String> {
     let weights = arguments.weights.as_ref();
-    let weights = weights.map(|path| format!("The weights are those of {}.", path.display()));
+    let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
     let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
         .then(|| "The run holds out no samples.".to_owned());
     let known = (split == Some(Split::Train)).then(|| {

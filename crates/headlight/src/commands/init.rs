@@ -7,6 +7,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::built_in::{self, CONFIGS};
 use headlight_trainer::outputs::Output;
 use headlight_trainer::printing::print;
+use headlight_trainer::standard::shown;
 
 use crate::cli::InitArguments;
 
@@ -22,7 +23,7 @@ pub(crate) fn run(arguments: &InitArguments) -> Result<(), Failure> {
     let name = Path::new(config.name).file_name().unwrap_or_default();
     let path = Path::new(name).with_extension("toml");
     Output::new(&path, &[], arguments.output.force)?.write_all(config.content.as_bytes())?;
-    let path = path.display();
+    let path = shown(&path);
     print(&format!(
         "wrote {path}; to train with it: headlight train {path}\n"
     ))

@@ -9,6 +9,7 @@ use headlight_trainer::outputs::{Output, print_beside};
 use headlight_trainer::page::{self, Source, no_dumps, read_dump};
 use headlight_trainer::printing::print;
 use headlight_trainer::run_dir::{RunDir, step_of};
+use headlight_trainer::standard::shown;
 
 use super::{seeds, watch};
 use crate::cli::{Chosen, InspectArguments};
@@ -59,11 +60,11 @@ pub(crate) fn run(arguments: &InspectArguments) -> Result<(), Failure> {
     }
     if let Some(out) = picture {
         let picture = png(&heatmap.svg()).map_err(|error| {
-            Failure::System(format!("cannot write {}: {error}", out.path().display()))
+            Failure::System(format!("cannot write {}: {error}", shown(out.path())))
         })?;
         out.write_all(&picture)?;
     }
-    let paths = outputs.iter().flatten().map(|out| out.path().display());
+    let paths = outputs.iter().flatten().map(|out| shown(out.path()));
     let written = paths.map(|path| format!("{path}: {}\n", heatmap.title));
     print_beside(&outputs, &written.collect::<String>())
 }
@@ -127,21 +128,18 @@ fn write_page(arguments: &InspectArguments, html: &Path) -> Result<(), Failure> 
 /// Opens the page that a run has.
 fn open_page(source: &Path) -> Result<(), Failure> {
     if !source.is_dir() {
-        let message = format!(
-            "{} has no page; write one with --html FILE",
-            source.display()
-        );
+        let message = format!("{} has no page; write one with --html FILE", shown(source));
         return Err(Failure::Input(message));
     }
     let page = RunDir::open(source)?.page_path();
     if !page.exists() {
         return Err(Failure::Input(format!(
             "there is no {}; write a page with --html FILE",
-            page.display()
+            shown(&page)
         )));
     }
     browser::open(&page);
-    print(&format!("{}\n", page.display()))
+    print(&format!("{}\n", shown(&page)))
 }
 
 /// The dump itself, or a run's dump of the requested step.

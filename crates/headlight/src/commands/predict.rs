@@ -11,7 +11,7 @@ use headlight_trainer::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::outputs::Output;
 use headlight_trainer::printing::{print, print_json};
 use headlight_trainer::samples;
-use headlight_trainer::standard::STANDARD;
+use headlight_trainer::standard::{STANDARD, shown};
 use serde_json::{Value, json};
 
 use super::model::RunModel;
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         if path != Path::new(STANDARD) && !path.exists() {
             return Err(Failure::Input(format!(
                 "--tokens: there is no file {}; give token ids (\"3 7 4\"), a file .npz, .csv, .jsonl or .txt, or - for standard input",
-                path.display()
+                shown(path)
             )));
         }
         let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();

@@ -9,6 +9,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::hash::file_sha256;
 use headlight_trainer::page::{Source, page as build_page};
 use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::standard::shown;
 
 /// The page of some runs, compared with the rows of a results file.
 ///
@@ -37,8 +38,8 @@ fn sweep_rows(sources: &[Source], results: &Path) -> Result<(Vec<SeedAttention>,
         let Some(run) = &source.run else {
             return Err(Failure::Input(format!(
                 "--sweep {}: {} is a dump, which cannot be compared with a sweep; name a run directory",
-                results.display(),
-                source.path.display()
+                shown(results),
+                shown(&source.path)
             )));
         };
         found = Some(attention(results, run)?);

@@ -12,6 +12,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::printing::{note, print};
 use headlight_trainer::signals::Signals;
+use headlight_trainer::standard::shown;
 
 use crate::cli::SweepArguments;
 use crate::terminal::{self, SweepDisplay};
@@ -60,7 +61,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
             assignment.shard,
             runs.len(),
             plan.len(),
-            out.display()
+            shown(&out)
         ));
     }
     let threads = match arguments.threads {
@@ -83,7 +84,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
             "{} of {} runs are already in {}; skipping them",
             results.finished,
             runs.len(),
-            out.display()
+            shown(&out)
         ));
     }
     let left = runs.start + results.finished..runs.end;
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
             signal,
             message: format!(
                 "interrupted: {} holds {finished} of {} runs; run the same command again to resume",
-                out.display(),
+                shown(&out),
                 runs.len()
             ),
         });
@@ -117,7 +118,7 @@ fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Resu
     if runs < plan.len() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
         let all = plan.len();
-        print(&format!("{}: {runs} of {all} runs\n", path.display()))?;
+        print(&format!("{}: {runs} of {all} runs\n", shown(path)))?;
         return failures(&summary, path);
     }
     let rule = plan.points()[0].config().data.rule.as_ref();
@@ -130,8 +131,8 @@ fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Resu
     print(&format!(
         "\n{}\nresults in {}, pictures in {}\n",
         terminal::written(&summary.document(&title)),
-        path.display(),
-        picture.path().display()
+        shown(path),
+        shown(picture.path())
     ))?;
     failures(&summary, path)
 }
@@ -142,7 +143,7 @@ fn failures(summary: &Summary, path: &Path) -> Result<(), Failure> {
         failed => Err(Failure::Diverged(format!(
             "{failed} of {} runs failed; their rows in {} say why",
             summary.runs(),
-            path.display()
+            shown(path)
         ))),
     }
 }

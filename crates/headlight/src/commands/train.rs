@@ -1,6 +1,8 @@
 //! `headlight train`: trains a config into a run directory.
 
 use std::fmt::Write;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -12,10 +14,10 @@ use headlight_trainer::run_dir::{Damage, RunDir};
 use headlight_trainer::run_report::WHOLE_MATRIX;
 use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::signals::Signals;
-use headlight_trainer::standard::STANDARD;
+use headlight_trainer::standard::{STANDARD, shown};
 use headlight_trainer::training::{Training, check_complete, how_to_resume};
 use headlight_trainer::verdict::Verdict;
-use headlight_trainer::{Failure, config};
+use headlight_trainer::{Failure, config, dump_volume};
 use serde_json::json;
 
 use crate::browser;
@@ -32,6 +34,15 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
             "--run -: a run is a folder; give its path".to_owned(),
         ));
     }
+    if let Some(path) = &arguments.run
+        && path.is_symlink()
+        && fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    {
+        return Err(Failure::Input(format!(
+            "--run {}: it is a symbolic link to a folder that does not exist; create that folder, or remove the link",
+            shown(path)
+        )));
+    }
     let reopened = match &arguments.run {
         Some(path) if arguments.resume && path.symlink_metadata().is_ok() => {
             Some(RunDir::reopen(path)?)
@@ -47,7 +58,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     ) {
         return Err(Failure::Input(format!(
             "there is no run in {} to resume; give a CONFIG to start one there",
-            path.display()
+            shown(path)
         )));
     }
     let session = Session::open(resolved_config(arguments, begun)?)?;
@@ -63,7 +74,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
             if arguments.form.json {
                 print_summary(run, start, steps, false)?;
             } else {
-                print(&format!("saved in {}\n", run.path().display()))?;
+                print(&format!("saved in {}\n", shown(run.path())))?;
             }
             return check_complete(run, &training.lost());
         }
@@ -72,6 +83,8 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         }
         note(&format!("resuming from step {start} of {steps}"));
     }
+    let is_accepted = arguments.force || begun.is_some_and(|run| has_as_many_epochs(run, &session));
+    dump_volume::check(&session.experiment, start, is_accepted)?;
 
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
@@ -100,7 +113,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         let step = outcome.progress.step;
         print_summary(&run, step, steps, outcome.was_interrupted)?;
     }
-    let saved = format!("saved in {}", run.path().display());
+    let saved = format!("saved in {}", shown(run.path()));
     if let (true, Some(signal)) = (outcome.was_interrupted, signals.received()) {
         return Err(Failure::Interrupted {
             signal,
@@ -112,10 +125,17 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         });
     }
     let page = outcome.page.as_ref();
-    let page = page.map(|page| format!("its page: {}\n", page.display()));
+    let page = page.map(|page| format!("its page: {}\n", shown(page)));
     say(&format!("\n{saved}\n{}", page.unwrap_or_default()))?;
     open_page(arguments, outcome.page);
     check_complete(&run, &outcome.lost)
+}
+
+/// Whether a run was begun with as many epochs as it would now have, and so with as many dumps.
+fn has_as_many_epochs(run: &RunDir, session: &Session) -> bool {
+    let epochs = session.experiment.config.training.epochs;
+    let begun = run.config();
+    begun.is_ok_and(|begun| begun.training.epochs >= epochs)
 }
 
 /// Prints with `--verbose` the config, the samples, the engine and the device of the training.
@@ -125,7 +145,7 @@ fn tell_details(arguments: &TrainArguments, session: &Session) {
     let adapter = session.device.adapter.as_deref();
     detail(&format!(
         "config {}, seed {}\n{} training samples, {} held out; {} steps, {} per epoch\nengine {}, device {}",
-        arguments.config.path().display(),
+        shown(arguments.config.path()),
         config.seed,
         splits.train.len(),
         splits.held_out.len(),

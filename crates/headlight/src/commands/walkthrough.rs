@@ -9,6 +9,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::read_bounded;
 use headlight_trainer::outputs::{Output, print_beside};
 use headlight_trainer::printing::print;
+use headlight_trainer::standard::shown;
 
 use crate::cli::WalkthroughArguments;
 use crate::terminal;
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
     let told = outputs
         .iter()
         .flatten()
-        .map(|out| format!("{}: {described}\n", out.path().display()));
+        .map(|out| format!("{}: {described}\n", shown(out.path())));
     print_beside(&outputs, &told.collect::<String>())
 }
 
@@ -68,7 +69,7 @@ fn find(name: &str) -> Result<Walkthrough, Failure> {
 
 fn invalid(path: &Path, mistake: &Mistake) -> Failure {
     let space = if mistake.place.is_some() { "" } else { " " };
-    Failure::Input(format!("{}:{space}{mistake}", path.display()))
+    Failure::Input(format!("{}:{space}{mistake}", shown(path)))
 }
 
 fn json(walkthrough: &Walkthrough) -> Result<String, Failure> {

@@ -110,7 +110,11 @@ impl Cell {
             html.push_str("<td class=\"marks\">");
             for mark in &self.marks {
                 let class = if mark.differs { "differs" } else { "same" };
-                let _ = write!(html, "<span class=\"{class}\">{}</span>", mark.text);
+                let _ = write!(
+                    html,
+                    "<span class=\"{class}\">{}</span>",
+                    escape(&mark.text)
+                );
             }
             html.push_str("</td>");
         }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::printing::note;
+use headlight_trainer::standard::shown;
 
 use crate::results::Rows;
 use row_reader::{RowPlace, RowReader};
@@ -46,7 +47,7 @@ impl Format {
             Some("csv") => Ok(Self::Csv),
             _ => Err(Failure::Input(format!(
                 "--out {}: unknown file extension; use .jsonl or .csv",
-                out.display()
+                shown(out)
             ))),
         }
     }
@@ -69,10 +70,7 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
         ..
     } = index;
     if places.is_empty() {
-        let named: Vec<String> = paths
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
+        let named: Vec<String> = paths.iter().map(|path| shown(path)).collect();
         return Err(Failure::Input(format!(
             "there are no rows to merge in {}",
             named.join(", ")
@@ -125,7 +123,7 @@ impl Index {
             });
         }
         let Some(config) = rows.config() else {
-            note(&format!("{}: the file holds no rows", path.display()));
+            note(&format!("{}: the file holds no rows", shown(path)));
             return Ok(());
         };
         let (first, first_path) = self
@@ -135,7 +133,7 @@ impl Index {
             return Err(Failure::Input(format!(
                 "{}, line 1: the row comes from another config, grid, dataset or version of headlight than the rows of {}; \
                  merge each sweep into its own file",
-                path.display(),
+                shown(path),
                 first_path.display()
             )));
         }

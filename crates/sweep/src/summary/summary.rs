@@ -5,6 +5,7 @@ use std::path::Path;
 
 use headlight_experiment::metrics::{LEARNED, Metric};
 use headlight_trainer::Failure;
+use headlight_trainer::standard::shown;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -93,7 +94,7 @@ impl Summary {
                 return Err(rows.invalid_row(&format!(
                     "seed {} appears twice or out of order; fix the file with `headlight merge {} --out FILE.jsonl`",
                     line.seed,
-                    path.display()
+                    shown(path)
                 )));
             }
             last = place;
@@ -184,7 +185,7 @@ impl Summary {
         {
             return Err(Failure::Input(format!(
                 "--position {outside}: the runs of {} have positions 0 to {}",
-                path.display(),
+                shown(path),
                 positions - 1
             )));
         }
@@ -209,7 +210,7 @@ impl Summary {
             };
             return Err(Failure::Input(format!(
                 "--by {unknown}: the grid of {} does not have this key; {known}",
-                path.display()
+                shown(path)
             )));
         }
         if !by.is_empty() {

@@ -63,7 +63,11 @@ impl Checkpoints {
         let paths = self.newest_first()?;
         let mut invalid = Vec::new();
         for path in &paths {
-            match read(path, limit).and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
+            let found = match read(path, limit) {
+                Err(failure @ Failure::System(_)) => return Err(failure),
+                found => found.map_err(|failure| failure.to_string()),
+            };
+            match found.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
                 Ok(checkpoint) => {
                     if !invalid.is_empty() {
                         note(&format!("using {} instead", path.display()));
@@ -107,7 +111,7 @@ impl Checkpoints {
         let paths = self.newest_first().unwrap_or_default().into_iter();
         let damaged = paths.filter_map(|path| {
             let reason = read(&path, FILE_LIMIT).err()?;
-            Some((path, reason))
+            Some((path, reason.to_string()))
         });
         damaged.collect()
     }
@@ -120,7 +124,7 @@ impl Checkpoints {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Failure::reading(&self.folder, error)),
+            Err(error) => return Err(Failure::unreadable(&self.folder, &error)),
         };
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
@@ -133,7 +137,6 @@ impl Checkpoints {
     }
 }
 
-fn read(path: &Path, limit: u64) -> Result<Checkpoint, String> {
-    let bytes = read_bounded(path, limit).map_err(|failure| failure.to_string())?;
-    Checkpoint::decode(&bytes)
+fn read(path: &Path, limit: u64) -> Result<Checkpoint, Failure> {
+    Checkpoint::decode(&read_bounded(path, limit)?).map_err(Failure::Input)
 }

@@ -140,7 +140,7 @@ impl RunDir {
         if !path.exists() {
             return Self::create(path);
         }
-        let entries = fs::read_dir(path).map_err(|error| Failure::reading(path, error))?;
+        let entries = fs::read_dir(path).map_err(|error| Failure::unreadable(path, &error))?;
         let foreign = entries
             .filter_map(Result::ok)
             .any(|entry| !may_precede_config(&entry.path()));
@@ -591,7 +591,8 @@ impl RunDir {
     /// When the folder cannot be read.
     pub fn dumps(&self) -> Result<Vec<PathBuf>, Failure> {
         let folder = self.attention_path();
-        let entries = fs::read_dir(&folder).map_err(|error| Failure::reading(&folder, error))?;
+        let entries =
+            fs::read_dir(&folder).map_err(|error| Failure::unreadable(&folder, &error))?;
         let mut paths: Vec<PathBuf> = entries
             .filter_map(Result::ok)
             .map(|entry| entry.path())
@@ -613,6 +614,11 @@ impl RunDir {
 }
 
 fn not_a_run(path: &Path) -> Failure {
+    if let Err(error) = fs::metadata(path.join(CONFIG))
+        && error.kind() == io::ErrorKind::PermissionDenied
+    {
+        return Failure::unreadable(path, &error);
+    }
     let reason = if path.exists() {
         "it is not a run directory (it holds no config.toml)"
     } else {
