@@ -1,0 +1,119 @@
+"""Damage to runs and results files, and what commands must make of it."""
+
+import os
+import shutil
+from pathlib import Path
+
+from .operations import ANY, new_run, noise, resume
+from .processes import disturbance
+from .snapshots import whole_lines
+from .world import Run, World
+
+
+def damage_file(world: World, path: Path) -> str:
+    """Damages a file so that it is another one; says how."""
+    kind = world.random.choice(["flip", "flip", "cut", "empty", "delete", "noise", "pipe", "link", "folder"])
+    before = path.read_bytes()
+    if kind == "flip" and before:
+        data = bytearray(before)
+        data[world.random.randrange(len(data))] ^= 1 << world.random.randrange(8)
+        path.write_bytes(data)
+    elif kind == "cut" and before:
+        os.truncate(path, world.random.randrange(len(before)))
+    elif kind == "empty":
+        path.write_bytes(b"" if before else b"x")
+    elif kind == "noise":
+        path.write_bytes(noise(world) + b"x")
+    else:
+        path.unlink()
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "link":
+            path.symlink_to(world.path("data/labelled.csv"))
+        elif kind == "folder":
+            path.mkdir()
+    return kind
+
+
+def damage_run(world: World) -> None:
+    """A damaged run: `verify` says so, and no command takes harm from it."""
+    run = world.run(lambda run: world.path(run.name).is_dir()) or new_run(world)
+    path = world.path(run.name)
+    files = sorted(found for found in path.rglob("*") if found.is_file() and found.name != ".lock")
+    if not files:
+        return
+    for file in world.random.sample(files, k=min(len(files), world.random.choice([1, 1, 1, 2]))):
+        kind = damage_file(world, file)
+        world.counts["damage"] += 1
+        world.tell(f"       {kind}: {file.relative_to(world.work)}")
+    run.is_damaged = True
+    if run.has_ended:
+        world.verify(run, {2})
+    else:
+        world.verify(run, {0, 2})
+    resume(world, run, disturbance(world.random, ANY) if world.random.random() < 0.3 else None)
+
+
+def whole_run_damaged(world: World) -> None:
+    """A run of which a folder is gone, or which is gone itself."""
+    run = world.run(lambda run: world.path(run.name).is_dir())
+    if run is None:
+        return
+    folder = world.path(run.name) / world.random.choice(["attention", "checkpoint"])
+    if folder.is_dir() and not folder.is_symlink():
+        shutil.rmtree(folder)
+        world.tell(f"       deleted: {folder.relative_to(world.work)}")
+        run.is_damaged = True
+        world.counts["damage"] += 1
+        if run.has_ended:
+            world.verify(run, {2})
+        resume(world, run)
+
+
+def rename_run(world: World) -> None:
+    """A run that is moved resumes and reads as before."""
+    run: Run | None = world.run(lambda run: world.path(run.name).is_dir())
+    if run:
+        old, run.name = run.name, world.new("moved")
+        os.rename(world.path(old), world.path(run.name))
+        world.tell(f"       moved: {old} to {run.name}")
+        resume(world, run)
+
+
+def damage_results(world: World) -> None:
+    """A results file whose rows are not rows any more is refused, or what is left out is said."""
+    known = [results for results in world.results if results.rows > 1]
+    if not known:
+        return
+    results = world.random.choice(known)
+    world.results.remove(results)
+    path = world.path(results.name)
+    lines, _ = whole_lines(path)
+    at = world.random.randrange(len(lines))
+    kind = world.random.choice(["cut", "noise", "swap", "flip"])
+    world.counts["damage"] += 1
+    world.tell(f"       {kind}: {results.name}, row {at + 1} of {len(lines)}")
+    codes, told = {2}, False
+    if kind == "cut":
+        lines[at] = lines[at][: world.random.randrange(1, len(lines[at]))]
+        path.write_bytes(b"\n".join(lines[: at + 1]))
+        # A kill leaves this too: the row is left out, and that is said. Without any whole row nothing is to report.
+        codes, told = ({0}, True) if at else ({0, 2}, False)
+    elif kind == "noise":
+        lines[at] = world.random.choice([b"\x00\xff", b"{}", b"[1]", b"null", b'{"seed": -1}', b"x" * 100])
+        path.write_bytes(b"\n".join([*lines, b""]))
+    elif kind == "flip":
+        data = bytearray(path.read_bytes())
+        data[world.random.randrange(len(data))] ^= 1 << world.random.randrange(8)
+        path.write_bytes(data)
+        # A digit of a number may have changed, which nobody can see.
+        codes = {0, 2}
+    else:
+        lines[at] = lines[at - 1]
+        path.write_bytes(b"\n".join([*lines, b""]))
+        codes = {0, 2}
+    finished = world.launch(["report", results.name, *world.random.choice([[], ["--json"]])], codes=codes)
+    if told and not finished.stderr:
+        world.problem("damage", f"report does not say that it left out the cut row of {results.name}")
+    out = world.new("out", ".jsonl")
+    world.launch(["merge", results.name, "--out", out], codes={0, 2}, outputs=(out,))
