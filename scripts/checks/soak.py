@@ -1,6 +1,6 @@
 """Random commands over a folder of runs, with kills, full disks, limits and damage between them.
 
-    python3 scripts/checks/soak.py target/release/headlight 60 [SEED] [--keep-going] [--without KIND,KIND]
+    python3 scripts/checks/soak.py target/release/headlight 60 [SEED]
 
 After each command the rules of docs/promises.md are checked: exit code, message, whose files changed, whether outputs
 and results files are whole, and whether a run that ended has the bytes of the undisturbed run. `soaking/world.py` has
@@ -9,7 +9,7 @@ times allow: a kill that comes a moment later may leave another state.
 
 The first broken rule ends the soak with exit code 1, the seed, the history of commands, and the folder as it is. With
 --keep-going, the folder is emptied instead, and the soak goes on and ends with all broken rules. --without leaves out
-kinds of disturbances (file-size, descriptors, memory, SIGKILL, ...) and operations, by name.
+kinds of disturbances (file-size, descriptors, memory, SIGKILL, ...) and operations, by name, to look past known faults.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 from soaking import damage, operations, processes
@@ -50,6 +51,9 @@ OPERATIONS = {
     operations.dump: 4,
     operations.compare: 3,
     operations.walkthrough: 2,
+    operations.read_while_written: 2,
+    operations.move_results_while_written: 1,
+    operations.in_a_read_only_folder: 2,
     operations.train_on_a_full_disk: 2,
     operations.sweep_on_a_full_disk: 2,
     operations.output_on_a_full_disk: 2,
@@ -75,6 +79,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("seconds", type=float)
     parser.add_argument("seed", type=int, nargs="?")
     parser.add_argument("--keep-going", action="store_true", help="go on after a broken rule")
+    parser.add_argument("--history", type=Path, help="write the commands to this file, also if no rule is broken")
     parser.add_argument("--without", default="", help="disturbances and operations to leave out, with commas between")
     return parser.parse_args()
 
@@ -84,8 +89,7 @@ def chosen_operations(without: set[str]) -> dict:
     names = {operation.__name__ for operation in OPERATIONS} | set(operations.ANY)
     if without - names:
         raise SystemExit(f"--without: unknown: {', '.join(sorted(without - names))}; known: {', '.join(sorted(names))}")
-    for kinds in (operations.ANY, operations.STOPS, operations.WITHOUT_STOPS):
-        kinds[:] = [kind for kind in kinds if kind not in without] or ["none"]
+    processes.LEFT_OUT |= without
     return {operation: weight for operation, weight in OPERATIONS.items() if operation.__name__ not in without}
 
 
@@ -112,7 +116,10 @@ def soak(world: World, chosen: dict, seconds: float, keep_going: bool) -> dict[s
         operation = world.random.choices(list(chosen), list(chosen.values()))[0]
         world.tell(operation.__name__)
         world.counts["operations"] += 1
-        operation(world)
+        try:
+            operation(world)
+        except Exception:  # A fault of the soak, too, is to be told with the history.
+            world.problem("the soak itself", traceback.format_exc())
         if world.problems:
             for kind, text in world.problems:
                 broken.setdefault(kind, []).append(f"{operation.__name__}: {text}")
@@ -139,8 +146,9 @@ def main() -> None:
     print(f"ends, by disturbance: {', '.join(f'{end} ({count})' for end, count in sorted(world.ends.items()))}")
     if not mounts:
         print("not tried: full disks and folders that cannot be written, since nothing can be mounted here")
+    for file in filter(None, [given.history, folder / "history.txt" if broken else None]):
+        file.write_text("\n".join(world.history) + "\n")
     if broken:
-        (folder / "history.txt").write_text("\n".join(world.history) + "\n")
         for kind, texts in sorted(broken.items()):
             print(f"\nBROKEN, {kind}: {len(texts)} times")
             print("\n".join(f"  {text}" for text in texts[:20]))

@@ -4,10 +4,10 @@ import os
 import shutil
 from pathlib import Path
 
-from .operations import ANY, new_run, noise, resume
-from .processes import disturbance
+from .operations import ANY, new_run, noise, resume, sweep_arguments
+from .processes import Disturbance, disturbance
 from .snapshots import whole_lines
-from .world import Run, World
+from .world import Results, Run, World
 
 
 def damage_file(world: World, path: Path) -> str:
@@ -81,7 +81,7 @@ def rename_run(world: World) -> None:
 
 
 def damage_results(world: World) -> None:
-    """A results file whose rows are not rows any more is refused, or what is left out is said."""
+    """A results file with a row that is none: commands refuse it, or say what they leave out, and lose no other row."""
     known = [results for results in world.results if results.rows > 1]
     if not known:
         return
@@ -90,30 +90,44 @@ def damage_results(world: World) -> None:
     path = world.path(results.name)
     lines, _ = whole_lines(path)
     at = world.random.randrange(len(lines))
-    kind = world.random.choice(["cut", "noise", "swap", "flip"])
+    kind = world.random.choice(["cut", "noise", "repeated", "flip"])
     world.counts["damage"] += 1
     world.tell(f"       {kind}: {results.name}, row {at + 1} of {len(lines)}")
-    codes, told = {2}, False
+    damage_row(world, path, lines, at, kind)
+    # A kill leaves a cut row, too: it is left out, and that is said. A flipped digit is a number like any other.
+    codes = {"cut": {0} if at else {0, 2}, "noise": {2}, "repeated": {0, 2}, "flip": {0, 2}}[kind]
+    finished = world.launch(["report", results.name, *world.random.choice([[], ["--json"]])], codes=codes)
+    if kind == "cut" and not finished.stderr:
+        world.problem("damage", f"report does not say that it left out the cut row of {results.name}")
+    out = world.new("out", ".jsonl")
+    world.launch(["merge", results.name, "--out", out], codes={0, 2}, outputs=(out,))
+    sweep_into_damaged(world, results, kind)
+
+
+def damage_row(world: World, path: Path, lines: list[bytes], at: int, kind: str) -> None:
+    """Damages row `at` of a results file, whose rows are `lines`."""
     if kind == "cut":
-        lines[at] = lines[at][: world.random.randrange(1, len(lines[at]))]
-        path.write_bytes(b"\n".join(lines[: at + 1]))
-        # A kill leaves this too: the row is left out, and that is said. Without any whole row nothing is to report.
-        codes, told = ({0}, True) if at else ({0, 2}, False)
-    elif kind == "noise":
-        lines[at] = world.random.choice([b"\x00\xff", b"{}", b"[1]", b"null", b'{"seed": -1}', b"x" * 100])
-        path.write_bytes(b"\n".join([*lines, b""]))
+        cut = lines[at][: world.random.randrange(1, len(lines[at]))]
+        path.write_bytes(b"\n".join([*lines[:at], cut]))
     elif kind == "flip":
         data = bytearray(path.read_bytes())
         data[world.random.randrange(len(data))] ^= 1 << world.random.randrange(8)
         path.write_bytes(data)
-        # A digit of a number may have changed, which nobody can see.
-        codes = {0, 2}
     else:
-        lines[at] = lines[at - 1]
+        noises = [b"\x00\xff", b"{}", b"[1]", b"null", b'{"seed": -1}', b"x" * 100]
+        lines[at] = lines[at - 1] if kind == "repeated" else world.random.choice(noises)
         path.write_bytes(b"\n".join([*lines, b""]))
-        codes = {0, 2}
-    finished = world.launch(["report", results.name, *world.random.choice([[], ["--json"]])], codes=codes)
-    if told and not finished.stderr:
-        world.problem("damage", f"report does not say that it left out the cut row of {results.name}")
-    out = world.new("out", ".jsonl")
-    world.launch(["merge", results.name, "--out", out], codes={0, 2}, outputs=(out,))
+
+
+def sweep_into_damaged(world: World, results: Results, kind: str) -> None:
+    """A sweep goes on after a row that was cut; it refuses a file with other damage, and leaves it as it is."""
+    path = world.path(results.name)
+    before = path.read_bytes()
+    codes = {"cut": {0, 3}, "noise": {2}, "repeated": {2}, "flip": {0, 2, 3}}[kind]
+    own = (results.name, results.name.replace(".jsonl", ".svg"))
+    finished = world.launch(sweep_arguments(results), codes=codes, writes=own)
+    if finished.code == 2 and path.read_bytes() != before:
+        world.problem("damage", f"{results.name} was refused, and changed")
+    if kind == "cut":
+        results.rows = 0
+        world.check_results(results, finished, Disturbance())

@@ -1,12 +1,15 @@
 """What the soak does with the binary: each function is one operation, which a random choice starts."""
 
+import csv
+import json
 import os
+import re
 import shutil
 import time
 from pathlib import Path
 
 from .experiments import EXPERIMENTS, SWEEPS
-from .processes import FULL_DISK, LIMITS, Disturbance, Process, disturbance, in_namespace
+from .processes import FULL_DISK, LIMITS, Disturbance, Finished, Process, disturbance, in_namespace
 from .snapshots import UNFINISHED, changes, is_whole, whole_lines
 from .world import Results, Run, World
 
@@ -33,31 +36,34 @@ def train_arguments(run: Run, epochs: int, *more: str) -> list[str]:
     return [*arguments, "--set", f"training.epochs={epochs}", *more]
 
 
+def written_epochs(world: World, run: Run) -> int | None:
+    """The epochs in the run's own config, if it has one that can be read."""
+    config = world.path(run.name) / "config.toml"
+    if run.is_damaged or not config.is_file():
+        return None
+    found = re.search(r"^epochs = (\d+)$", config.read_text(), flags=re.M)
+    return int(found[1]) if found else None
+
+
 def resume(world: World, run: Run, what: Disturbance | None = None, epochs: int | None = None) -> None:
     """Starts, resumes or extends a run, and compares it if it comes to its end."""
-    epochs = epochs or run.epochs
     what = what or Disturbance()
-    began = (world.path(run.name) / "config.toml").exists()
-    if began and epochs == run.epochs and world.random.random() < 0.3:
+    epochs = epochs or run.epochs
+    begun = (world.path(run.name) / "config.toml").exists()
+    if begun and epochs == run.epochs and world.random.random() < 0.3:
+        # A command that was stopped may have been about to write more epochs into the config.
+        epochs = written_epochs(world, run) or epochs
         arguments = ["train", "--resume", "--run", run.name]
-        own = True
     else:
         arguments = train_arguments(run, epochs, "--resume")
-        own = False
     arguments += world.random.choice([[], [], ["--json"], ["-q"], ["-v"]])
     codes = {0, 1, 2} if run.is_damaged else {0}
     finished = world.launch(arguments, codes=codes, writes=(run.name,), what=what)
-    if finished.code == 2 and not run.is_damaged:
-        return
-    config = world.path(run.name) / "config.toml"
-    if epochs != run.epochs and config.is_file():
-        # A command that was stopped early may not have written its config; the run is then the shorter one still.
-        is_longer = f"epochs = {epochs}\n" in config.read_text(errors="replace")
-        run.epochs = epochs if is_longer or not own else run.epochs
+    if not run.is_damaged:
+        run.epochs = epochs
     run.has_ended = finished.code == 0
-    if finished.code != 0 or what.is_kill and not own and not config.is_file():
-        return
-    if not run.is_damaged or world.has_verify:
+    # Without a manifest, damage to files that training does not read again goes unnoticed.
+    if run.has_ended and (not run.is_damaged or world.has_verify):
         world.check_run(run)
         run.is_damaged = False
 
@@ -305,7 +311,12 @@ def merge(world: World) -> None:
     codes = codes if rows else {0, 2}
     what = disturbance(world.random, [*WITHOUT_STOPS, "SIGKILL"])
     finished = world.launch(["merge", *names, "--out", out, *extra], codes=codes, outputs=(out,), what=what)
-    if finished.code != 0 or not (out == "-" or out.endswith(".jsonl")):
+    if finished.code != 0:
+        return
+    if out.endswith(".csv"):
+        with world.path(out).open(newline="") as table:
+            if sum(1 for _ in csv.DictReader(table)) != len(rows):
+                world.problem("merge", f"{out} has not {len(rows)} rows")
         return
     seeds = max(results.seeds for results in chosen)
     merged = finished.stdout.splitlines() if out == "-" else whole_lines(world.path(out))[0]
@@ -323,7 +334,9 @@ def report(world: World) -> None:
     form = world.random.choice(["", "--json", "--html", "--svg"])
     codes = {0} if results.rows else {0, 2}
     what = disturbance(world.random, [*WITHOUT_STOPS, "SIGKILL", "SIGINT"])
-    launch_with_output(world, ["report", results.name], form, [results.name], codes, what)
+    finished = launch_with_output(world, ["report", results.name], form, [results.name], codes, what)
+    if form == "--json" and finished.code == 0 and json.loads(finished.stdout)["runs"] != results.rows:
+        world.problem("report", f"it does not count the {results.rows} rows of {results.name}")
 
 
 # Outputs.
@@ -331,7 +344,7 @@ def report(world: World) -> None:
 
 def output(world: World, extension: str, inputs: list[str]) -> tuple[str, list[str], set[int]]:
     """A place for an output: its name, more arguments, and the exit codes that are right for it."""
-    existing = sorted(path.name for path in world.path("out").glob(f"*{extension}") if path.is_file())
+    existing = sorted(path.name for path in world.path("out").glob(f"*{extension}") if path.is_file() and not path.is_symlink())
     kind = world.random.choice(["new"] * 4 + ["exists", "forced", "input", "run", "folder", "nowhere", "link", "-"])
     if kind == "exists" and existing:
         return f"out/{world.random.choice(existing)}", [], {2}
@@ -358,7 +371,7 @@ def output(world: World, extension: str, inputs: list[str]) -> tuple[str, list[s
 
 def launch_with_output(
     world: World, arguments: list[str], form: str, inputs: list[str], codes: set[int], what: Disturbance
-) -> None:
+) -> Finished:
     """Runs a command that prints, or writes the file that the flag `form` names."""
     outputs: tuple[str, ...] = ()
     if form == "--json":
@@ -367,13 +380,11 @@ def launch_with_output(
         out, extra, right = output(world, "." + form.removeprefix("--"), inputs)
         arguments = [*arguments, form, out, *extra]
         codes = codes if right == {0} else right
-        outputs = (out,) if out.startswith("out/") and right == {0} else ()
-        if out == "-":
-            outputs = ()
+        outputs = (out,) if right == {0} else ()
     if world.mounts and world.random.random() < 0.05:
         # What only prints works in a folder that cannot be written.
         what = world.read_only()
-    world.launch(arguments, codes=codes, outputs=outputs, what=what)
+    return world.launch(arguments, codes=codes, outputs=outputs, what=what)
 
 
 def data(world: World) -> None:
@@ -384,7 +395,7 @@ def data(world: World) -> None:
     out, extra, codes = output(world, extension, inputs)
     what = disturbance(world.random, [*WITHOUT_STOPS, "SIGKILL", "SIGTERM"])
     arguments = ["data", f"configs/{experiment}.toml", "--out", out, *extra]
-    world.launch(arguments, codes=codes, outputs=(out,) if codes == {0} and out != "-" else (), what=what)
+    world.launch(arguments, codes=codes, outputs=(out,) if codes == {0} else (), what=what)
 
 
 def init(world: World) -> None:
@@ -433,7 +444,7 @@ def predict(world: World) -> None:
         return
     tokens, codes = sample_of(run), codes_of(run)
     if world.random.random() < 0.3:
-        tokens = world.random.choice(["", "x", "0", "-1 2 3", "1 2 3 4 5 6 7 8 9", "99999999999999999999", "\x1b[2J", "1\n2"])
+        tokens = world.random.choice(["", "x", "0", "-1 2 3", "1 2 3 4 5 6 7 8 9", "99999999999999999999", "\x1b[2J"])
         codes = {2}
     more = world.random.choice([[], ["--json"]])
     what = disturbance(world.random, WITHOUT_STOPS)
@@ -461,7 +472,7 @@ def dump(world: World) -> None:
     out, extra, right = output(world, form, [weights, "data/tokens.txt"])
     codes = codes_of(run) if right == {0} else right
     what = disturbance(world.random, [*WITHOUT_STOPS, "SIGKILL"])
-    outputs = (out,) if right == {0} and out != "-" else ()
+    outputs = (out,) if right == {0} else ()
     world.launch([*arguments, "--out", out, *extra], codes=codes, outputs=outputs, what=what)
 
 
@@ -484,6 +495,72 @@ def walkthrough(world: World) -> None:
         launch_with_output(
             world, ["walkthrough", "she-did-not"], form, ["data/tokens.txt"], {0}, disturbance(world.random, WITHOUT_STOPS)
         )
+
+
+# Readers and movers beside writers.
+
+
+def read_while_written(world: World) -> None:
+    """Commands that read a run during training."""
+    run = new_run(world, "long")
+    arguments = train_arguments(run, run.epochs)
+    process = Process([world.binary, *arguments], str(world.work), Disturbance())
+    for _ in range(3):
+        time.sleep(0.02 * world.random.random())
+        out = world.new("out", ".html")
+        reader = world.random.choice(
+            [
+                ["inspect", run.name],
+                ["inspect", run.name, "--html", out],
+                ["compare", run.name],
+                ["predict", run.name, "--tokens", sample_of(run)],
+                ["evaluate", run.name, "--json"],
+            ]
+        )
+        # Until the run has what the command needs, it is refused.
+        world.launch(reader, codes={0, 2}, outputs=(out,) if out in reader else (), writes=(run.name,))
+    finished = process.wait()
+    world.record(arguments, Disturbance("being read"), finished)
+    world.check_end(arguments, finished, {0})
+    run.has_ended = finished.code == 0
+    if run.has_ended:
+        world.check_run(run)
+
+
+def move_results_while_written(world: World) -> None:
+    """A results file that is renamed while a sweep writes it: no row goes to a file that takes its name."""
+    results = Results(world.new("results", ".jsonl"), "slow", 20)
+    arguments = sweep_arguments(results, "--threads", "1")
+    process = Process([world.binary, *arguments], str(world.work), Disturbance())
+    path = world.path(results.name)
+    while not path.exists() and process.child.poll() is None:
+        time.sleep(0.0005)
+    time.sleep(world.random.random() * 0.05)
+    results.name = world.new("results", ".jsonl")
+    os.rename(path, world.path(results.name))
+    path.write_text("somebody else's\n")
+    finished = process.wait()
+    world.record(arguments, Disturbance("moved"), finished)
+    world.check_end(arguments, finished, {0, 1, 2})
+    if path.read_text() != "somebody else's\n":
+        world.problem("moved", f"{path.name} took the name of a results file, and was written to")
+    path.unlink()
+    sweep_into(world, results)
+    world.results.append(results)
+
+
+def in_a_read_only_folder(world: World) -> None:
+    """Commands that write, where nothing can be written."""
+    if not world.mounts:
+        return
+    run, what = world.run(), world.read_only()
+    out = world.new("out", ".csv")
+    commands = [["data", "quick", "--out", out], ["train", "quick"], ["init", "quick", "--force"]]
+    commands += [["sweep", "configs/tiny.toml", "--seeds", "0..2", "--out", out.replace("csv", "jsonl")]]
+    if run:
+        commands += [train_arguments(run, 2 * run.epochs, "--resume")] * 2
+    # A damaged run may be refused before anything is to be written.
+    world.launch(world.random.choice(commands), codes={1, 2} if run and run.is_damaged else {1}, what=what)
 
 
 # Full disks.

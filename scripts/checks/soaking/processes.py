@@ -23,10 +23,13 @@ SIGNALS = {
 
 LIMITS = {
     "file-size": (resource.RLIMIT_FSIZE, 512, 400_000),
-    "descriptors": (resource.RLIMIT_NOFILE, 5, 16),
-    "memory": (resource.RLIMIT_AS, 48 << 20, 400 << 20),
+    "descriptors": (resource.RLIMIT_NOFILE, 4, 12),
+    "memory": (resource.RLIMIT_AS, 64 << 20, 400 << 20),
 }
-"""Limits of a process: the resource, and the range that a disturbance draws from."""
+"""Limits of a process: the resource, and the range that a disturbance draws from.
+
+With less memory than this, Rust ends a process whose allocation fails, at any place.
+"""
 
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"'
 """Runs a command in the folder `$0`, where nothing can be written; also for root, whom permissions do not stop."""
@@ -36,6 +39,10 @@ FULL_DISK = (
     '"$@"; code=$?; cp -a "$disk/." "$saved"; exit $code'
 )
 """Runs a command with a small disk at the folder `$0`, and copies what is on the disk then."""
+
+
+LEFT_OUT: set[str] = set()
+"""The kinds of disturbances that the user does not want."""
 
 
 @dataclass
@@ -75,7 +82,7 @@ class Disturbance:
 
 def disturbance(random_: random.Random, kinds: list[str]) -> Disturbance:
     """A disturbance of one of `kinds`: names of signals and limits, and `twice`."""
-    kind = random_.choice(kinds)
+    kind = random_.choice([kind for kind in kinds if kind not in LEFT_OUT] or ["none"])
     if kind in LIMITS:
         which, low, high = LIMITS[kind]
         # Small limits are as likely as large ones.
@@ -110,6 +117,10 @@ class Finished:
     stderr: str
     seconds: float
     timed_out: bool
+
+    def errors(self) -> list[str]:
+        """The lines that say why the command failed."""
+        return [line for line in self.stderr.splitlines() if line.startswith("error: ")]
 
 
 class Process:

@@ -1,5 +1,6 @@
 """What a folder holds, and whether a file is whole."""
 
+import contextlib
 import hashlib
 import io
 import json
@@ -31,16 +32,18 @@ class Snapshots:
     def entries(self, folder: Path, prefix: str):
         for entry in os.scandir(folder):
             name = prefix + entry.name
-            found = entry.stat(follow_symlinks=False)
-            if stat.S_ISLNK(found.st_mode):
-                yield name, f"link to {os.readlink(entry.path)}"
-            elif stat.S_ISDIR(found.st_mode):
-                yield name, "folder"
-                yield from self.entries(Path(entry.path), name + "/")
-            elif stat.S_ISREG(found.st_mode):
-                yield name, self.file(name, Path(entry.path), found)
-            else:
-                yield name, "special"
+            # Another process may remove what was just listed.
+            with contextlib.suppress(FileNotFoundError):
+                found = entry.stat(follow_symlinks=False)
+                if stat.S_ISLNK(found.st_mode):
+                    yield name, f"link to {os.readlink(entry.path)}"
+                elif stat.S_ISDIR(found.st_mode):
+                    yield name, "folder"
+                    yield from self.entries(Path(entry.path), name + "/")
+                elif stat.S_ISREG(found.st_mode):
+                    yield name, self.file(name, Path(entry.path), found)
+                else:
+                    yield name, "special"
 
     def file(self, name: str, path: Path, found: os.stat_result) -> str:
         identity = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

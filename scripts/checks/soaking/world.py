@@ -133,6 +133,7 @@ class World:
         whole or not at all; `writes` are runs and results files, which grow, and have rules of their own.
         """
         what = what or Disturbance()
+        outputs = tuple(name for name in outputs if name != "-")
         before = self.snapshots.take()
         process = Process([self.binary, *arguments], str(self.work), what, environment)
         process.disturb(what, self.usual.get(arguments[0], 0.02))
@@ -151,21 +152,21 @@ class World:
         self.ends[f"{what.name}: {finished.code}"] += 1
         disturbed = "" if what.name == "none" else f"   [{what}]"
         self.tell(f"  {finished.code:4} headlight {' '.join(map(repr, arguments))}{disturbed}")
-        for line in finished.stderr.splitlines()[-4:] if finished.code not in (0, -9) else []:
+        for line in finished.errors():
             self.tell(f"       | {line[:300]}")
 
     def check_end(self, arguments: list[str], finished: Finished, codes: set[int]) -> None:
         """Rules for exit code and messages."""
-        told = finished.stderr[-1500:]
+        told = "\n".join(finished.errors()) or finished.stderr[-300:]
         if finished.timed_out:
             self.problem("time", f"did not end: {arguments}")
         elif finished.code not in codes:
             self.problem("exit code", f"{finished.code}, not one of {sorted(codes)}: {arguments}\n{told}")
         if "panicked" in finished.stderr:
             self.problem("panic", told)
-        errors = sum(line.startswith("error: ") for line in finished.stderr.splitlines())
-        if finished.code in (1, 2, 3) and errors != 1:
-            self.problem("message", f"{errors} lines begin with `error: `: {arguments}\n{told}")
+        errors = finished.errors()
+        if finished.code in (1, 2, 3) and len(errors) != 1:
+            self.problem("message", f"{len(errors)} lines begin with `error: `: {arguments}\n{told}")
         if any(ord(letter) < 32 and letter not in "\n\t" or letter == "\x7f" for letter in finished.stderr):
             self.problem("control characters", repr(told))
         if "--json" in arguments and arguments[0] != "walkthrough":
@@ -213,9 +214,10 @@ class World:
         found = run_files(self.path(run.name))
         if run.epochs != run.first_epochs:
             # Dumps before the extension name the epochs of their time; the last is compared.
-            last = max((name for name in expected if name.startswith("attention/")), default="")[: len("attention/step-")+6]
-            for name in expected:
-                if name.startswith("attention/") and not name.startswith(last) and name in found:
+            dumps = sorted(name for name in expected if name.startswith("attention/"))
+            last = dumps[-1].split(".")[0]
+            for name in dumps:
+                if name in found and not name.startswith(last):
                     found[name] = expected[name]
         for name in sorted(changes(expected, found)):
             how = "is missing" if name not in found else "should not be there" if name not in expected else "differs"
