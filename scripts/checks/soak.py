@@ -4,8 +4,8 @@
 
 After each command the rules of docs/promises.md are checked: exit code, message, whose files changed, whether outputs
 and results files are whole, and whether a run that ended has the bytes of the undisturbed run. `soaking/world.py` has
-the rules, `soaking/operations.py` and `soaking/damage.py` what is done. The seed determines the commands, as far as
-times allow: a kill that comes a moment later may leave another state.
+the rules; the functions of `OPERATIONS`, each in a file of `soaking/`, are what is done. The seed determines the
+commands, as far as times allow: a kill that comes a moment later may leave another state.
 
 The first broken rule ends the soak with exit code 1, the seed, the history of commands, and the folder as it is. With
 --keep-going, the folder is emptied instead, and the soak goes on and ends with all broken rules. --without leaves out
@@ -22,45 +22,45 @@ import time
 import traceback
 from pathlib import Path
 
-from soaking import damage, operations, processes
+from soaking import beside, damage, disks, hostile, processes, readers, sweeps, training, usage
 from soaking.world import World
 
 CORPUS = Path(__file__).resolve().parents[2] / "crates" / "fuzz" / "corpus"
 
 OPERATIONS = {
-    operations.train: 8,
-    operations.resume_a_run: 12,
-    operations.kill_again_and_again: 3,
-    operations.extend: 4,
-    operations.train_over_a_run: 2,
-    operations.two_processes: 2,
-    operations.move_while_written: 2,
-    operations.delete_while_written: 1,
-    operations.diverge: 1,
-    operations.through_a_link: 1,
-    operations.sweep: 8,
-    operations.two_sweeps: 1,
-    operations.list_shards: 2,
-    operations.merge: 6,
-    operations.report: 6,
-    operations.data: 6,
-    operations.init: 2,
-    operations.inspect: 6,
-    operations.predict: 5,
-    operations.evaluate: 4,
-    operations.dump: 4,
-    operations.compare: 3,
-    operations.walkthrough: 2,
-    operations.read_while_written: 2,
-    operations.move_results_while_written: 1,
-    operations.in_a_read_only_folder: 2,
-    operations.train_on_a_full_disk: 2,
-    operations.sweep_on_a_full_disk: 2,
-    operations.output_on_a_full_disk: 2,
-    operations.random_usage: 12,
-    operations.large_seeds: 1,
-    operations.strange_names: 2,
-    operations.read_hostile_files: 8,
+    training.train: 8,
+    training.resume_a_run: 12,
+    training.kill_again_and_again: 3,
+    training.extend: 4,
+    training.train_over_a_run: 2,
+    beside.two_processes: 2,
+    beside.move_while_written: 2,
+    beside.delete_while_written: 1,
+    training.diverge: 1,
+    training.through_a_link: 1,
+    sweeps.sweep: 8,
+    beside.two_sweeps: 1,
+    sweeps.list_shards: 2,
+    sweeps.merge: 6,
+    sweeps.report: 6,
+    readers.data: 6,
+    readers.init: 2,
+    readers.inspect: 6,
+    readers.predict: 5,
+    readers.evaluate: 4,
+    readers.dump: 4,
+    readers.compare: 3,
+    readers.walkthrough: 2,
+    beside.read_while_written: 2,
+    beside.move_results_while_written: 1,
+    disks.in_a_read_only_folder: 2,
+    disks.train_on_a_full_disk: 2,
+    disks.sweep_on_a_full_disk: 2,
+    disks.output_on_a_full_disk: 2,
+    usage.random_usage: 12,
+    usage.large_seeds: 1,
+    usage.strange_names: 2,
+    hostile.read_hostile_files: 8,
     damage.damage_run: 8,
     damage.whole_run_damaged: 1,
     damage.rename_run: 2,
@@ -86,7 +86,7 @@ def arguments() -> argparse.Namespace:
 
 def chosen_operations(without: set[str]) -> dict:
     """The operations to choose from. Leaves out disturbances, too."""
-    names = {operation.__name__ for operation in OPERATIONS} | set(operations.ANY)
+    names = {operation.__name__ for operation in OPERATIONS} | set(processes.ANY)
     if without - names:
         raise SystemExit(f"--without: unknown: {', '.join(sorted(without - names))}; known: {', '.join(sorted(names))}")
     processes.LEFT_OUT |= without

@@ -4,9 +4,11 @@ import os
 import shutil
 from pathlib import Path
 
-from .operations import ANY, new_run, noise, resume, sweep_arguments
-from .processes import Disturbance, disturbance
+from .hostile import noise
+from .processes import ANY, Disturbance, disturbance
 from .snapshots import whole_lines
+from .sweeps import sweep_arguments
+from .training import new_run, resume
 from .world import Results, Run, World
 
 

@@ -41,6 +41,11 @@ FULL_DISK = (
 """Runs a command with a small disk at the folder `$0`, and copies what is on the disk then."""
 
 
+STOPS = ["SIGKILL", "SIGKILL", "SIGINT", "SIGTERM", "SIGUSR1", "twice"]
+ANY = ["none", "none", "none", "none", *STOPS, *LIMITS]
+WITHOUT_STOPS = ["none", "none", "none", *LIMITS]
+"""Kinds of disturbances to choose from; what is there twice is chosen twice as often."""
+
 LEFT_OUT: set[str] = set()
 """The kinds of disturbances that the user does not want."""
 
