@@ -132,6 +132,7 @@ def move_results_while_written(world: World) -> None:
     path.write_text("somebody else's\n")
     finished = process.wait()
     world.record(arguments, Disturbance("moved"), finished)
+    # A sweep that notices it only at its end, when it reads the other file, calls that file invalid.
     world.check_end(arguments, finished, {0, 1, 2})
     if path.read_text() != "somebody else's\n":
         world.problem("moved", f"{path.name} took the name of a results file, and was written to")
