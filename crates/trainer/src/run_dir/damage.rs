@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
-use super::{ATTENTION, MANIFEST, RunDir, is_unfinished, step_of};
+use super::{ATTENTION, MANIFEST, RunDir, files_in, step_of};
 use crate::Failure;
 use crate::checkpoint::{Checkpoint, DAMAGED};
 use crate::files::{Log, create_subfolder, read_text, sync_names};
@@ -27,21 +27,15 @@ pub struct Damage {
 }
 
 impl RunDir {
-    /// Removes the files that a resumed run writes again: the report, unfinished files, and every dump whose step
-    /// `keep` rejects. Puts damaged dumps aside. Returns the dumps that are damaged or missing, by name.
+    /// Removes the files that a resumed run writes again: the report, and every dump whose step `keep` rejects. Puts damaged dumps aside. Returns the dumps that are damaged or missing, by name.
     ///
     /// # Errors
     /// When a file cannot be removed, or the manifest cannot be written.
     pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<Vec<String>, Failure> {
         let attention = self.attention_path();
         let unwanted_dump = |path: &Path| step_of(path).is_some_and(|step| !keep(step));
-        let mut unwanted = files_in(&self.path, |path| {
-            is_unfinished(path) || path == self.report_path()
-        });
-        unwanted.extend(files_in(&attention, |path| {
-            is_unfinished(path) || unwanted_dump(path)
-        }));
-        unwanted.extend(files_in(self.checkpoints().folder(), is_unfinished));
+        let mut unwanted = files_in(&attention, unwanted_dump);
+        unwanted.extend(files_in(&self.path, |path| path == self.report_path()));
         let mut lost = Vec::new();
         if self.is_begun() {
             create_subfolder(&attention)?;
@@ -172,11 +166,4 @@ impl RunDir {
 /// Whether a file of a run is a dump, by its path within the run directory.
 pub fn is_dump(name: &str) -> bool {
     name.starts_with(ATTENTION) && step_of(Path::new(name)).is_some()
-}
-
-/// The files of a folder that `wanted` chooses; none if the folder cannot be read.
-fn files_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
-    paths.filter(|path| wanted(path)).collect()
 }

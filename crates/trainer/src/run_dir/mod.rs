@@ -132,7 +132,8 @@ impl RunDir {
         }
     }
 
-    /// Opens the directory of a run to resume it; creates it if it does not exist.
+    /// Opens the directory of a run to resume it, and removes what a killed process left unfinished; creates the
+    /// directory if it does not exist.
     ///
     /// # Errors
     /// When another process is writing it, or it holds files but no run.
@@ -149,6 +150,9 @@ impl RunDir {
             return Err(not_a_run(path));
         }
         let run = Self::locked(path)?;
+        let folders = [path, &run.attention_path(), &path.join(CHECKPOINTS)];
+        let left = folders.map(|folder| files_in(folder, is_unfinished));
+        run.remove(&left.concat())?;
         if let Some(checkpoint) = checkpoint {
             run.restore_config(&checkpoint)?;
         }
@@ -611,6 +615,13 @@ impl RunDir {
         let name = path.strip_prefix(&self.path).unwrap_or(path);
         name.to_string_lossy().into_owned()
     }
+}
+
+/// The files of a folder that `wanted` chooses; none if the folder cannot be read.
+fn files_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+    paths.filter(|path| wanted(path)).collect()
 }
 
 fn not_a_run(path: &Path) -> Failure {
