@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
 use headlight_inspector::{
-    ColourRange, Heatmap, OwnRow, Page, PageRun, Quantity, SeedComparison, SeedRow,
+    ColourRange, Heatmap, OwnRow, Page, PageRun, Quantity, SeedComparison, SeedFigures, SeedRow,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -234,6 +234,12 @@ fn runs_of_another_shape_are_refused() {
     );
 }
 
+fn compared(name: String, rows: &[SeedRow], failed: usize) -> Option<SeedComparison> {
+    let mut figures = SeedFigures::default();
+    rows.iter().for_each(|row| figures.add(row));
+    figures.compare(name, failed)
+}
+
 #[test]
 fn seeds_are_summed_up() {
     let row = |positive: [f64; 3], negative: [f64; 3]| SeedRow {
@@ -244,7 +250,7 @@ fn seeds_are_summed_up() {
         row([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
         row([0.4, 0.3, 0.3], [0.1, 0.5, 0.4]),
     ];
-    let mut seeds = SeedComparison::of("s.jsonl".to_owned(), &rows, 1).unwrap();
+    let mut seeds = compared("s.jsonl".to_owned(), &rows, 1).unwrap();
     seeds.own.push(OwnRow {
         name: "run".to_owned(),
         over: "all".to_owned(),
@@ -277,9 +283,9 @@ fn seeds_are_summed_up() {
         "deviation",
         [0.141_421_356_237_309_5, 0.0, 0.141_421_356_237_309_5],
     );
-    let alone = SeedComparison::of("s.jsonl".to_owned(), &rows[..1], 0);
+    let alone = compared("s.jsonl".to_owned(), &rows[..1], 0);
     assert!(serde_json::to_value(alone).unwrap()["positive"]["deviation"].is_null());
-    assert_eq!(SeedComparison::of("s.jsonl".to_owned(), &[], 3), None);
+    assert_eq!(compared("s.jsonl".to_owned(), &[], 3), None);
 }
 
 /// `js/*.test.mjs` reads this page and compares its numbers (`scripts/page_script_tests.sh`).

@@ -1,9 +1,9 @@
 //! The attention of `[CLS]` for each seed, from a results file with the same config as a run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use headlight_inspector::SeedRow;
+use headlight_inspector::{SeedFigures, SeedRow};
 use headlight_trainer::Failure;
 use headlight_trainer::files::open;
 use headlight_trainer::run_dir::RunDir;
@@ -15,65 +15,91 @@ use crate::plan::Plan;
 use crate::results::RowLines;
 use crate::stored::StoredRow;
 
-/// The attention in a row of a results file.
-#[derive(Clone, Debug, PartialEq)]
+/// The fields that are read of each row, besides its place.
+const FIELDS: [&str; 4] = [
+    "error",
+    "weights_sha256",
+    "attention_positive",
+    "attention_negative",
+];
+
+/// What a results file holds of the seeds of a run.
+#[derive(Clone, Debug, Default)]
 pub struct SeedAttention {
-    /// The seed.
-    pub seed: u64,
-    /// The hash of `model.safetensors`, as `headlight train` writes it.
-    pub weights_sha256: String,
-    /// The mean attention of `[CLS]` for each class.
-    pub attention: SeedRow,
+    /// The attention of `[CLS]` over all seeds that did not fail.
+    pub figures: SeedFigures,
+    /// The number of seeds that failed.
+    pub failed: usize,
+    /// The seeds with the requested weights, and their rows, by the hash of `model.safetensors`.
+    pub found: BTreeMap<String, (u64, SeedRow)>,
 }
 
-/// Reads the attention of each seed, and counts the runs that failed.
+/// Reads the attention of each seed, and finds the first row with each of these `weights`.
 ///
 /// # Errors
-/// When the file cannot be read, or its config or data differ from those of `run`.
-pub fn attention(path: &Path, run: &RunDir) -> Result<(Vec<SeedAttention>, usize), Failure> {
+/// When the file cannot be read, or its config or data differ from those of a run.
+pub fn attention(
+    path: &Path,
+    runs: &[&RunDir],
+    weights: &BTreeSet<String>,
+) -> Result<SeedAttention, Failure> {
     let file = open(path, u64::MAX)?;
-    let config = run.path().join("config.toml");
-    let seed = run.config()?.seed;
-    let plan = Plan::new(&config, &[], &Seeds(seed..seed.saturating_add(1)), &[])?;
-    let positions = plan.points()[0].positions();
+    let plans = runs.iter().map(|run| plan(run));
+    let plans: Vec<(&RunDir, Plan)> = runs
+        .iter()
+        .copied()
+        .zip(plans.collect::<Result<Vec<_>, _>>()?)
+        .collect();
     let mut lines = RowLines::new(file, path);
-    let (mut rows, mut failed, mut number) = (Vec::new(), 0, 0);
+    let (mut all, mut rows, mut number) = (SeedAttention::default(), 0, 0);
     let mut seen = BTreeSet::new();
     while let Some(text) = lines.next_complete()? {
         number += 1;
         let invalid =
             |reason: String| Failure::Input(format!("{}, line {number}: {reason}", shown(path)));
-        let line = StoredRow::parse(&text).map_err(&invalid)?;
-        if line.config_sha256 != plan.config_sha256 {
+        let line = StoredRow::parse_only(&text, |key| FIELDS.contains(&key)).map_err(&invalid)?;
+        let foreign = |(_, plan): &&(&RunDir, Plan)| line.config_sha256 != plan.config_sha256;
+        if let Some((run, _)) = plans.iter().find(foreign) {
             return Err(invalid(format!(
                 "the row comes from a grid, or from a config, engine, dataset or version of headlight other than those of {}; \
                  write matching rows with `headlight sweep {} --seeds 0..1000 --out FILE`",
                 shown(run.path()),
-                shown(&config)
+                shown(&run.path().join("config.toml"))
             )));
         }
         if !seen.insert(line.seed) {
             return Err(invalid(format!("seed {} appears twice", line.seed)));
         }
         if line.fields.contains_key("error") {
-            failed += 1;
+            all.failed += 1;
             continue;
         }
-        let row = |key| by_position(&line, key, positions).map_err(&invalid);
-        let weights = line.fields.get("weights_sha256").and_then(Value::as_str);
-        rows.push(SeedAttention {
-            seed: line.seed,
-            weights_sha256: weights.unwrap_or_default().to_owned(),
-            attention: SeedRow {
-                positive: row("attention_positive")?,
-                negative: row("attention_negative")?,
-            },
-        });
+        // Runs that share a config share their positions.
+        let positions = plans.first().map(|(_, plan)| plan.points()[0].positions());
+        let row = |key| by_position(&line, key, positions.unwrap_or(0)).map_err(&invalid);
+        let row = SeedRow {
+            positive: row("attention_positive")?,
+            negative: row("attention_negative")?,
+        };
+        rows += 1;
+        all.figures.add(&row);
+        let hash = line.fields.get("weights_sha256").and_then(Value::as_str);
+        if let Some(hash) = hash.filter(|hash| weights.contains(*hash)) {
+            let found = all.found.entry(hash.to_owned());
+            found.or_insert((line.seed, row));
+        }
     }
-    if rows.is_empty() {
+    if rows == 0 {
         return Err(Failure::reading(path, "every run in the file failed"));
     }
-    Ok((rows, failed))
+    Ok(all)
+}
+
+/// The plan that trains a run.
+fn plan(run: &RunDir) -> Result<Plan, Failure> {
+    let config = run.path().join("config.toml");
+    let seed = run.config()?.seed;
+    Plan::new(&config, &[], &Seeds(seed..seed.saturating_add(1)), &[])
 }
 
 /// One number per position; `None` if the class has no samples.

@@ -17,19 +17,11 @@ pub(crate) struct StoredRow {
 }
 
 impl StoredRow {
-    /// Reads a row with all its fields.
-    ///
-    /// # Errors
-    /// When the text is not a row. Names the missing field.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        Self::parse_only(text, |_| true)
-    }
-
     /// Reads a row's place and the fields that `keep` accepts. Skipping a field is several times as fast as
     /// reading it.
     ///
     /// # Errors
-    /// The same as [`StoredRow::parse`].
+    /// When the text is not a row. Names the missing field.
     pub(crate) fn parse_only(text: &str, keep: impl Fn(&str) -> bool) -> Result<Self, String> {
         let mut parser = serde_json::Deserializer::from_str(text);
         let fields = Fields(keep)

@@ -1,10 +1,11 @@
 //! The page that compares runs with the seeds of a sweep: the attention of `[CLS]` in each.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::{OwnRow, Page, SeedComparison};
-use headlight_sweep::{SeedAttention, attention};
+use headlight_inspector::{OwnRow, Page, SeedRow};
+use headlight_sweep::attention;
 use headlight_trainer::Failure;
 use headlight_trainer::hash::file_sha256;
 use headlight_trainer::page::{Source, page as build_page};
@@ -16,40 +17,40 @@ use headlight_trainer::standard::shown;
 /// # Errors
 /// When a file cannot be read, or the runs and the sweep do not belong together.
 pub(super) fn page(sources: &[Source], results: &Path) -> Result<Page, Failure> {
-    let (rows, failed) = sweep_rows(sources, results)?;
+    let runs = runs(sources, results)?;
+    let hashes = runs.iter().filter_map(|run| weights(run).transpose());
+    let seeds = attention(results, &runs, &hashes.collect::<Result<_, _>>()?)?;
     let mut own = Vec::new();
     let mut page = build_page(sources, |source, name, last| {
-        own.push(own_row(name, last, source.run.as_ref(), &rows)?);
+        own.push(own_row(name, last, source.run.as_ref(), &seeds.found)?);
         Ok(())
     })?;
     let name = results.file_name().unwrap_or_default().to_string_lossy();
-    let rows: Vec<_> = rows.into_iter().map(|row| row.attention).collect();
-    page.seeds = SeedComparison::of(name.into_owned(), &rows, failed);
+    page.seeds = seeds.figures.compare(name.into_owned(), seeds.failed);
     if let Some(seeds) = &mut page.seeds {
         seeds.own = own;
     }
     Ok(page)
 }
 
-/// The sweep's rows with the config of the runs, and the number of its failed runs.
-fn sweep_rows(sources: &[Source], results: &Path) -> Result<(Vec<SeedAttention>, usize), Failure> {
-    let mut found = None;
-    for source in sources {
-        let Some(run) = &source.run else {
-            return Err(Failure::Input(format!(
+/// The runs to compare with a sweep.
+fn runs<'a>(sources: &'a [Source], results: &Path) -> Result<Vec<&'a RunDir>, Failure> {
+    let run = |source: &'a Source| {
+        source.run.as_ref().ok_or_else(|| {
+            Failure::Input(format!(
                 "--sweep {}: {} is a dump, which cannot be compared with a sweep; name a run directory",
                 shown(results),
                 shown(&source.path)
-            )));
-        };
-        found = Some(attention(results, run)?);
-    }
-    found.ok_or_else(|| {
-        Failure::reading(
-            results,
-            "there is no run to compare it with; name a run directory",
-        )
-    })
+            ))
+        })
+    };
+    sources.iter().map(run).collect()
+}
+
+/// The hash of a run's weights, if it has some.
+fn weights(run: &RunDir) -> Result<Option<String>, Failure> {
+    let path = run.path().join("model.safetensors");
+    path.is_file().then(|| file_sha256(&path)).transpose()
 }
 
 /// The sweep's row with the run's weights, if the sweep has one; otherwise a row of means over the samples of
@@ -58,22 +59,18 @@ fn own_row(
     name: &str,
     last: &AttentionDump,
     run: Option<&RunDir>,
-    rows: &[SeedAttention],
+    found: &BTreeMap<String, (u64, SeedRow)>,
 ) -> Result<OwnRow, Failure> {
-    let weights = run.map(|run| run.path().join("model.safetensors"));
-    if let Some(path) = weights.filter(|path| path.is_file()) {
-        let hash = file_sha256(&path)?;
-        if let Some(row) = rows.iter().find(|row| row.weights_sha256 == hash) {
-            return Ok(OwnRow {
-                name: name.to_owned(),
-                over: format!(
-                    "all training samples: the sweep's row of seed {}, whose weights are the same",
-                    row.seed
-                ),
-                positive: row.attention.positive.clone(),
-                negative: row.attention.negative.clone(),
-            });
-        }
+    let hash = run.map(weights).transpose()?.flatten();
+    if let Some((seed, row)) = hash.and_then(|hash| found.get(&hash)) {
+        return Ok(OwnRow {
+            name: name.to_owned(),
+            over: format!(
+                "all training samples: the sweep's row of seed {seed}, whose weights are the same"
+            ),
+            positive: row.positive.clone(),
+            negative: row.negative.clone(),
+        });
     }
     Ok(OwnRow {
         name: name.to_owned(),

@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::words::counted;
 
 pub use run::PageRun;
-pub use seeds::{OwnRow, SeedComparison, SeedRow};
+pub use seeds::{OwnRow, SeedComparison, SeedFigures, SeedRow};
 
 /// The loss at a step of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

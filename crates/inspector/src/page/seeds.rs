@@ -49,65 +49,93 @@ struct OverSeeds {
     most: Vec<usize>,
 }
 
-impl SeedComparison {
-    /// Summarises the rows of a sweep in which `failed` other seeds failed; `None` without rows.
+/// The figures of a comparison, from one row after the other: of a million rows, none is kept.
+#[derive(Clone, Debug, Default)]
+pub struct SeedFigures {
+    rows: usize,
+    positive: ClassFigures,
+    negative: ClassFigures,
+    /// The rows with both classes.
+    both: usize,
+    harder: Vec<usize>,
+}
+
+/// The rows that have a class. `[position]`
+#[derive(Clone, Debug, Default)]
+struct ClassFigures {
+    rows: usize,
+    sums: Vec<f64>,
+    /// Means so far, and the sums of squared deviations from them (Welford, 1962).
+    means: Vec<f64>,
+    squares: Vec<f64>,
+    most: Vec<usize>,
+}
+
+impl SeedFigures {
+    /// Adds a row.
     ///
     /// # Panics
     /// If rows differ in length.
-    pub fn of(name: String, rows: &[SeedRow], failed: usize) -> Option<Self> {
-        let positions = rows
-            .iter()
-            .find_map(|row| row.positive.as_ref().or(row.negative.as_ref()))?
-            .len();
-        let both = rows
-            .iter()
-            .map(|row| Some((row.positive.as_ref()?, row.negative.as_ref()?)));
-        let both: Option<Vec<_>> = both.collect();
-        let harder = both.map(|both| {
-            let count = |at: usize| {
-                both.iter()
-                    .filter(|(positive, negative)| positive[at] > negative[at])
-                    .count()
-            };
-            (0..positions).map(count).collect()
-        });
-        Some(Self {
+    pub fn add(&mut self, row: &SeedRow) {
+        self.rows += 1;
+        let classes = [&mut self.positive, &mut self.negative];
+        for (figures, values) in classes.into_iter().zip([&row.positive, &row.negative]) {
+            if let Some(values) = values {
+                figures.add(values);
+            }
+        }
+        if let (Some(positive), Some(negative)) = (&row.positive, &row.negative) {
+            self.both += 1;
+            self.harder.resize(positive.len(), 0);
+            for (position, count) in self.harder.iter_mut().enumerate() {
+                *count += usize::from(positive[position] > negative[position]);
+            }
+        }
+    }
+
+    /// Compares the rows of a sweep in which `failed` other seeds failed; `None` without rows.
+    pub fn compare(self, name: String, failed: usize) -> Option<SeedComparison> {
+        let count = self.rows;
+        (self.positive.rows + self.negative.rows > 0).then(|| SeedComparison {
             name,
-            count: rows.len(),
+            count,
             failed,
-            positive: OverSeeds::of(rows.iter().map(|row| row.positive.as_deref())),
-            negative: OverSeeds::of(rows.iter().map(|row| row.negative.as_deref())),
-            harder,
+            positive: self.positive.over(count),
+            negative: self.negative.over(count),
+            harder: (self.both == count).then_some(self.harder),
             own: Vec::new(),
         })
     }
 }
 
-impl OverSeeds {
-    fn of<'a>(rows: impl Iterator<Item = Option<&'a [f64]>>) -> Option<Self> {
-        let rows: Vec<&[f64]> = rows.collect::<Option<_>>()?;
-        let positions = rows.first()?.len();
-        let count = rows.len() as f64;
-        let at = |position: usize| rows.iter().map(move |row| row[position]);
-        let mean: Vec<f64> = (0..positions)
-            .map(|position| at(position).sum::<f64>() / count)
-            .collect();
-        let spread = |position: usize| {
-            let squares: f64 = at(position)
-                .map(|value| (value - mean[position]).powi(2))
-                .sum();
-            (squares / (count - 1.0)).sqrt()
-        };
-        let deviation = (rows.len() > 1).then(|| (0..positions).map(spread).collect());
-        let mut most = vec![0; positions];
-        for row in &rows {
-            let largest = (0..positions).max_by(|&one, &other| row[one].total_cmp(&row[other]));
-            most[largest.unwrap_or(0)] += 1;
+impl ClassFigures {
+    fn add(&mut self, values: &[f64]) {
+        self.rows += 1;
+        for column in [&mut self.sums, &mut self.means, &mut self.squares] {
+            column.resize(values.len(), 0.0);
         }
-        Some(Self {
-            mean,
-            deviation,
-            most,
+        self.most.resize(values.len(), 0);
+        for (position, value) in values.iter().enumerate() {
+            self.sums[position] += value;
+            let above = value - self.means[position];
+            self.means[position] += above / self.rows as f64;
+            self.squares[position] += above * (value - self.means[position]);
+        }
+        let largest =
+            (0..values.len()).max_by(|&one, &other| values[one].total_cmp(&values[other]));
+        if let Some(largest) = largest {
+            self.most[largest] += 1;
+        }
+    }
+
+    /// The figures of `count` seeds; `None` if not all of them have the class.
+    fn over(self, count: usize) -> Option<OverSeeds> {
+        let mean = self.sums.iter().map(|sum| sum / count as f64);
+        let spread = |squares: &f64| (squares / (count as f64 - 1.0)).sqrt();
+        (self.rows == count).then(|| OverSeeds {
+            mean: mean.collect(),
+            deviation: (count > 1).then(|| self.squares.iter().map(spread).collect()),
+            most: self.most,
         })
     }
 }
