@@ -190,6 +190,102 @@ fn json_has_numbers_that_are_not_rounded() {
     assert_eq!(first["learned_at_step"], Value::Null);
 }
 
+/// Rows with these losses and steps; the lists of the first one hold two numbers that float32 cannot hold.
+fn extreme(name: &str, rows: &[(f64, u64)]) -> PathBuf {
+    let path = folder(name).join("rows.jsonl");
+    let mut all = String::new();
+    for (seed, (loss, step)) in rows.iter().enumerate() {
+        let [high, low] = if seed == 0 {
+            ["1e308", "-1e-300"]
+        } else {
+            ["0.75", "0"]
+        };
+        writeln!(
+            all,
+            "{{\"seed\":{seed},\"epoch_loss\":[{high},0.25],\"final_loss\":{loss:e},\"learned_at_step\":{step},\
+             \"attention_positive\":[0.5,{low}],\"attention_negative\":[0.5,0.5],\"config_sha256\":\"c\"}}"
+        )
+        .unwrap();
+    }
+    fs::write(&path, all).unwrap();
+    path
+}
+
+/// No number becomes another one: JSON holds it as the row does, or counts it.
+#[test]
+fn no_number_becomes_another_one() {
+    for (place, losses) in [
+        [1e308, -1e308],
+        [1e308, 1e308],
+        [f64::MAX, 0.0],
+        [1e39, 1e-300],
+        [0.1, 0.1],
+        [0.1, 0.3],
+        [0.0, 0.0],
+        [0.0, 5e-324],
+        [1e18, 1e18 + 256.0],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let steps = [(1 << 24) + 1, (1 << 53) - 1];
+        let path = extreme(
+            &format!("report_extreme_{place}"),
+            &[(losses[0], steps[0]), (losses[1], steps[1])],
+        );
+        let printed = report(&path, &["--json"]).done().stdout;
+        let values: Value = serde_json::from_str(&printed).unwrap();
+        let loss = &values["samples"]["final_loss"];
+        let figure = |name: &str| loss[name].as_f64().unwrap();
+        let [low, high] = [losses[0].min(losses[1]), losses[0].max(losses[1])];
+        assert_eq!([figure("min"), figure("max")], [low, high]);
+        let near = |found: f64, expected: f64| {
+            let error = (found / 2.0 - expected / 2.0).abs();
+            assert!(
+                error <= 1e-12 * expected.abs(),
+                "{losses:?}: {found} {expected}"
+            );
+        };
+        let middle = low / 2.0 + high / 2.0;
+        near(figure("mean"), middle);
+        near(figure("median"), middle);
+        near(figure("sd"), (high / 2.0 - low / 2.0) * 2.0_f64.sqrt());
+        let step = &values["samples"]["learned_at_step"];
+        assert_eq!(
+            [&step["min"], &step["max"]],
+            steps.map(|step| step as f64).each_ref()
+        );
+        // The two numbers of the first row's lists: no figure has them, and they are counted.
+        assert_eq!(values["outside_range"], 2);
+        assert_eq!(values["epoch_loss"][0]["runs"], 1);
+        assert_eq!(values["epoch_loss"][0]["max"], 0.75);
+        assert_eq!(values["attention_positive"][1]["runs"], 1);
+        assert_eq!(values["attention_positive"][1]["min"], 0.0);
+
+        let [svg, html] = ["all.svg", "all.html"].map(|name| path.with_file_name(name));
+        let shown = report(&path, &["--svg", text(&svg), "--html", text(&html)]).done();
+        for cell in shown
+            .stdout
+            .lines()
+            .flat_map(|line| line.split(['|', '–', ' ']))
+        {
+            let is_number = cell.contains(|c: char| c.is_ascii_digit());
+            assert!(!is_number || cell.len() <= 14, "{losses:?}: {cell}");
+        }
+        let drawn = fs::read_to_string(&svg).unwrap();
+        for number in ["NaN", "inf"] {
+            assert!(!drawn.contains(number), "{losses:?}: {number}");
+        }
+        let labels = drawn
+            .split("</text>")
+            .filter_map(|part| part.rsplit('>').next());
+        for label in labels.flat_map(|label| label.split(' ')) {
+            let is_number = label.parse::<f64>().is_ok();
+            assert!(!is_number || label.len() <= 14, "{losses:?}: {label}");
+        }
+    }
+}
+
 /// A sweep ends with the report of its file.
 #[test]
 fn a_sweep_ends_with_its_report() {

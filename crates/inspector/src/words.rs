@@ -9,9 +9,23 @@ pub fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A number with `decimals` decimals, or a dash if it is not defined.
+/// From here a number is written with an exponent.
+pub(crate) const LONG: f64 = 1e9;
+
+/// Below this a number is, too: nobody should take it for 0.
+const TINY: f64 = 1e-9;
+
+/// A number with `decimals` decimals, or with an exponent if it is long or tiny; a dash if it is not defined.
 pub fn number(value: Option<f64>, decimals: usize) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
+    let Some(value) = value else {
+        return "–".to_owned();
+    };
+    let size = value.abs();
+    if size >= LONG || (size > 0.0 && size < TINY) {
+        format!("{value:.3e}")
+    } else {
+        format!("{value:.decimals$}")
+    }
 }
 
 /// The number of columns that a text takes.

@@ -210,6 +210,14 @@ pub(crate) mod report {
                     \"learned_at_step\":12,\"config_sha256\":\"a\"}\n";
         let failed = "{\"seed\":8,\"point\":0,\"model.d_model\":2,\"error\":\"diverged at step 3\",\
                       \"config_sha256\":\"a\"}\n";
-        vec![rows("a"), [rows("a"), full.into(), failed.into()].concat()]
+        let extremes = "{\"seed\":0,\"epoch_loss\":[1e308,0],\"final_loss\":1e308,\"attention_positive\":[0,1e308],\
+                        \"attention_negative\":[0,0],\"learned_at_step\":0,\"config_sha256\":\"a\"}\n\
+                        {\"seed\":1,\"epoch_loss\":[0,0],\"final_loss\":-1e308,\"attention_positive\":[0,0],\
+                        \"attention_negative\":[0,1e-300],\"learned_at_step\":1e308,\"config_sha256\":\"a\"}\n";
+        vec![
+            rows("a"),
+            [rows("a"), full.into(), failed.into()].concat(),
+            extremes.into(),
+        ]
     }
 }

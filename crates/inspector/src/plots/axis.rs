@@ -1,9 +1,9 @@
 //! Axes: the places of values, and the numbers beside them.
 
-use super::histogram::{decimals, round_up};
+use super::histogram::{decimals, half_range, round_up};
 use super::size::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use crate::svg::Svg;
-use crate::words::shorten;
+use crate::words::{LONG, number, shorten};
 
 /// Maps values to places along an axis.
 pub(super) struct Axis {
@@ -32,8 +32,8 @@ const MOST_NAME: usize = 14;
 impl Axis {
     pub(super) fn across(from: f64, to: f64) -> Self {
         Self {
-            from,
-            to,
+            from: from.clamp(f64::MIN, f64::MAX),
+            to: to.clamp(f64::MIN, f64::MAX),
             start: LEFT,
             end: WIDTH - RIGHT,
             scale: Scale::Linear,
@@ -42,8 +42,8 @@ impl Axis {
 
     pub(super) fn up(from: f64, to: f64) -> Self {
         Self {
-            from,
-            to,
+            from: from.clamp(f64::MIN, f64::MAX),
+            to: to.clamp(f64::MIN, f64::MAX),
             start: HEIGHT - BOTTOM,
             end: TOP,
             scale: Scale::Linear,
@@ -75,7 +75,7 @@ impl Axis {
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Logarithmic => (value / self.from).ln() / (self.to / self.from).ln(),
-            _ => (value - self.from) / (self.to - self.from),
+            _ => half_range(self.from, value) / half_range(self.from, self.to),
         };
         self.start + share * (self.end - self.start)
     }
@@ -98,16 +98,16 @@ impl Axis {
 
     /// Multiples of a round step of at least `least`.
     fn multiples(&self, least: f64) -> Vec<(f64, String)> {
-        let step = round_up((self.to - self.from) / 5.0, self.to.abs()).max(least);
+        let step = round_up(half_range(self.from, self.to) / 2.5, self.to.abs()).max(least);
         let decimals = decimals(step);
         let first = (self.from / step - 1e-9).ceil() as i64;
         let last = (self.to / step + 1e-9).floor() as i64;
         let written = |value: f64| {
             // More digits would overlap the next number.
-            if self.to >= 1e5 && step >= 1000.0 {
+            if (1e5..LONG).contains(&self.to) && step >= 1000.0 {
                 format!("{:.0}k", value / 1000.0)
             } else {
-                format!("{value:.decimals$}")
+                number(Some(value), decimals)
             }
         };
         (first..=last)

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::words::number;
+
 /// The most bins of a histogram.
 const MOST_BINS: usize = 24;
 
@@ -23,7 +25,7 @@ impl Histogram {
         let min = finite().reduce(f64::min)?;
         let max = finite().reduce(f64::max)?;
         let width = round_up(
-            (max - min) / (MOST_BINS - 1) as f64,
+            half_range(min, max) / ((MOST_BINS - 1) as f64 / 2.0),
             min.abs().max(max.abs()),
         );
         let first = (min / width).floor();
@@ -33,7 +35,7 @@ impl Histogram {
             counts[bin(value)] += 1;
         }
         Some(Self {
-            start: first * width,
+            start: (first * width).clamp(f64::MIN, f64::MAX),
             width,
             counts,
         })
@@ -42,7 +44,8 @@ impl Histogram {
     /// The left edge of a bin.
     pub fn edge(&self, bin: usize) -> f64 {
         // Multiples of the width, not sums of it, print as round numbers.
-        ((self.start / self.width).round() + bin as f64) * self.width
+        let edge = ((self.start / self.width).round() + bin as f64) * self.width;
+        edge.clamp(f64::MIN, f64::MAX)
     }
 
     /// The number of decimals that distinguishes the edges.
@@ -53,7 +56,7 @@ impl Histogram {
     /// One line per bin; the longest bar takes the room that `columns` leave.
     pub fn text(&self, columns: usize) -> String {
         let decimals = self.decimals();
-        let label = |bin| format!("{:.decimals$}", self.edge(bin));
+        let label = |bin| number(Some(self.edge(bin)), decimals);
         let labels = (0..=self.counts.len()).map(|bin| label(bin).len());
         let side = labels.max().unwrap_or(0);
         let most = self.counts.iter().max().copied().unwrap_or(0).max(1);
@@ -78,6 +81,11 @@ impl Histogram {
     }
 }
 
+/// Half of `to - from`, which itself would overflow between the largest numbers.
+pub(crate) fn half_range(from: f64, to: f64) -> f64 {
+    to / 2.0 - from / 2.0
+}
+
 /// The number of decimals that distinguishes multiples of a round step.
 pub(crate) fn decimals(step: f64) -> usize {
     (-(step * (1.0 + 1e-9)).log10().floor()).clamp(0.0, 12.0) as usize
@@ -87,7 +95,8 @@ pub(crate) fn decimals(step: f64) -> usize {
 /// `size` takes its place.
 pub(crate) fn round_up(width: f64, size: f64) -> f64 {
     let width = if width > 0.0 {
-        width
+        // Float64 must hold the multiples of the width, and the width itself.
+        width.max(size * 1e-12).max(1e-300)
     } else {
         (size * 0.01).max(1e-9)
     };

@@ -1,6 +1,7 @@
 //! The plots, each in a panel of its own: `None` for a plot without values.
 
 use super::axis::{Axis, frame};
+use super::histogram::half_range;
 use super::size::{LEFT, RIGHT, TOP, WIDTH};
 use crate::Histogram;
 use crate::svg::Svg;
@@ -116,7 +117,7 @@ pub(super) fn ranges(
     let highest = all().map(|range| range[2]).reduce(f64::max)?;
     let marked = mark.map_or(lowest, |(value, _)| *value);
     let (lowest, highest) = (lowest.min(marked), highest.max(marked));
-    let room = match (highest - lowest) * 0.08 {
+    let room = match half_range(lowest, highest) * 0.16 {
         room if room > 0.0 => room,
         _ => highest.abs().max(1e-9) * 0.1,
     };

@@ -19,13 +19,16 @@ pub(super) const EPOCHS: Quantity = Quantity::EpochLoss;
 pub(super) const POSITIVE: Quantity = Quantity::Attention { positive: true };
 pub(super) const NEGATIVE: Quantity = Quantity::Attention { positive: false };
 
-/// The most numbers that are kept, of four bytes each; enough for 1.5 million runs of the notebook's experiment.
+/// The most that is kept, in units of four bytes; enough for a million runs of the notebook's experiment.
 const CELL_LIMIT: usize = 48_000_000;
 
 /// The longest list; a row has room for fewer epochs.
 const LIST_LIMIT: usize = 1 << 18;
 
-/// The numbers of all runs; NaN if a run lacks one.
+/// Stands for a number of a list that float32 cannot hold. JSON, which rows are, has no infinity.
+const OUTSIDE: f32 = f32::INFINITY;
+
+/// The numbers of all runs; NaN if a run lacks one. Lists, which have many more numbers, are kept in float32.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     /// The point of the grid. `[run]`
@@ -33,7 +36,7 @@ pub(super) struct Columns {
     /// `[run]`
     pub(super) seeds: Vec<u64>,
     /// In the order of [`numbers`]. `[field][run]`
-    numbers: Vec<Vec<f32>>,
+    numbers: Vec<Vec<f64>>,
     /// In the order of [`lists`]. `[field][element][run]`
     lists: Vec<Vec<Vec<f32>>>,
     /// One run in `every` of each point is kept.
@@ -54,15 +57,21 @@ impl Columns {
     }
 
     /// A number of each run. `[run]`
-    pub(super) fn number(&self, quantity: Quantity) -> &[f32] {
+    pub(super) fn number(&self, quantity: Quantity) -> &[f64] {
         let place = numbers().position(|field| field.quantity == quantity);
         place.map_or(&[], |place| &self.numbers[place])
     }
 
-    /// A list of each run. `[element][run]`
+    /// A list of each run; a number that float32 cannot hold is infinite. `[element][run]`
     pub(super) fn list(&self, quantity: Quantity) -> &[Vec<f32>] {
         let place = lists().position(|field| field.quantity == quantity);
         place.map_or(&[], |place| &self.lists[place])
+    }
+
+    /// The numbers of lists that float32 cannot hold, which no figure includes.
+    pub(super) fn outside(&self) -> usize {
+        let lists = self.lists.iter().flatten().flatten();
+        lists.filter(|value| value.is_infinite()).count()
     }
 
     fn limited(limit: usize) -> Self {
@@ -116,6 +125,7 @@ impl Columns {
                 let value = number(list.get(index));
                 column.push(
                     value
+                        .map(float32)
                         .ok_or_else(|| format!("its `{}` is not a list of numbers", field.name))?,
                 );
             }
@@ -130,7 +140,7 @@ impl Columns {
 
     fn cells(&self) -> usize {
         let lists: usize = self.lists.iter().map(Vec::len).sum();
-        (3 + self.numbers.len() + lists) * self.points.len()
+        (3 + 2 * self.numbers.len() + lists) * self.points.len()
     }
 
     /// Keeps every second run of each point.
@@ -152,8 +162,10 @@ impl Columns {
                     .to_owned(),
             );
         }
-        let lists = self.lists.iter_mut().flatten();
-        for column in self.numbers.iter_mut().chain(lists) {
+        for column in &mut self.numbers {
+            retain(column, &keep);
+        }
+        for column in self.lists.iter_mut().flatten() {
             retain(column, &keep);
         }
         retain(&mut self.points, &keep);
@@ -178,13 +190,20 @@ fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
     values.retain(|_| keep.next().is_some_and(|keep| *keep));
 }
 
-/// Converts to float32: NaN if the value is missing, and the largest float32 for larger numbers.
-fn number(value: Option<&Value>) -> Option<f32> {
+/// NaN if the value is missing, `None` if it is not a number.
+fn number(value: Option<&Value>) -> Option<f64> {
     match value {
-        None | Some(Value::Null) => Some(f32::NAN),
-        Some(value) => value
-            .as_f64()
-            .map(|value| (value as f32).clamp(f32::MIN, f32::MAX)),
+        None | Some(Value::Null) => Some(f64::NAN),
+        Some(value) => value.as_f64(),
+    }
+}
+
+fn float32(value: f64) -> f32 {
+    let fits = f64::from(f32::MIN_POSITIVE)..=f64::from(f32::MAX);
+    if value == 0.0 || value.is_nan() || fits.contains(&value.abs()) {
+        value as f32
+    } else {
+        OUTSIDE
     }
 }
 
@@ -213,7 +232,7 @@ mod tests {
     /// the order of points in the file does not matter.
     #[test]
     fn each_point_keeps_its_share_of_too_many_runs() {
-        let mut columns = Columns::limited(10 * (3 + numbers().count() + 1));
+        let mut columns = Columns::limited(10 * (3 + 2 * numbers().count() + 1));
         for run in 0..17 {
             for point in 0..2 {
                 columns
@@ -224,7 +243,7 @@ mod tests {
         assert_eq!(columns.every, 4);
         for point in 0..2 {
             let kept = columns.points.iter().zip(columns.number(LOSS));
-            let mine: Vec<f32> = kept
+            let mine: Vec<f64> = kept
                 .filter(|(at, _)| **at == point)
                 .map(|(_, loss)| *loss)
                 .collect();

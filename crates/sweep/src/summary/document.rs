@@ -123,6 +123,14 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
             summary.target.name()
         ));
     }
+    let outside = summary.columns.outside();
+    if outside > 0 {
+        paragraphs.push(format!(
+            "{} of lists (`epoch_loss`, attention) {} outside the range of float32 and left out of all figures",
+            counted(outside, "number"),
+            if outside == 1 { "is" } else { "are" }
+        ));
+    }
     let every = summary.columns.every;
     if every > 1 {
         paragraphs.push(format!(
@@ -137,8 +145,8 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
 /// Mean, standard deviation and quantiles of each quantity over all runs.
 fn all_runs(summary: &Summary) -> Table {
     let mut rows = vec![header("", &["mean", "sd"], &QUANTILES)];
-    let mut add = |name: &str, decimals: usize, column: &[f32]| {
-        let Some(sample) = Sample::of(column.iter().copied()) else {
+    let mut add = |name: &str, decimals: usize, sample: Option<Sample>| {
+        let Some(sample) = sample else {
             return;
         };
         let mut row = vec![name.to_owned()];
@@ -147,14 +155,15 @@ fn all_runs(summary: &Summary) -> Table {
         rows.push(row);
     };
     for field in numbers().filter(|field| field.quantity != LEARNED) {
-        let column = summary.columns.number(field.quantity);
-        add(&field.label, field.decimals, column);
+        let column = summary.columns.number(field.quantity).iter();
+        add(&field.label, field.decimals, Sample::of(column.copied()));
     }
     for (class, column) in ["positives", "negatives"].iter().zip(&summary.attention) {
         let name = format!("attention on {}, {class}", summary.target.name());
-        add(&name, 3, column);
+        add(&name, 3, Sample::of(column.iter().copied()));
     }
-    add("learned at step", 0, summary.columns.number(LEARNED));
+    let steps = summary.columns.number(LEARNED).iter();
+    add("learned at step", 0, Sample::of(steps.copied()));
     let how = "final models; loss: mean cross-entropy over all samples; attention: of [CLS] in the last block, mean over \
                heads and samples of label 1 or more (positives) or 0 (negatives); sd: standard deviation; n%: n of 100 \
                runs are below";
@@ -272,9 +281,9 @@ fn positions(summary: &Summary) -> usize {
 
 /// Histograms of the main quantities, and a scatter plot of two of them.
 fn distributions(summary: &Summary) -> Vec<Plot> {
-    let known = |column: &[f32]| {
-        let known = column.iter().filter(|value| !value.is_nan());
-        known.map(|&value| f64::from(value)).collect::<Vec<_>>()
+    let known = |column: &[f64]| -> Vec<f64> {
+        let known = column.iter().filter(|value| value.is_finite());
+        known.copied().collect()
     };
     let (attention, steps) = (&summary.attention[0], summary.columns.number(LEARNED));
     let positions = positions(summary);
@@ -282,8 +291,8 @@ fn distributions(summary: &Summary) -> Vec<Plot> {
     let name = format!("attention on {}", summary.target.name());
     let both = steps.iter().zip(attention);
     let points = both
-        .filter(|(step, paid)| !step.is_nan() && !paid.is_nan())
-        .map(|(&step, &paid)| [f64::from(step), f64::from(paid)])
+        .filter(|(step, paid)| step.is_finite() && paid.is_finite())
+        .map(|(&step, &paid)| [step, f64::from(paid)])
         .collect();
     vec![
         Plot::Histogram {
@@ -293,7 +302,11 @@ fn distributions(summary: &Summary) -> Vec<Plot> {
         },
         Plot::Histogram {
             label: format!("{name}, positives"),
-            values: known(attention),
+            values: attention
+                .iter()
+                .filter(|value| value.is_finite())
+                .map(|&value| f64::from(value))
+                .collect(),
             mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
         },
         Plot::Histogram {
@@ -370,7 +383,9 @@ fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
     let mean = |sample: &Option<Sample>| {
         let sample = sample.as_ref()?;
         let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
+        // Of the largest numbers, the interval's ends are no numbers.
         Some([mean - margin, mean, mean + margin])
+            .filter(|range| range.iter().all(|end| end.is_finite()))
     };
     let attention = format!("attention on {}", summary.target.name());
     let means = [
@@ -414,10 +429,10 @@ fn with_margin(sample: Option<&Sample>, decimals: usize) -> String {
     let Some(sample) = sample else {
         return number(None, decimals);
     };
-    let mean = sample.mean();
+    let mean = number(Some(sample.mean()), decimals);
     match sample.margin() {
-        Some(margin) => format!("{mean:.decimals$} ± {margin:.decimals$}"),
-        None => number(Some(mean), decimals),
+        Some(margin) => format!("{mean} ± {}", number(Some(margin), decimals)),
+        None => mean,
     }
 }
 

@@ -75,11 +75,11 @@ impl Summary {
             }
             sums
         };
-        let samples = |column: &[f32]| {
-            let mut values: Vec<Vec<f32>> = vec![Vec::new(); names.len()];
+        let samples = |column: &mut dyn Iterator<Item = f64>| {
+            let mut values: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
             for (point, value) in self.columns.points.iter().zip(column) {
                 if let Some(place) = places[*point as usize] {
-                    values[place].push(*value);
+                    values[place].push(value);
                 }
             }
             let samples = values
@@ -87,13 +87,14 @@ impl Summary {
                 .map(|values| Sample::of(values.into_iter()));
             samples.collect::<Vec<_>>().into_iter()
         };
+        let number = |quantity| samples(&mut self.columns.number(quantity).iter().copied());
         let runs = sums(|point| point.runs);
         let failed = sums(|point| point.failed);
         let learned = sums(|point| point.learned);
-        let mut steps = samples(self.columns.number(LEARNED));
-        let mut loss = samples(self.columns.number(LOSS));
-        let mut held_out_f1 = samples(self.columns.number(HELD_OUT_F1));
-        let mut attention = samples(&self.attention[0]);
+        let mut steps = number(LEARNED);
+        let mut loss = number(LOSS);
+        let mut held_out_f1 = number(HELD_OUT_F1);
+        let mut attention = samples(&mut self.attention[0].iter().map(|&value| f64::from(value)));
         names
             .iter()
             .enumerate()

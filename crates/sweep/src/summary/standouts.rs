@@ -16,14 +16,14 @@ const SHOWN: usize = 3;
 /// A run is late if it learned after this many times the median step.
 const LATE: f64 = 2.0;
 
-/// A run that stands out; a number that its row lacks is NaN, `null` in JSON.
+/// A run that stands out; `null` in JSON is a number that its row lacks, or that float32 cannot hold.
 #[derive(Serialize)]
 pub(super) struct StandOut<'a> {
     seed: u64,
     why: Why,
     /// The grid's keys and their values.
     settings: BTreeMap<&'a str, &'a Value>,
-    final_loss: f32,
+    final_loss: f64,
     learned_at_step: Option<u64>,
     /// To the target, of positives and of negatives.
     attention_positive: f32,
@@ -49,9 +49,9 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     };
     let [positive, negative] = &summary.attention;
     let mut all = Vec::new();
-    let mut add = |why: Why, strength: &dyn Fn(usize) -> Option<f32>| {
+    let mut add = |why: Why, strength: &dyn Fn(usize) -> Option<f64>| {
         let found = (0..columns.seeds.len()).filter_map(|run| Some((run, strength(run)?)));
-        let mut found: Vec<(usize, f32)> = found.collect();
+        let mut found: Vec<(usize, f64)> = found.collect();
         found.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         all.extend(found.into_iter().take(SHOWN).map(|(run, _)| {
             let settings = &summary.points[columns.points[run] as usize].values;
@@ -73,11 +73,11 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
         steps[run].is_nan().then_some(losses[run])
     });
     add(Why::LearnedLate, &|run| {
-        (f64::from(steps[run]) > LATE * median).then_some(steps[run])
+        (steps[run] > LATE * median).then_some(steps[run])
     });
     add(Why::LooksElsewhere, &|run| {
         let less = negative[run] - positive[run];
-        (less > 0.0 && !steps[run].is_nan()).then_some(less)
+        (less > 0.0 && less.is_finite() && !steps[run].is_nan()).then_some(f64::from(less))
     });
     all
 }
@@ -95,8 +95,9 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
         let why = match run.why {
             Why::NeverLearned => format!("never learned; final loss {}", three(run.final_loss)),
             Why::LearnedLate => format!(
-                "learned late, at step {}; the median is {median:.0}",
-                run.learned_at_step.unwrap_or_default()
+                "learned late, at step {}; the median is {}",
+                run.learned_at_step.unwrap_or_default(),
+                number(Some(median), 0)
             ),
             Why::LooksElsewhere => format!(
                 "attention on {target}: {} for positives, {} for negatives",
@@ -120,6 +121,6 @@ fn median_step(summary: &Summary) -> Option<f64> {
     Some(steps.quantile(0.5))
 }
 
-fn three(value: f32) -> String {
-    number(Some(f64::from(value)), 3)
+fn three(value: impl Into<f64>) -> String {
+    number(Some(value.into()), 3)
 }

@@ -6,72 +6,107 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// The 97.5% quantile of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// The known values of one quantity, sorted.
+/// The quantiles of a sample, with their names in JSON.
+const QUANTILES: [(&str, f64); 7] = [
+    ("min", 0.0),
+    ("p5", 0.05),
+    ("p25", 0.25),
+    ("median", 0.5),
+    ("p75", 0.75),
+    ("p95", 0.95),
+    ("max", 1.0),
+];
+
+/// Figures of the known values of one quantity. The values themselves are not kept: reports have many samples of many
+/// runs.
 pub(super) struct Sample {
-    sorted: Vec<f32>,
+    count: usize,
+    mean: f64,
+    sd: Option<f64>,
+    /// In the order of [`QUANTILES`].
+    quantiles: [f64; QUANTILES.len()],
 }
 
 impl Sample {
-    /// Drops NaN; `None` if no value remains.
-    pub(super) fn of(values: impl Iterator<Item = f32>) -> Option<Self> {
-        let mut sorted: Vec<f32> = values.filter(|value| !value.is_nan()).collect();
-        sorted.sort_unstable_by(f32::total_cmp);
-        (!sorted.is_empty()).then_some(Self { sorted })
+    /// Drops NaN and infinities; `None` if no value remains.
+    pub(super) fn of<T: Into<f64>>(values: impl Iterator<Item = T>) -> Option<Self> {
+        let values = values.map(Into::into);
+        let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let (first, last) = (*sorted.first()?, *sorted.last()?);
+        // Squares and sums of large numbers would overflow. Powers of two round nothing.
+        let scale = if first.abs().max(last.abs()) > 1e140 {
+            2.0_f64.powi(-700)
+        } else {
+            1.0
+        };
+        let scaled = || sorted.iter().map(|value| value * scale);
+        let count = sorted.len();
+        // Of equal values, the sum's rounding would look like a deviation.
+        let mean = if first < last {
+            scaled().sum::<f64>() / count as f64
+        } else {
+            first * scale
+        };
+        let squares: f64 = scaled().map(|value| (value - mean).powi(2)).sum();
+        let sd = (count > 1).then(|| (squares / (count - 1) as f64).sqrt() / scale);
+        Some(Self {
+            count,
+            mean: mean / scale,
+            sd,
+            quantiles: QUANTILES.map(|(_, share)| quantile(&sorted, share)),
+        })
     }
 
     pub(super) fn len(&self) -> usize {
-        self.sorted.len()
+        self.count
     }
 
     pub(super) fn mean(&self) -> f64 {
-        self.values().sum::<f64>() / self.len() as f64
+        self.mean
     }
 
     /// The standard deviation of the sample; `None` for a single value.
     pub(super) fn sd(&self) -> Option<f64> {
-        let mean = self.mean();
-        let squares: f64 = self.values().map(|value| (value - mean).powi(2)).sum();
-        (self.len() > 1).then(|| (squares / (self.len() - 1) as f64).sqrt())
+        self.sd
     }
 
     /// Half the width of the mean's 95% confidence interval, by Student's t.
     pub(super) fn margin(&self) -> Option<f64> {
         let count = self.len() as f64;
-        Some(student(self.len().checked_sub(1)?) * self.sd()? / count.sqrt())
+        Some(student(self.len().checked_sub(1)?) / count.sqrt() * self.sd()?)
     }
 
-    /// The quantile, by linear interpolation between neighbours, which is the default of `numpy.quantile`.
+    /// One of [`QUANTILES`].
     pub(super) fn quantile(&self, share: f64) -> f64 {
-        let place = share * (self.len() - 1) as f64;
-        let at = |place: f64| f64::from(self.sorted[place as usize]);
-        let (below, above) = (at(place.floor()), at(place.ceil()));
-        below + (above - below) * place.fract()
+        let same = |(_, other): &(&str, f64)| (other - share).abs() < 1e-9;
+        let place = QUANTILES.iter().position(same);
+        place.map_or(f64::NAN, |place| self.quantiles[place])
     }
+}
 
-    fn values(&self) -> impl Iterator<Item = f64> {
-        self.sorted.iter().copied().map(f64::from)
-    }
+/// The quantile, by linear interpolation between neighbours, which is the default of `numpy.quantile`.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = share * (sorted.len() - 1) as f64;
+    let (below, above) = (
+        sorted[place.floor() as usize],
+        sorted[place.ceil() as usize],
+    );
+    // Half of it, since the difference of large numbers would overflow.
+    let half = (above / 2.0 - below / 2.0) * place.fract();
+    below + half + half
 }
 
 /// All that tables show of samples, as numbers.
 impl Serialize for Sample {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let quantiles = [
-            ("min", 0.0),
-            ("p5", 0.05),
-            ("p25", 0.25),
-            ("median", 0.5),
-            ("p75", 0.75),
-            ("p95", 0.95),
-            ("max", 1.0),
-        ];
-        let mut fields = serializer.serialize_struct("Sample", 4 + quantiles.len())?;
+        let mut fields = serializer.serialize_struct("Sample", 4 + QUANTILES.len())?;
         fields.serialize_field("runs", &self.len())?;
         fields.serialize_field("mean", &self.mean())?;
         fields.serialize_field("margin", &self.margin())?;
         fields.serialize_field("sd", &self.sd())?;
-        for (name, share) in quantiles {
-            fields.serialize_field(name, &self.quantile(share))?;
+        for ((name, _), value) in QUANTILES.iter().zip(&self.quantiles) {
+            fields.serialize_field(name, value)?;
         }
         fields.end()
     }

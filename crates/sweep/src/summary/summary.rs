@@ -171,7 +171,7 @@ impl Summary {
                 .iter()
                 .enumerate()
                 .map(|(position, column)| {
-                    let known = column.iter().filter(|value| !value.is_nan());
+                    let known = column.iter().filter(|value| value.is_finite());
                     (position, known.map(|&value| f64::from(value)).sum::<f64>())
                 })
                 .max_by(|(_, a), (_, b)| a.total_cmp(b));
@@ -243,7 +243,7 @@ impl Summary {
             return Some("held-out F1");
         }
         let f1 = self.columns.number(metric(Metric::F1, false));
-        let unseen = self.learned() == 0 && f1.iter().any(|&f1| f64::from(f1) >= LEARNED);
+        let unseen = self.learned() == 0 && f1.iter().any(|&f1| f1 >= LEARNED);
         (!unseen).then_some("F1 on the training samples, since none were held out,")
     }
 

@@ -19,6 +19,8 @@ pub struct Values<'a> {
     counts: Counts,
     /// All other numbers are those of one run in `one_in` of each point of the grid.
     one_in: usize,
+    /// The numbers of `epoch_loss` and of attention that float32 cannot hold; no figure includes them.
+    outside_range: usize,
     /// The positions at which attention is measured; `null` for that with the most attention in each run.
     positions_of_attention: Option<&'a [usize]>,
     /// Each quantity of the final models, by its field in the rows, and the attention to those positions.
@@ -61,11 +63,14 @@ struct GroupValues<'a> {
 impl Summary {
     /// Its numbers, for JSON.
     pub fn values(&self) -> Values<'_> {
-        let fields = numbers().map(|field| (&*field.name, self.columns.number(field.quantity)));
+        let fields = numbers().map(|field| {
+            let column = self.columns.number(field.quantity).iter();
+            (&*field.name, Sample::of(column.copied()))
+        });
         let targets = ["attention_of_positives", "attention_of_negatives"];
         let targets = targets
             .into_iter()
-            .zip(self.attention.iter().map(Vec::as_slice));
+            .zip(self.attention.iter().map(|values| sample(values)));
         let list = |quantity| {
             self.columns
                 .list(quantity)
@@ -75,14 +80,12 @@ impl Summary {
         Values {
             counts: self.counts(self.runs(), self.failures(), self.learned()),
             one_in: self.columns.every,
+            outside_range: self.columns.outside(),
             positions_of_attention: match &self.target {
                 AttentionTarget::Positions(positions) => Some(positions),
                 AttentionTarget::Largest | AttentionTarget::Main => None,
             },
-            samples: fields
-                .chain(targets)
-                .map(|(name, values)| (name, sample(values)))
-                .collect(),
+            samples: fields.chain(targets).collect(),
             epoch_loss: list(EPOCHS).collect(),
             attention_positive: list(POSITIVE).collect(),
             attention_negative: list(NEGATIVE).collect(),
