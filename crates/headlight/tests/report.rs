@@ -238,7 +238,7 @@ fn no_number_becomes_another_one() {
         let loss = &values["samples"]["final_loss"];
         let figure = |name: &str| loss[name].as_f64().unwrap();
         let [low, high] = [losses[0].min(losses[1]), losses[0].max(losses[1])];
-        assert_eq!([figure("min"), figure("max")], [low, high]);
+        assert_eq!((&loss["min"], &loss["max"]), (&low.into(), &high.into()));
         let near = |found: f64, expected: f64| {
             let error = (found / 2.0 - expected / 2.0).abs();
             assert!(

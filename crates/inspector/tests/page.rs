@@ -236,7 +236,9 @@ fn runs_of_another_shape_are_refused() {
 
 fn compared(name: String, rows: &[SeedRow], failed: usize) -> Option<SeedComparison> {
     let mut figures = SeedFigures::default();
-    rows.iter().for_each(|row| figures.add(row));
+    for row in rows {
+        figures.add(row);
+    }
     figures.compare(name, failed)
 }
 
