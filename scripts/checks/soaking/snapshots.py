@@ -62,14 +62,14 @@ def changes(before: dict[str, str], after: dict[str, str]) -> set[str]:
 def run_files(run: Path) -> dict[str, str]:
     """The hashes of the files that a run's config and seed determine.
 
-    Not those with dates, and not their hashes in the manifest. Of the checkpoints only the last: which came before it
+    Not those with dates, their hashes in the manifest, and damaged files that were put aside. Of the checkpoints only the last: which came before it
     depends on where the run was stopped.
     """
     dated = ("environment.json", "inspector.html", ".lock", "manifest.sha256")
     files = {}
     for path in sorted(run.rglob("*")):
         name = str(path.relative_to(run))
-        if path.is_file() and name not in dated:
+        if path.is_file() and name not in dated and not name.endswith(".damaged"):
             files[name] = sha256(path)
     for name in sorted(name for name in files if name.endswith(".checkpoint"))[:-1]:
         del files[name]
