@@ -218,7 +218,6 @@ fn pictures_are_xml_whatever_they_name() {
         &["evaluate", run, "--svg", "-"][..],
         &["evaluate", run, "--html", "-"],
         &["inspect", run, "--svg", "-"],
-        &["inspect", run, "--html", "-"],
     ] {
         let printed = run_in(&folder, arguments).done().stdout;
         let forbidden = |c: char| matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
