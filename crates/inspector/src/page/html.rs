@@ -43,8 +43,11 @@ impl Page {
         let Some((_, last)) = self.first() else {
             return Ok(String::new());
         };
-        // Only `<` could end a script element.
-        let facts = serde_json::to_string(&self.facts())?.replace('<', "\\u003c");
+        // Only `<` could end a script element; the others are not characters.
+        let facts = serde_json::to_string(&self.facts())?
+            .replace('<', "\\u003c")
+            .replace('\u{fffe}', "\\ufffe")
+            .replace('\u{ffff}', "\\uffff");
         let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
         deflate.write_all(&self.numbers())?;
         let packed = deflate.finish()?;
