@@ -198,7 +198,7 @@ fn arrays_that_do_not_fit_each_other_are_refused_by_name() {
     }
     let message = refusal(with_arrays(&[("tokens", Some((&[2, 4], &[0.0; 8])))]));
     assert!(
-        message.contains("`tokens.npy`") && message.contains("'<f4'"),
+        message.contains("`tokens.npy`") && message.contains("float32"),
         "{message}"
     );
 }

@@ -38,7 +38,7 @@ fn missing_and_mistyped_arrays_are_named() {
     assert!(matches!(npz.integers("ids"), Err(NpzError::Missing(name)) if name == "ids.npy"));
     let message = npz.integers("labels").unwrap_err().to_string();
     assert!(
-        message.contains("`labels.npy`") && message.contains("'<f4'"),
+        message.contains("`labels.npy`") && message.contains("float32"),
         "{message}"
     );
 }
