@@ -13,17 +13,9 @@ use std::process::Command;
 
 use common::runs::{assert_same, files, finish};
 use common::{
-    Finished, SHORT, contents, ended, folder, headlight, refused, refuses_in, run_in, text,
+    Finished, SHORT, contents, ended, folder, headlight, limited, mentions, refused, refuses_in,
+    run_in, text,
 };
-
-/// A command that runs the binary in a folder under a limit of the shell's, such as `-f 8`.
-fn limited(folder: &Path, limit: &str, arguments: &[&str]) -> Finished {
-    let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
-    let mut bash = Command::new("bash");
-    let bash = bash.current_dir(folder).args(["-c", &script]);
-    let bash = bash.arg(headlight().get_program()).args(arguments);
-    bash.output().unwrap().into()
-}
 
 /// A short run in a folder.
 fn train(folder: &Path, run: &str, more: &[&str]) -> Finished {

@@ -30,9 +30,22 @@ pub fn excerpt(text: &str, span: &Range<usize>, limit: usize) -> String {
     )
 }
 
+/// Why a number above the integers of TOML is refused.
+pub const TOO_LARGE: &str = "the number is too large; the largest is 9223372036854775807";
+
+/// Whether a text is a whole number above the integers of TOML.
+pub fn is_too_large(text: &str) -> bool {
+    let digits = text.replace('_', "");
+    let digits = digits.trim_start_matches(['+', '0']);
+    !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && digits.parse::<i64>().is_err()
+}
+
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 8] = [
+    const WORDS: [(&str, &str); 9] = [
+        ("u64 value was too large", TOO_LARGE),
         ("expected usize", "expected a whole number, 0 or more"),
         ("expected u64", "expected a whole number, 0 or more"),
         (
@@ -142,6 +155,27 @@ mod tests {
             plain("invalid type: integer `3`, expected struct TrainingConfig\nin `training`\n"),
             "invalid type: integer `3`, expected a section; set one of its keys, in `training`"
         );
+    }
+
+    #[test]
+    fn integers_end_at_2_to_the_63() {
+        for text in [
+            "9223372036854775808",
+            "+9_223_372_036_854_775_808",
+            &"9".repeat(99),
+        ] {
+            assert!(is_too_large(text), "{text}");
+        }
+        for text in [
+            "9223372036854775807",
+            "00000000000000000000007",
+            "0",
+            "",
+            "1e99",
+            "-9223372036854775809",
+        ] {
+            assert!(!is_too_large(text), "{text}");
+        }
     }
 
     #[test]

@@ -90,7 +90,11 @@ pub fn attention(
         }
     }
     if rows == 0 {
-        return Err(Failure::reading(path, "every run in the file failed"));
+        let reason = match number {
+            0 => "the file holds no rows",
+            _ => "every run in the file failed",
+        };
+        return Err(Failure::reading(path, reason));
     }
     Ok(all)
 }

@@ -3,10 +3,14 @@
 use std::ops::Range;
 use std::str::FromStr;
 
+use headlight_input::toml_message::{TOO_LARGE, is_too_large};
 use headlight_trainer::Failure;
 
 /// The most points of a grid.
 pub(crate) const POINT_LIMIT: usize = 100_000;
+
+/// The largest seed: that of TOML, so that `headlight train` can repeat each row.
+const SEED_LIMIT: u64 = i64::MAX as u64;
 
 /// Seeds `A..B`: from A to B - 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +22,12 @@ impl FromStr for Seeds {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a range of seeds; write A..B, such as 0..1000");
         let (first, end) = text.split_once("..").ok_or_else(wrong)?;
-        let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
-        let seeds = number(first)?..number(end)?;
+        let number = |text: &str| text.trim().parse::<u128>().map_err(|_| wrong());
+        let (first, end) = (number(first)?, number(end)?);
+        if first.max(end.saturating_sub(1)) > u128::from(SEED_LIMIT) {
+            return Err(format!("`{text}`: the largest seed is {SEED_LIMIT}"));
+        }
+        let seeds = first as u64..end as u64;
         if seeds.is_empty() {
             return Err(format!(
                 "`{text}` is an empty range: A..B ends at B - 1; make B larger than A"
@@ -60,6 +68,9 @@ impl FromStr for Grid {
             .and_then(|mut table| table.remove("values"));
         let values = match parsed {
             Some(toml::Value::Array(values)) => values,
+            _ if values.split(',').any(|word| is_too_large(word.trim())) => {
+                return Err(format!("`{text}`: {TOO_LARGE}"));
+            }
             // As in `--set`, strings need no quotes.
             _ => values
                 .split(',')

@@ -13,6 +13,7 @@ mod merge;
 mod outcome;
 mod plan;
 mod results;
+mod room;
 mod row;
 mod run;
 mod shard;

@@ -1,6 +1,6 @@
 //! The results file: written by a sweep, read by merge and report.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::BufReader;
 use std::ops::Range;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{Log, cannot_write, open};
+use headlight_trainer::files::{Log, cannot_write, is_at, open};
 use headlight_trainer::printing::note;
 use headlight_trainer::signals::Signals;
 use headlight_trainer::standard::{STANDARD, shown};
@@ -76,14 +76,20 @@ impl Results {
         if path.exists() {
             headlight_input::check_kind(path).map_err(|error| Failure::unreadable(path, &error))?;
         }
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(|error| cannot_write(path, &error))?;
-        lock(&file, path, busy)?;
+        let file = loop {
+            let file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(path)
+                .map_err(|error| cannot_write(path, &error))?;
+            lock(&file, path, busy)?;
+            // The sweep that held the lock may have removed the file.
+            if is_at(&file, path) {
+                break file;
+            }
+        };
         let (finished, length) = check(&file, path, plan, runs)?;
         Ok(Self {
             lines: Log::at(file, path, length)?,
@@ -99,6 +105,14 @@ impl Results {
         self.lines.append_line(row)?;
         self.finished += 1;
         Ok(())
+    }
+
+    /// Removes the file if it holds no row: a sweep that failed before its first one leaves nothing.
+    pub fn discard_empty(&self) {
+        let path = self.lines.path();
+        if path.metadata().is_ok_and(|found| found.len() == 0) {
+            let _ = fs::remove_file(path);
+        }
     }
 
     /// Writes all rows to the disk.

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use headlight_trainer::Failure;
+use headlight_trainer::standard::shown;
 
 use crate::shard::Shard;
 
@@ -42,11 +43,11 @@ pub fn commands(
     }
     Shard::all(count)
         .map(|shard| {
+            // With `=`, the name may begin with a dash.
             let flags = [
                 "--shard".to_owned(),
                 shard.to_string(),
-                "--out".to_owned(),
-                unicode(shard.file(out).as_os_str())?,
+                format!("--out={}", unicode(shard.file(out).as_os_str())?),
             ];
             let words = kept.iter().chain(&flags).chain(&after);
             shlex::try_join(words.map(String::as_str))
@@ -68,7 +69,7 @@ fn unicode(text: &OsStr) -> Result<String, Failure> {
     listed.map(str::to_owned).ok_or_else(|| {
         Failure::Input(format!(
             "`{}` is not valid Unicode or holds a control character, and cannot be listed; rename the file",
-            text.display()
+            shown(Path::new(text))
         ))
     })
 }

@@ -11,6 +11,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::signals::Signals;
 
 use crate::plan::Plan;
+use crate::room::threads_that_fit;
 use crate::row::Row;
 use crate::run::run;
 
@@ -20,6 +21,9 @@ const MAX_AHEAD: usize = 10_000;
 
 /// Receives rows.
 pub trait RowSink {
+    /// Called once, with the number of threads that train.
+    fn started(&mut self, threads: usize);
+
     /// Called with each row as soon as its run has ended, in any order.
     fn finished(&mut self, row: &Row);
 
@@ -30,7 +34,9 @@ pub trait RowSink {
     fn in_order(&mut self, row: &Row) -> Result<(), Failure>;
 }
 
-/// Trains runs of a plan on `threads` threads, until all are done or a signal arrives.
+/// Trains runs of a plan, until all are done or a signal arrives.
+///
+/// Starts `threads` threads, or as many of them as the system has room for. If it has none, the calling thread trains.
 ///
 /// # Errors
 /// When a row cannot be written or the system fails. The sink has received all rows before that one.
@@ -62,25 +68,33 @@ pub fn work(
     };
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        for _ in 0..threads {
+        let start = |_: &usize| {
             let sender = sender.clone();
-            scope.spawn(|| worker(sender));
-        }
+            let started = thread::Builder::new().spawn_scoped(scope, || worker(sender));
+            started.is_ok()
+        };
+        let started = (0..threads.min(threads_that_fit()))
+            .take_while(start)
+            .count();
         drop(sender);
+        sink.started(started.max(1));
         let mut waiting: BTreeMap<usize, Row> = BTreeMap::new();
-        let write = || -> Result<(), Failure> {
-            for (index, row) in receiver {
-                let Some(row) = row? else { continue };
-                sink.finished(&row);
-                waiting.insert(index, row);
-                while let Some(row) = waiting.remove(&reported.load(Ordering::Relaxed)) {
-                    sink.in_order(&row)?;
-                    reported.fetch_add(1, Ordering::Relaxed);
-                }
+        let mut take = |(index, row): (usize, Result<Option<Row>, Failure>)| {
+            let Some(row) = row? else { return Ok(()) };
+            sink.finished(&row);
+            waiting.insert(index, row);
+            while let Some(row) = waiting.remove(&reported.load(Ordering::Relaxed)) {
+                sink.in_order(&row)?;
+                reported.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
         };
-        let result = write();
+        let result = if started == 0 {
+            let mut own = runs.clone().take_while(|_| signals.received().is_none());
+            own.try_for_each(|index| take((index, run(plan, index, signals))))
+        } else {
+            receiver.into_iter().try_for_each(take)
+        };
         stop.store(true, Ordering::Relaxed);
         result
     })

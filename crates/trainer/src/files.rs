@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use headlight_input::{LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,37 @@ use crate::standard::{STANDARD, shown, stored_input};
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
+
+/// The age from which an unfinished file without a lock is abandoned; a younger one may not be locked yet.
+const ABANDONED: Duration = Duration::from_mins(1);
+
+/// Removes the unfinished files that killed processes left in a folder. A process locks the file that it writes.
+pub fn remove_unfinished(folder: &Path) {
+    let is_abandoned = |path: &Path| -> io::Result<bool> {
+        let found = path.symlink_metadata()?;
+        let age = found.modified()?.elapsed().unwrap_or_default();
+        Ok(found.is_file()
+            && age > ABANDONED
+            && File::options().write(true).open(path)?.try_lock().is_ok())
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_unfinished = entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(TEMPORARY.as_bytes());
+        if is_unfinished && is_abandoned(&entry.path()).unwrap_or(false) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The folder of a file.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
 
 /// Writes `path` through a temporary file in the same folder, which is synced and then renamed. A file that is replaced
 /// hands on its permissions.
@@ -57,16 +89,14 @@ fn written(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<(File, TempPath)> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
     // Temporary files are private by default; a result gets the permissions of any other new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let (file, temporary) = builder.tempfile_in(folder)?.into_parts();
+    let (file, temporary) = builder.tempfile_in(folder_of(path))?.into_parts();
+    // The lock shows other processes that the file is not abandoned.
+    let _ = file.try_lock();
     let mut writer = BufWriter::new(file);
     write(&mut writer)?;
     let file = writer

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
-use crate::files::{write_atomically, write_new};
+use crate::files::{folder_of, remove_unfinished, write_atomically, write_new};
 use crate::printing::{note, print};
 use crate::run_dir::is_file_of_run;
 use crate::standard::{STANDARD, shown};
@@ -101,6 +101,7 @@ impl<'a> Output<'a> {
         }
         let linked = self.path.is_symlink().then(|| target(self.path));
         let path = linked.as_deref().unwrap_or(self.path);
+        remove_unfinished(folder_of(path));
         if self.force {
             return write_atomically(path, write);
         }
@@ -173,11 +174,7 @@ fn target(path: &Path) -> PathBuf {
     if let Ok(link) = fs::read_link(path) {
         return path.with_file_name("").join(link);
     }
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    match (fs::canonicalize(folder), path.file_name()) {
+    match (fs::canonicalize(folder_of(path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),
     }

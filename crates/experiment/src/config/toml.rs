@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use headlight_data::InvalidValue;
-use headlight_input::toml_message::{Unknown, excerpt, line_and_column, plain};
+use headlight_input::toml_message::{
+    TOO_LARGE, Unknown, excerpt, is_too_large, line_and_column, plain,
+};
 use serde::de::IntoDeserializer;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
@@ -96,6 +98,7 @@ impl Source {
             Err(error) if value.starts_with(['[', '{', '"', '\'']) => {
                 return Err(format!("{flag} {change}: {}", plain(error.message())));
             }
+            Err(_) if is_too_large(value) => return Err(format!("{flag} {change}: {TOO_LARGE}")),
             Err(_) => None,
         };
         let parsed = parsed.unwrap_or_else(|| Value::String(value.to_owned()));

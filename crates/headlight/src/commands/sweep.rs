@@ -31,13 +31,13 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let plan = Plan::new(arguments.config.path(), &overrides, seeds, grid)?;
     Results::check_name(&arguments.out)?;
     if let Some(count) = arguments.shards {
-        if count.get() > plan.len() {
-            return Err(Failure::Input(format!(
-                "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
-                plan.len()
-            )));
-        }
         if arguments.list {
+            if count.get() > plan.len() {
+                return Err(Failure::Input(format!(
+                    "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
+                    plan.len()
+                )));
+            }
             let lines = commands(env::args_os(), count, &arguments.out)?;
             return print(&(lines.join("\n") + "\n"));
         }
@@ -90,12 +90,19 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let left = runs.start + results.finished..runs.end;
     let mut writer = Writer {
         display: SweepDisplay::new(left.len()),
+        threads: threads.min(left.len().max(1)),
         results,
     };
-    let workers = threads.min(runs.len().max(1));
-    let worked = work(&plan, left, workers, &signals, &mut writer);
-    let Writer { display, results } = writer;
+    let worked = work(&plan, left, writer.threads, &signals, &mut writer);
+    let Writer {
+        display,
+        threads,
+        results,
+    } = writer;
     display.finish(threads);
+    if worked.is_err() {
+        results.discard_empty();
+    }
     results.sync()?;
     worked?;
     let finished = results.finished;
@@ -114,6 +121,13 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
 }
 
 fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Result<(), Failure> {
+    if runs == 0 {
+        note(&format!(
+            "{} is empty, since there are more shards than runs",
+            shown(path)
+        ));
+        return print(&format!("{}: 0 of {} runs\n", shown(path), plan.len()));
+    }
     let summary = Summary::read(path, plan)?;
     if runs < plan.len() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
@@ -151,10 +165,22 @@ fn failures(summary: &Summary, path: &Path) -> Result<(), Failure> {
 /// Writes rows, and shows the progress of the sweep.
 struct Writer {
     display: SweepDisplay,
+    threads: usize,
     results: Results,
 }
 
 impl RowSink for Writer {
+    fn started(&mut self, threads: usize) {
+        if threads < self.threads {
+            let wanted = self.threads;
+            note(&format!(
+                "the system has room for {threads} of {wanted} threads; raise its limits on threads (`ulimit -u`) or \
+                 memory (`ulimit -v`) for more"
+            ));
+        }
+        self.threads = threads;
+    }
+
     fn finished(&mut self, row: &Row) {
         self.display.run_finished();
         if let Err(message) = &row.outcome {

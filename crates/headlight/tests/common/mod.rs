@@ -152,6 +152,15 @@ pub fn fed(folder: &Path, arguments: &[&str], input: &str) -> Finished {
     child.wait_with_output().unwrap().into()
 }
 
+/// A command that runs the binary in a folder under a limit of the shell's, such as `-f 8`.
+pub fn limited(folder: &Path, limit: &str, arguments: &[&str]) -> Finished {
+    let script = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+    let mut bash = Command::new("bash");
+    let bash = bash.current_dir(folder).args(["-c", &script]);
+    let bash = bash.arg(headlight().get_program()).args(arguments);
+    bash.output().unwrap().into()
+}
+
 /// Whether `headlight devices` lists a GPU adapter: they are indented below a heading at the end.
 pub fn has_gpu_adapter() -> bool {
     let list = run(&["devices"]).done().stdout;

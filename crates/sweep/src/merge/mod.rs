@@ -86,6 +86,8 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
         failed,
         missing: missing(&places),
     };
+    // The output must find room among the files that may be open.
+    reader.close();
     match format {
         Format::Jsonl => out.write(|file| {
             places

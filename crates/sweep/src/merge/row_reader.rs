@@ -44,21 +44,34 @@ impl<'a> RowReader<'a> {
     }
 
     fn reader(&mut self, file: usize) -> io::Result<&mut BufReader<File>> {
-        if self.readers[file].is_none() {
-            if self.open.len() == OPEN_LIMIT
-                && let Some(first) = self.open.pop_front()
-            {
-                self.readers[first] = None;
+        while self.readers[file].is_none() {
+            if self.open.len() == OPEN_LIMIT {
+                self.close_first();
             }
-            self.open.push_back(file);
+            match open(&self.paths[file], u64::MAX) {
+                Ok(opened) => {
+                    self.readers[file] = Some(BufReader::new(opened));
+                    self.open.push_back(file);
+                }
+                // The system may allow fewer open files.
+                Err(Failure::System(_)) if self.close_first() => {}
+                Err(failure) => return Err(io::Error::other(failure)),
+            }
         }
-        let reader = &mut self.readers[file];
-        match reader {
-            Some(reader) => Ok(reader),
-            None => Ok(reader.insert(BufReader::new(
-                open(&self.paths[file], u64::MAX).map_err(io::Error::other)?,
-            ))),
-        }
+        self.readers[file]
+            .as_mut()
+            .ok_or_else(|| io::Error::other("the file is not open"))
+    }
+
+    /// Closes the file that was opened first, if there is one.
+    fn close_first(&mut self) -> bool {
+        let first = self.open.pop_front();
+        first.map(|first| self.readers[first] = None).is_some()
+    }
+
+    /// Closes all files.
+    pub(super) fn close(&mut self) {
+        while self.close_first() {}
     }
 
     /// A row as bytes, with its line break.

@@ -1,0 +1,295 @@
+//! Sweeps with too much or too little of something: large seeds, more shards than runs, few threads, little memory, few
+//! open files, odd names, and files that killed processes left.
+#![cfg(unix)]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs::{self, File};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use common::{
+    Finished, SHORT, contents, ended, folder, headlight, limited, mentions, refused, refuses_in,
+    run_in, text,
+};
+
+/// The arguments of a short sweep.
+fn sweep<'a>(out: &'a str, seeds: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let sweep = ["sweep", "quick", "--out", out, "--seeds", seeds];
+    [&sweep, &SHORT[..], more].concat()
+}
+
+#[test]
+fn every_seed_of_a_sweep_can_be_trained() {
+    const LARGEST: &str = "9223372036854775807";
+    let folder = folder("large_seeds");
+    for number in [
+        "9223372036854775808",
+        "18446744073709551615",
+        "99999999999999999999",
+    ] {
+        let set = |key: &str| format!("{key}={number}");
+        for change in [set("seed"), set("data.seed")] {
+            let train = ["train", "quick", "--run", "run", "--set", &change];
+            refuses_in(&folder, &train, &[LARGEST]);
+            refuses_in(
+                &folder,
+                &sweep("a.jsonl", "0..2", &["--set", &change]),
+                &[LARGEST],
+            );
+        }
+        let grid = format!("data.seed=1,{number}");
+        refuses_in(
+            &folder,
+            &sweep("a.jsonl", "0..2", &["--grid", &grid]),
+            &[LARGEST],
+        );
+        for seeds in [format!("0..{number}0"), format!("{number}..{number}1")] {
+            refuses_in(&folder, &sweep("a.jsonl", &seeds, &[]), &[LARGEST]);
+        }
+        run_in(&folder, &["init", "quick", "--force"]).done();
+        let config = fs::read_to_string(folder.join("quick.toml")).unwrap();
+        fs::write(
+            folder.join("large.toml"),
+            format!("seed = {number}\n{config}"),
+        )
+        .unwrap();
+        let train = ["train", "large.toml", "--run", "run"];
+        refuses_in(&folder, &train, &["large.toml:1:8"]);
+    }
+    let refused = "9223372036854775807..9223372036854775809";
+    refuses_in(&folder, &sweep("a.jsonl", refused, &[]), &[LARGEST]);
+    let last = "9223372036854775806..9223372036854775808";
+    run_in(&folder, &sweep("a.jsonl", last, &[])).done();
+    let row = fs::read_to_string(folder.join("a.jsonl")).unwrap();
+    assert!(mentions(row.lines().last().unwrap(), LARGEST));
+    let seed = format!("seed={LARGEST}");
+    let train = ["train", "quick", "--run", "run", "--set", &seed];
+    run_in(&folder, &[&train[..], &SHORT].concat()).done();
+}
+
+/// A sweep that must be like that of eight threads without a limit.
+fn unlimited(folder: &Path) -> Vec<u8> {
+    run_in(folder, &sweep("whole.jsonl", "0..12", &[])).done();
+    fs::read(folder.join("whole.jsonl")).unwrap()
+}
+
+#[test]
+fn a_limit_on_memory_leaves_fewer_threads() {
+    let folder = folder("little_memory");
+    let whole = unlimited(&folder);
+    // What the process itself needs depends on the build.
+    let works = |kilobytes: &usize| {
+        let limit = format!("-v {kilobytes}");
+        limited(&folder, &limit, &["devices"]).code == Some(0)
+    };
+    let least = (2..).map(|step| step * 8192).find(works).unwrap();
+    for more in [16_384, 50_000, 90_000, 110_000, 180_000, 260_000, 350_000] {
+        let limit = format!("-v {}", least + more);
+        let out = format!("{more}.jsonl");
+        let swept = limited(&folder, &limit, &sweep(&out, "0..12", &["--threads", "8"]));
+        ended(&swept, 0, &["8", "ulimit -v"]);
+        assert!(fs::read(folder.join(out)).unwrap() == whole, "{more}");
+    }
+}
+
+/// The limit does not hold for the superuser, so that for it the sweep runs as nobody, where `setpriv` can do that.
+#[test]
+fn a_limit_on_threads_leaves_fewer_threads() {
+    let folder = folder("few_threads");
+    let whole = unlimited(&folder);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let nobody = "setpriv --reuid=64999 --regid=64999 --clear-groups \"$0\"";
+    let script = format!("ulimit -u 1; exec {nobody} \"$@\"");
+    let as_nobody = |arguments: &[&str]| {
+        let mut bash = Command::new("bash");
+        let bash = bash.current_dir(&folder).args(["-c", &script]);
+        let output = bash.arg(headlight().get_program()).args(arguments).output();
+        Finished::from(output.unwrap())
+    };
+    if as_nobody(&["--version"]).code != Some(0) {
+        eprintln!("skipped: setpriv cannot start the binary as another user");
+        return;
+    }
+    let swept = as_nobody(&sweep("few.jsonl", "0..12", &["--threads", "8"]));
+    ended(&swept, 0, &["8", "ulimit -u"]);
+    assert!(fs::read(folder.join("few.jsonl")).unwrap() == whole);
+}
+
+/// Task `index` of three.
+fn task(folder: &Path, index: usize) -> Finished {
+    let mut command = headlight();
+    command
+        .current_dir(folder)
+        .env("JOB_COMPLETION_INDEX", index.to_string());
+    let command = command.args(sweep("rows.jsonl", "0..2", &["--shards", "3"]));
+    command.output().unwrap().into()
+}
+
+#[test]
+fn a_shard_without_runs_is_done() {
+    let folder = folder("empty_shard");
+    run_in(&folder, &sweep("whole.jsonl", "0..2", &[])).done();
+    let parts = [1, 2, 3].map(|shard| format!("rows-{shard}-of-3.jsonl"));
+    // A task that is started again is done too.
+    for index in [0, 1, 2, 0, 1, 2] {
+        let done = task(&folder, index).done();
+        assert!(mentions(&done.stderr, &parts[index]), "{}", done.stderr);
+    }
+    let length = |part: &String| folder.join(part).metadata().unwrap().len();
+    let empty: Vec<&String> = parts.iter().filter(|part| length(part) == 0).collect();
+    let [empty] = empty[..] else {
+        panic!("{empty:?}");
+    };
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    let merge = [
+        "merge",
+        &parts[0],
+        &parts[1],
+        &parts[2],
+        "--out",
+        "merged.jsonl",
+    ];
+    run_in(&folder, &merge).done();
+    assert!(read("merged.jsonl") == read("whole.jsonl"));
+    run_in(&folder, &sweep("one.jsonl", "0..2", &["--shard", "1/3"])).done();
+
+    refuses_in(
+        &folder,
+        &["merge", empty, "--out", "none.jsonl"],
+        &[empty, "no rows"],
+    );
+    refuses_in(&folder, &["report", empty], &[empty, "no rows"]);
+    let train = ["train", "quick", "--run", "run"];
+    run_in(&folder, &[&train[..], &SHORT].concat()).done();
+    refuses_in(
+        &folder,
+        &["inspect", "run", "--sweep", empty, "--html", "a.html"],
+        &[empty, "no rows"],
+    );
+    // An empty shard has no place for rows.
+    fs::copy(folder.join("whole.jsonl"), folder.join(empty)).unwrap();
+    let before = contents(&folder);
+    let index = parts.iter().position(|part| part == empty).unwrap();
+    refused(&task(&folder, index), &[empty]);
+    assert!(contents(&folder) == before);
+}
+
+#[test]
+fn outputs_take_away_what_killed_processes_left() {
+    let folder = folder("abandoned");
+    run_in(&folder, &sweep("rows.jsonl", "0..2", &[])).done();
+    let place = |name: &str, age: u64| {
+        let path = folder.join(name);
+        let file = File::create(&path).unwrap();
+        let then = SystemTime::now() - Duration::from_secs(age);
+        file.set_modified(then).unwrap();
+        (path, file)
+    };
+    let abandoned = [
+        place(".unfinished-a", 3600).0,
+        place(".unfinished-b", 120).0,
+    ];
+    let (written, lock) = place(".unfinished-c", 3600);
+    lock.lock().unwrap();
+    let mut kept = vec![
+        written,
+        place(".unfinished-young", 0).0,
+        place("unfinished-own", 3600).0,
+    ];
+    kept.push(folder.join(".unfinished-folder"));
+    fs::create_dir(&kept[3]).unwrap();
+    kept.push(folder.join(".unfinished-link"));
+    symlink(place("target", 3600).0, &kept[4]).unwrap();
+    let outputs: [&[&str]; 3] = [
+        &["merge", "rows.jsonl", "--out", "merged.jsonl"],
+        &["report", "rows.jsonl", "--html", "report.html"],
+        &["data", "quick", "--out", "data.csv"],
+    ];
+    for arguments in outputs {
+        for path in &abandoned {
+            place(text(path), 3600);
+        }
+        run_in(&folder, arguments).done();
+        for path in &abandoned {
+            assert!(!path.exists(), "{arguments:?}: {}", path.display());
+        }
+        for path in kept.iter().chain([&folder.join("target")]) {
+            assert!(path.exists(), "{arguments:?}: {}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_listed_command_is_one_line_that_a_shell_runs() {
+    let folder = folder("listed_names");
+    run_in(&folder, &["init", "quick"]).done();
+    let config = "it's a \"quick\" $HOME.toml";
+    fs::rename(folder.join("quick.toml"), folder.join(config)).unwrap();
+    for out in [
+        "-dash", "a b", "it's", "\\$HOME*", "ü", "\"", "\u{2028}", "#", "~", "!",
+    ] {
+        let named = format!("--out={out}.jsonl");
+        let sweep = ["sweep", config, "--seeds", "0..2", "--shards", "2"];
+        let list = run_in(&folder, &[&sweep[..], &SHORT, &["--list", &named]].concat()).done();
+        let lines: Vec<&str> = list.stdout.split_terminator('\n').collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        for (line, shard) in lines.iter().zip(1..) {
+            let shell = Command::new("sh")
+                .args(["-c", line])
+                .current_dir(&folder)
+                .output();
+            Finished::from(shell.unwrap()).done();
+            let part: PathBuf = folder.join(format!("{out}-{shard}-of-2.jsonl"));
+            assert!(part.is_file(), "{line}");
+        }
+    }
+    for name in ["new\nline", "a\rb", "a\tb", "\u{1b}[31m", "\u{85}"] {
+        let (out, toml) = (format!("{name}.jsonl"), format!("{name}.toml"));
+        fs::copy(folder.join(config), folder.join(&toml)).unwrap();
+        for (config, out) in [(config, &out), (toml.as_str(), &"rows.jsonl".to_owned())] {
+            let sweep = [
+                "sweep", config, "--seeds", "0..2", "--shards", "2", "--list",
+            ];
+            refuses_in(&folder, &[&sweep[..], &["--out", out]].concat(), &[]);
+        }
+    }
+}
+
+#[test]
+fn many_files_are_merged_with_few_open() {
+    let folder = folder("few_open_files");
+    run_in(&folder, &sweep("whole.jsonl", "0..60", &[])).done();
+    let whole = fs::read_to_string(folder.join("whole.jsonl")).unwrap();
+    run_in(&folder, &["merge", "whole.jsonl", "--out", "whole.csv"]).done();
+    // Each file has two rows, from both halves, and one row of another file.
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    let mut parts = Vec::new();
+    for place in 0..30 {
+        let part = format!("part-{place}.jsonl");
+        let rows = [lines[place], lines[(place + 1) % 30], lines[place + 30]];
+        fs::write(folder.join(&part), rows.concat()).unwrap();
+        parts.push(part);
+    }
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    for out in ["merged.jsonl", "merged.csv"] {
+        let merge = [&["merge", "--force", "--out", out][..], &parts].concat();
+        let mut merged = 0;
+        for limit in 4..14 {
+            let ended = limited(&folder, &format!("-n {limit}"), &merge);
+            let message = format!("{out} with {limit}: {}", ended.stderr);
+            // 127: the system's loader cannot open a library.
+            assert!(matches!(ended.code, Some(0 | 1 | 127)), "{message}");
+            if ended.code == Some(0) {
+                merged += 1;
+                let expected = folder.join(out.replace("merged", "whole"));
+                let made = fs::read(folder.join(out)).unwrap();
+                assert!(made == fs::read(expected).unwrap(), "{message}");
+            }
+        }
+        assert!(merged > 4, "{out}: {merged}");
+    }
+}
