@@ -13,8 +13,7 @@ use std::process::Command;
 
 use common::runs::{assert_same, files, finish};
 use common::{
-    Finished, SHORT, contents, ended, folder, headlight, limited, mentions, refused, refuses_in,
-    run_in, text,
+    Finished, SHORT, contents, ended, folder, headlight, limited, refused, refuses_in, run_in, text,
 };
 
 /// A short run in a folder.
