@@ -106,16 +106,30 @@ fn written(
     Ok((file, temporary))
 }
 
-/// Syncs a folder, so that the names of its files are on the disk too, not only their contents.
+/// Syncs a folder, so that the names of its files are on the disk too, not only their contents. Does nothing if its
+/// file system cannot do that, or if the user may not read the folder.
 ///
 /// # Errors
-/// When the folder cannot be synced.
+/// When the disk fails.
 pub fn sync_names(folder: &Path) -> Result<(), Failure> {
-    #[cfg(unix)]
-    File::open(folder)
-        .and_then(|opened| opened.sync_all())
-        .map_err(|error| Failure::writing(folder, &error))?;
-    Ok(())
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    match File::open(folder).and_then(|opened| opened.sync_all()) {
+        Err(error) if ![InvalidInput, PermissionDenied, Unsupported].contains(&error.kind()) => {
+            Err(Failure::writing(folder, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The folder of a file: `.` for a bare name.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Creates a folder if it does not exist, but not its parent: a run whose directory was deleted must not

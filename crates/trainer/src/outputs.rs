@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
-use crate::files::{folder_of, remove_unfinished, write_atomically, write_new};
+use crate::files::{folder_of, remove_unfinished, sync_names, write_atomically, write_new};
 use crate::printing::{note, print};
 use crate::run_dir::is_file_of_run;
 use crate::standard::{STANDARD, shown};
@@ -82,7 +82,7 @@ impl<'a> Output<'a> {
         self.path
     }
 
-    /// Writes the file: whole, or not at all.
+    /// Writes the file: whole, or not at all. It is on the disk then, with its name.
     ///
     /// # Errors
     /// When it cannot be written, or has come into being since it was checked.
@@ -103,12 +103,11 @@ impl<'a> Output<'a> {
         let path = linked.as_deref().unwrap_or(self.path);
         remove_unfinished(folder_of(path));
         if self.force {
-            return write_atomically(path, write);
+            write_atomically(path, write)?;
+        } else if !write_new(path, write)? {
+            return Err(Failure::Input(format!("{} {EXISTS}", shown(self.path))));
         }
-        if write_new(path, write)? {
-            return Ok(());
-        }
-        Err(Failure::Input(format!("{} {EXISTS}", shown(self.path))))
+        sync_names(folder_of(path))
     }
 
     /// Tells what was written: on standard output, unless the output itself went there.
