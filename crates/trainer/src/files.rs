@@ -124,14 +124,6 @@ pub fn sync_names(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The folder of a file: `.` for a bare name.
-pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
 /// Creates a folder if it does not exist, but not its parent: a run whose directory was deleted must not
 /// create it again.
 ///

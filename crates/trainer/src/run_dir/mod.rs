@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::environment::Environment;
 use crate::files::{
-    Log, TEMPORARY, create_subfolder, is_at, read_bounded, read_json_lines, read_text, sync_names,
-    write_atomically,
+    Log, TEMPORARY, create_subfolder, folder_of, is_at, read_bounded, read_json_lines, read_text,
+    sync_names, write_atomically,
 };
 use crate::hash::file_sha256;
 use crate::manifest::Manifest;
@@ -279,14 +279,18 @@ impl RunDir {
         self.path.join(METRICS)
     }
 
-    /// Writes the resolved config: enough to repeat the run.
+    /// Writes the resolved config: enough to repeat the run. It is on the disk before any other file of the run is,
+    /// with all folders above it, which this process may have created, or one that was killed since.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write_config(&self, config: &ExperimentConfig) -> Result<(), Failure> {
         let text = toml::to_string(config)
             .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))?;
-        self.write_text(CONFIG, &text)
+        self.write_text(CONFIG, &text)?;
+        let path = self.config_path();
+        let above = path.ancestors();
+        above.map(folder_of).try_for_each(sync_names)
     }
 
     /// Reads the config back.
@@ -430,7 +434,8 @@ impl RunDir {
     /// When a folder cannot be synced.
     pub fn sync_names(&self) -> Result<(), Failure> {
         sync_names(&self.path)?;
-        sync_names(&self.attention_path())
+        sync_names(&self.attention_path())?;
+        sync_names(self.checkpoints().folder())
     }
 
     /// Writes a checkpoint, after a manifest of all that it relies on; once both are on the disk, removes all but the
@@ -570,7 +575,7 @@ impl RunDir {
         read_text(&self.report_path(), TEXT_LIMIT)
     }
 
-    /// Writes the report, the last file of a run.
+    /// Writes the report, the last file of a run: all others are on the disk before it.
     ///
     /// # Errors
     /// When it cannot be written.
