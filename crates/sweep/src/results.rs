@@ -1,14 +1,14 @@
 //! The results file: written by a sweep, read by merge and report.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::BufReader;
+use std::io::{self, BufReader, Read, Seek, Take};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{Log, cannot_write, is_at, open};
+use headlight_trainer::files::{Log, cannot_write, folder_of, is_at, open, sync_names};
 use headlight_trainer::printing::note;
 use headlight_trainer::signals::Signals;
 use headlight_trainer::standard::{STANDARD, shown};
@@ -19,6 +19,9 @@ use crate::stored::StoredRow;
 
 /// The longest row, in bytes; enough for about 200,000 epochs.
 const ROW_LIMIT: u64 = 4 << 20;
+
+/// The most time between two syncs of the file while rows are added.
+const SYNCED_EVERY: Duration = Duration::from_secs(10);
 
 /// What to do if another sweep is writing the file.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +37,8 @@ pub enum Busy<'a> {
 #[derive(Debug)]
 pub struct Results {
     lines: Log,
+    folder: PathBuf,
+    synced: Option<Instant>,
     /// The number of runs in the file.
     pub finished: usize,
 }
@@ -63,7 +68,8 @@ impl Results {
     }
 
     /// Opens a results file, or creates it. Rows that it already holds must be those of the first `runs`. A
-    /// last line that was cut short, by a kill or a full disk, is dropped.
+    /// last line that was cut short, by a kill or a full disk, is dropped, and so is all from a hole on, which a loss
+    /// of power left.
     ///
     /// # Errors
     /// When the file cannot be written, another sweep is writing it, or it holds rows of other runs.
@@ -93,18 +99,24 @@ impl Results {
         let (finished, length) = check(&file, path, plan, runs)?;
         Ok(Self {
             lines: Log::at(file, path, length)?,
+            folder: folder_of(path).to_owned(),
+            synced: None,
             finished,
         })
     }
 
-    /// Appends a row, whole or not at all.
+    /// Appends a row, whole or not at all. The first row, and then each that comes 10 seconds after the last sync, is
+    /// on the disk at once with all before it.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn append(&mut self, row: &Row) -> Result<(), Failure> {
         self.lines.append_line(row)?;
         self.finished += 1;
-        Ok(())
+        match self.synced {
+            Some(synced) if synced.elapsed() < SYNCED_EVERY => Ok(()),
+            _ => self.sync(),
+        }
     }
 
     /// Removes the file if it holds no row: a sweep that failed before its first one leaves nothing.
@@ -115,12 +127,14 @@ impl Results {
         }
     }
 
-    /// Writes all rows to the disk.
+    /// Writes all rows to the disk, with the file's name.
     ///
     /// # Errors
     /// When the disk fails.
-    pub fn sync(&self) -> Result<(), Failure> {
-        self.lines.sync()
+    pub fn sync(&mut self) -> Result<(), Failure> {
+        self.synced = Some(Instant::now());
+        self.lines.sync()?;
+        sync_names(&self.folder)
     }
 }
 
@@ -159,10 +173,9 @@ fn check(
     plan: &Plan,
     runs: Range<usize>,
 ) -> Result<(usize, u64), Failure> {
-    let reader = file
-        .try_clone()
-        .map_err(|error| Failure::unreadable(path, &error))?;
-    let mut lines = RowLines::new(reader, path);
+    let reading = |error| Failure::unreadable(path, &error);
+    let end = hole(file).map_err(reading)?;
+    let mut lines = RowLines::until(end, file.try_clone().map_err(reading)?, path);
     let (mut finished, mut length) = (0, 0);
     while let Some(line) = lines.next_complete()? {
         let invalid = |reason: String| {
@@ -196,25 +209,48 @@ fn check(
         finished += 1;
         length = lines.read();
     }
-    if lines.read() > length {
+    if file.metadata().map_err(reading)?.len() > length {
         note(&format!(
-            "{}: the last line was cut short; its run is computed again",
+            "{}: the end of the file was cut short; runs without a whole line are computed again",
             shown(path)
         ));
     }
     Ok((finished, length))
 }
 
+/// Where a file has a hole: zeros up to the end of a block of the disk, or of the file. If the power fails, a part of
+/// the file can be missing although a later part, or the length, is on the disk. `u64::MAX` if it has none.
+fn hole(mut file: &File) -> io::Result<u64> {
+    const BLOCK: u64 = 512;
+    let mut bytes = BufReader::new(file).bytes();
+    let mut read = 0;
+    let mut until = bytes.by_ref().inspect(|_| read += 1);
+    let zero = until.find(|byte| !matches!(byte, Ok(1..))).transpose()?;
+    let zeros = bytes.take_while(|byte| matches!(byte, Ok(0))).count() as u64;
+    file.rewind()?;
+    let end = read + zeros;
+    let is_hole = end.is_multiple_of(BLOCK) || end == file.metadata()?.len();
+    Ok(match zero {
+        Some(_) if is_hole => read - 1,
+        _ => u64::MAX,
+    })
+}
+
 /// The lines of a results file, one in memory at a time.
 pub(crate) struct RowLines<'a> {
-    lines: headlight_input::Lines<BufReader<File>>,
+    lines: headlight_input::Lines<BufReader<Take<File>>>,
     path: &'a Path,
 }
 
 impl<'a> RowLines<'a> {
     pub(crate) fn new(file: File, path: &'a Path) -> Self {
+        Self::until(u64::MAX, file, path)
+    }
+
+    /// The lines in the first `end` bytes.
+    fn until(end: u64, file: File, path: &'a Path) -> Self {
         Self {
-            lines: headlight_input::Lines::new(BufReader::new(file), ROW_LIMIT),
+            lines: headlight_input::Lines::new(BufReader::new(file.take(end)), ROW_LIMIT),
             path,
         }
     }

@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let Writer {
         display,
         threads,
-        results,
+        mut results,
     } = writer;
     display.finish(threads);
     if worked.is_err() {
