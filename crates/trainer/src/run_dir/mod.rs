@@ -112,7 +112,7 @@ impl RunDir {
             )),
             _ => Failure::writing(path, &error),
         })?;
-        Self::locked(path)
+        Self::locked(path, File::create_new)
     }
 
     /// Creates the first free directory of `runs/NAME-1`, `runs/NAME-2`, ...
@@ -125,7 +125,7 @@ impl RunDir {
         loop {
             let path = Path::new(RUNS).join(format!("{name}-{number}"));
             match fs::create_dir(&path) {
-                Ok(()) => return Self::locked(&path),
+                Ok(()) => return Self::locked(&path, File::create_new),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(Failure::writing(&path, &error)),
             }
@@ -149,7 +149,7 @@ impl RunDir {
         if foreign && checkpoint.is_none() && !path.join(CONFIG).is_file() {
             return Err(not_a_run(path));
         }
-        let run = Self::locked(path)?;
+        let run = Self::locked(path, File::create)?;
         let folders = [path, &run.attention_path(), &path.join(CHECKPOINTS)];
         let left = folders.map(|folder| files_in(folder, is_unfinished));
         run.remove(&left.concat())?;
@@ -174,10 +174,11 @@ impl RunDir {
         self.write_config(&config::with_absolute_paths(config)?)
     }
 
-    fn locked(path: &Path) -> Result<Self, Failure> {
+    /// Locks a directory. A new run creates its lock file, so that it takes no run that took the directory's name.
+    fn locked(path: &Path, open: fn(PathBuf) -> io::Result<File>) -> Result<Self, Failure> {
         let lock = path.join(LOCK);
         refuse_special(&lock)?;
-        let file = File::create(&lock).map_err(|error| Failure::writing(&lock, &error))?;
+        let file = open(lock.clone()).map_err(|error| Failure::writing(&lock, &error))?;
         // Some network file systems have no locks; there, runs are written without one.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(Failure::Input(format!(
