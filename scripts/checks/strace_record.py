@@ -13,6 +13,16 @@ from pathlib import Path
 from disk_model import Disk, Inode, read_tree
 
 
+NAMED = re.compile(r'(?:\d+<([^>]*)>, )?"((?:\\x[0-9a-f]{2})*)"')
+"""A path in a call, and the folder that it is relative to, if the call gives that as a number."""
+
+
+def named(folder: str, path: str) -> str:
+    """The path that a call names."""
+    folder, path = text(folder), text(path)
+    return path if not folder or path.startswith("/") else f"{folder}/{path}"
+
+
 class Wrong(Exception):
     """A folder breaks a rule."""
 
@@ -61,7 +71,7 @@ class Recorder:
         self.call(name, result[1], int(result[2]))
 
     def call(self, name: str, arguments: str, result: int) -> None:
-        quoted = [text(found) for found in re.findall(r'"((?:\\x[0-9a-f]{2})*)"', arguments)] if name in NAMES else []
+        quoted = [named(*found) for found in NAMED.findall(arguments)] if name in NAMES else []
         first = re.match(r"(\d+)(?:<|,|$)", arguments)
         file = int(first[1]) if first else None
         disk = self.disk

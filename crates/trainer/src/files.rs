@@ -124,20 +124,6 @@ pub fn sync_names(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Creates a folder if it does not exist, but not its parent: a run whose directory was deleted must not
-/// create it again.
-///
-/// # Errors
-/// When it cannot be created.
-pub fn create_subfolder(folder: &Path) -> Result<(), Failure> {
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            Err(cannot_write(folder, &error))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Whether a path still leads to an open file; always `true` where the system gives files no identity.
 pub fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]

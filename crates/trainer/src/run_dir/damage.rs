@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{ATTENTION, MANIFEST, RunDir, files_in, step_of};
 use crate::Failure;
 use crate::checkpoint::{Checkpoint, DAMAGED};
-use crate::files::{Log, create_subfolder, read_text, sync_names};
+use crate::files::{Log, read_text, sync_names};
 use crate::hash::file_sha256;
 use crate::manifest::Manifest;
 use crate::printing::note;
@@ -38,7 +38,7 @@ impl RunDir {
         unwanted.extend(files_in(&self.path, |path| path == self.report_path()));
         let mut lost = Vec::new();
         if self.is_begun() {
-            create_subfolder(&attention)?;
+            self.create_subfolder(&attention)?;
             // The manifest comes first: it may lack a file, but lists none that is not there.
             let mut manifest = self.manifest().map_or_else(|| self.found_dumps(), Ok)?;
             manifest.retain(|name| is_dump(name) && !unwanted_dump(Path::new(name)));

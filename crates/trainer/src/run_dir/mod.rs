@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::environment::Environment;
 use crate::files::{
-    Log, TEMPORARY, create_subfolder, folder_of, is_at, read_bounded, read_json_lines, read_text,
-    sync_names, write_atomically,
+    Log, TEMPORARY, folder_of, is_at, read_bounded, read_json_lines, read_text, sync_names,
+    write_atomically,
 };
 use crate::hash::file_sha256;
 use crate::manifest::Manifest;
@@ -377,6 +377,24 @@ impl RunDir {
         })
     }
 
+    /// Creates a folder of this run's directory, if there is none; never in a directory that took its name.
+    fn create_subfolder(&self, folder: &Path) -> Result<(), Failure> {
+        if folder.is_dir() {
+            return Ok(());
+        }
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(TEMPORARY);
+        // As in `files::written`.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+        let created = builder.tempdir_in(&self.path);
+        let renamed = created.and_then(|created| {
+            self.check_place()?;
+            fs::rename(created.path(), folder)
+        });
+        renamed.map_err(|error| Failure::writing(folder, &error))
+    }
+
     /// Removes files by way of a new folder that only this run's directory holds: a file of a directory that took its
     /// name cannot be moved there.
     fn remove(&self, paths: &[PathBuf]) -> Result<(), Failure> {
@@ -487,15 +505,17 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn loss_log(&self, bytes: u64) -> Result<Log, Failure> {
-        create_subfolder(&self.path.join(CHECKPOINTS))?;
+        self.create_subfolder(&self.path.join(CHECKPOINTS))?;
         self.open_log(&self.loss_log_path(), bytes)
     }
 
     fn open_log(&self, path: &Path, bytes: u64) -> Result<Log, Failure> {
         refuse_special(path)?;
+        if !path.exists() {
+            self.put(&self.name_of(path), |_| Ok(()))?;
+        }
         let mut options = OpenOptions::new();
-        let options = options.read(true).write(true).create(true).truncate(false);
-        let opened = options.open(path).and_then(|file| {
+        let opened = options.read(true).write(true).open(path).and_then(|file| {
             self.check_place()?;
             Ok(file)
         });
@@ -546,7 +566,7 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_dump(&self, dump: &AttentionDump, formats: &[DumpFormat]) -> Result<(), Failure> {
-        create_subfolder(&self.attention_path())?;
+        self.create_subfolder(&self.attention_path())?;
         for &format in formats {
             let name = format!(
                 "{ATTENTION}/step-{:06}.{}",
