@@ -108,13 +108,23 @@ impl Traced {
         let State::Before(call) = &self.state else {
             return;
         };
+        // Others may have moved the file while the process stood there.
+        let path = match call.descriptor {
+            Some(descriptor) => self.path_of(descriptor),
+            None => call.path.clone(),
+        };
+        let call = Call {
+            existed: path.symlink_metadata().is_ok(),
+            path,
+            ..call.clone()
+        };
         self.state = if let Some(end) = self.go_on() {
             end
         } else {
             let (_, _, result) = registers(self.pid);
             // `ftruncate`, `write` and others return 0 or more.
             if result.cast_signed() >= 0 {
-                made(self, call);
+                made(self, &call);
             }
             self.next_call()
         };
