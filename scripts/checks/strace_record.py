@@ -13,22 +13,14 @@ from pathlib import Path
 from disk_model import Disk, Inode, read_tree
 
 
-NAMED = re.compile(r'(?:\d+<([^>]*)>, )?"((?:\\x[0-9a-f]{2})*)"')
-"""A path in a call, and the folder that it is relative to, if the call gives that as a number."""
-
-
-def named(folder: str, path: str) -> str:
-    """The path that a call names."""
-    folder, path = text(folder), text(path)
-    return path if not folder or path.startswith("/") else f"{folder}/{path}"
-
-
 class Wrong(Exception):
     """A folder breaks a rule."""
 
 
 CALL = re.compile(r"^(\d+) +(?:(\w+)\((.*)|<\.\.\. (\w+) resumed>(.*))$", re.S)
 RESULT = re.compile(r"^(.*)\) += (-?\d+|\?)(?:<(.*?)>)?.*$", re.S)
+NAMED = re.compile(r'(?:\d+<([^>]*)>, )?"((?:\\x[0-9a-f]{2})*)"')
+"""A path in a call, and the folder that it is relative to, if the call gives that as a number."""
 NAMES = ("open", "openat", "creat", "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat")
 NAMES += ("unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "truncate", "ftruncate", "fallocate")
 BYTES = ("read", "readv", "write", "writev", "pwrite64", "pwritev", "pwritev2", "lseek", "close", "dup", "dup2", "dup3")
@@ -38,6 +30,12 @@ PASSED = ("read", "lseek", "close")
 
 def text(hexed: str) -> str:
     return bytes.fromhex(hexed.replace("\\x", "")).decode() if hexed.startswith("\\x") else hexed
+
+
+def named(folder: str, path: str) -> str:
+    """The path that a call names."""
+    folder, path = text(folder), text(path)
+    return path if not folder or path.startswith("/") else f"{folder}/{path}"
 
 
 class Recorder:

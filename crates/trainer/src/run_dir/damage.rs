@@ -55,6 +55,8 @@ impl RunDir {
             self.written.replace(manifest);
             self.write_manifest()?;
             sync_names(&self.path)?;
+        } else {
+            self.remove_unfinished()?;
         }
         self.remove(&unwanted)?;
         Ok(lost)

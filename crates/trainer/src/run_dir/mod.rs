@@ -132,7 +132,7 @@ impl RunDir {
         }
     }
 
-    /// Opens the directory of a run to resume it, and removes what a killed process left unfinished; creates the
+    /// Opens the directory of a run to resume it, and removes what a killed process left in it; creates the
     /// directory if it does not exist.
     ///
     /// # Errors
@@ -150,13 +150,27 @@ impl RunDir {
             return Err(not_a_run(path));
         }
         let run = Self::locked(path, File::create)?;
-        let folders = [path, &run.attention_path(), &path.join(CHECKPOINTS)];
-        let left = folders.map(|folder| files_in(folder, is_unfinished));
-        run.remove(&left.concat())?;
+        if run.is_begun() {
+            run.remove_unfinished()?;
+        }
         if let Some(checkpoint) = checkpoint {
             run.restore_config(&checkpoint)?;
         }
         Ok(run)
+    }
+
+    /// Removes what killed processes left unfinished.
+    fn remove_unfinished(&self) -> Result<(), Failure> {
+        let folders = [
+            &self.path,
+            &self.attention_path(),
+            &self.path.join(CHECKPOINTS),
+        ];
+        self.remove(
+            &folders
+                .map(|folder| files_in(folder, is_unfinished))
+                .concat(),
+        )
     }
 
     /// Writes the config again from a checkpoint, if it is missing or cannot be read.
