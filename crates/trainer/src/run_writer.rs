@@ -131,6 +131,7 @@ impl<'a> RunWriter<'a> {
         }
         for log in [&self.log, &self.loss_log] {
             log.check()?;
+            log.sync()?;
             self.run.record(log);
         }
         Ok(self)

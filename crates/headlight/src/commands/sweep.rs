@@ -30,17 +30,15 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     let (seeds, grid) = (&arguments.seeds, &arguments.grid);
     let plan = Plan::new(arguments.config.path(), &overrides, seeds, grid)?;
     Results::check_name(&arguments.out)?;
-    if let Some(count) = arguments.shards {
-        if arguments.list {
-            if count.get() > plan.len() {
-                return Err(Failure::Input(format!(
-                    "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
-                    plan.len()
-                )));
-            }
-            let lines = commands(env::args_os(), count, &arguments.out)?;
-            return print(&(lines.join("\n") + "\n"));
+    if let (Some(count), true) = (arguments.shards, arguments.list) {
+        if count.get() > plan.len() {
+            return Err(Failure::Input(format!(
+                "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
+                plan.len()
+            )));
         }
+        let lines = commands(env::args_os(), count, &arguments.out)?;
+        return print(&(lines.join("\n") + "\n"));
     }
     let request = match (arguments.shard, arguments.shards) {
         (Some(shard), _) => ShardRequest::This(shard),
