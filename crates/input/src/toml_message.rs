@@ -44,8 +44,7 @@ pub fn is_too_large(text: &str) -> bool {
 
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 9] = [
-        ("u64 value was too large", TOO_LARGE),
+    const WORDS: [(&str, &str); 8] = [
         ("expected usize", "expected a whole number, 0 or more"),
         ("expected u64", "expected a whole number, 0 or more"),
         (
@@ -61,6 +60,16 @@ pub fn plain(message: &str) -> String {
         ("missing field", "missing key"),
         ("\n", ", "),
     ];
+    // What the TOML reader says of integers up to 2^64, up to 2^127, and above.
+    let too_large = [
+        "u64 value was too large",
+        " as i128",
+        " as u128",
+        "too large to fit",
+    ];
+    if too_large.iter().any(|part| message.contains(part)) {
+        return TOO_LARGE.to_owned();
+    }
     let message = match message.trim_end().split_once("expected struct ") {
         Some((before, struct_name)) => {
             let rest = struct_name.trim_start_matches(char::is_alphanumeric);

@@ -22,12 +22,15 @@ impl FromStr for Seeds {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a range of seeds; write A..B, such as 0..1000");
         let (first, end) = text.split_once("..").ok_or_else(wrong)?;
-        let number = |text: &str| text.trim().parse::<u128>().map_err(|_| wrong());
-        let (first, end) = (number(first)?, number(end)?);
-        if first.max(end.saturating_sub(1)) > u128::from(SEED_LIMIT) {
-            return Err(format!("`{text}`: the largest seed is {SEED_LIMIT}"));
+        let beyond = || format!("`{text}`: the largest seed is {SEED_LIMIT}");
+        let number = |text: &str| match text.trim().parse::<u64>() {
+            Err(_) if is_too_large(text.trim()) => Err(beyond()),
+            number => number.map_err(|_| wrong()),
+        };
+        let seeds = number(first)?..number(end)?;
+        if seeds.start.max(seeds.end.saturating_sub(1)) > SEED_LIMIT {
+            return Err(beyond());
         }
-        let seeds = first as u64..end as u64;
         if seeds.is_empty() {
             return Err(format!(
                 "`{text}` is an empty range: A..B ends at B - 1; make B larger than A"
@@ -150,7 +153,17 @@ mod tests {
     #[test]
     fn seeds_are_half_open() {
         assert_eq!("3..5".parse::<Seeds>().unwrap().0, 3..5);
-        for text in ["3", "3..3", "5..3", "a..b", "-1..4"] {
+        let last = (1 << 63) - 1;
+        let end = "9223372036854775807..9223372036854775808";
+        assert_eq!(end.parse::<Seeds>().unwrap().0, last..last + 1);
+        for text in [
+            "3",
+            "3..3",
+            "5..3",
+            "a..b",
+            "-1..4",
+            "0..9223372036854775809",
+        ] {
             assert!(text.parse::<Seeds>().is_err(), "{text}");
         }
     }

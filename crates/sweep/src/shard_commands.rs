@@ -43,11 +43,16 @@ pub fn commands(
     }
     Shard::all(count)
         .map(|shard| {
-            // With `=`, the name may begin with a dash.
+            let mut file = unicode(shard.file(out).as_os_str())?;
+            if file.starts_with('-') {
+                // It is not a flag.
+                file.insert_str(0, "./");
+            }
             let flags = [
                 "--shard".to_owned(),
                 shard.to_string(),
-                format!("--out={}", unicode(shard.file(out).as_os_str())?),
+                "--out".to_owned(),
+                file,
             ];
             let words = kept.iter().chain(&flags).chain(&after);
             shlex::try_join(words.map(String::as_str))
