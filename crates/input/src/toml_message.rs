@@ -65,7 +65,7 @@ pub fn plain(message: &str) -> String {
         "u64 value was too large",
         " as i128",
         " as u128",
-        "too large to fit",
+        "integer number overflowed",
     ];
     if too_large.iter().any(|part| message.contains(part)) {
         return TOO_LARGE.to_owned();
