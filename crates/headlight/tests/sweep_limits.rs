@@ -120,6 +120,16 @@ fn a_limit_on_threads_leaves_fewer_threads() {
     assert!(fs::read(folder.join("few.jsonl")).unwrap() == whole);
 }
 
+#[test]
+fn a_sweep_that_fails_before_its_first_row_leaves_no_file() {
+    let folder = folder("no_first_row");
+    for threads in ["1", "2"] {
+        let arguments = sweep("rows.jsonl", "0..4", &["--threads", threads]);
+        ended(&limited(&folder, "-f 0", &arguments), 1, &["ulimit -f"]);
+        assert!(contents(&folder).is_empty());
+    }
+}
+
 /// Task `index` of three.
 fn task(folder: &Path, index: usize) -> Finished {
     let mut command = headlight();

@@ -1,7 +1,7 @@
 //! The results file: written by a sweep, read by merge and report.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufReader, Read, Seek, Take};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Seek, Take};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -121,10 +121,7 @@ impl Results {
 
     /// Removes the file if it holds no row: a sweep that failed before its first one leaves nothing.
     pub fn discard_empty(&self) {
-        let path = self.lines.path();
-        if path.metadata().is_ok_and(|found| found.len() == 0) {
-            let _ = fs::remove_file(path);
-        }
+        self.lines.discard_empty();
     }
 
     /// Writes all rows to the disk, with the file's name.
@@ -218,22 +215,39 @@ fn check(
     Ok((finished, length))
 }
 
+/// The longest hole, in bytes: more than a sweep writes in ten seconds.
+const HOLE_LIMIT: u64 = 64 << 20;
+
 /// Where a file has a hole: zeros up to the end of a block of the disk, or of the file. If the power fails, a part of
 /// the file can be missing although a later part, or the length, is on the disk. `u64::MAX` if it has none.
 fn hole(mut file: &File) -> io::Result<u64> {
     const BLOCK: u64 = 512;
-    let mut bytes = BufReader::new(file).bytes();
-    let mut read = 0;
-    let mut until = bytes.by_ref().inspect(|_| read += 1);
-    let zero = until.find(|byte| !matches!(byte, Ok(1..))).transpose()?;
-    let zeros = bytes.take_while(|byte| matches!(byte, Ok(0))).count() as u64;
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let start = skip(&mut reader, |byte| byte != 0)?;
+    let zeros = skip(&mut reader.take(HOLE_LIMIT + 1), |byte| byte == 0)?;
     file.rewind()?;
-    let end = read + zeros;
-    let is_hole = end.is_multiple_of(BLOCK) || end == file.metadata()?.len();
-    Ok(match zero {
-        Some(_) if is_hole => read - 1,
-        _ => u64::MAX,
-    })
+    let end = start + zeros;
+    let is_whole = end.is_multiple_of(BLOCK) || end == file.metadata()?.len();
+    let is_hole = (1..=HOLE_LIMIT).contains(&zeros) && is_whole;
+    Ok(if is_hole { start } else { u64::MAX })
+}
+
+/// Reads on while the bytes are `wanted`; returns their number.
+fn skip(reader: &mut impl BufRead, wanted: impl Fn(u8) -> bool) -> io::Result<u64> {
+    let mut skipped = 0;
+    loop {
+        let bytes = reader.fill_buf()?;
+        let found = bytes.iter().position(|&byte| !wanted(byte));
+        let (count, ends) = (
+            found.unwrap_or(bytes.len()),
+            found.is_some() || bytes.is_empty(),
+        );
+        reader.consume(count);
+        skipped += count as u64;
+        if ends {
+            return Ok(skipped);
+        }
+    }
 }
 
 /// The lines of a results file, one in memory at a time.

@@ -254,6 +254,13 @@ impl Log {
         Ok(())
     }
 
+    /// Removes the file if it is empty, but not one that took its name.
+    pub fn discard_empty(&self) {
+        if self.length == 0 && is_at(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+
     /// Checks that the file holds what was appended, and nothing else.
     ///
     /// # Errors
