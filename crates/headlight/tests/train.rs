@@ -391,7 +391,7 @@ fn a_signal_ends_a_run_with_everything_so_far_saved() {
     let folder = folder("signals");
     for (signal, code) in [("INT", 130), ("TERM", 143), ("USR1", 138)] {
         let path = folder.join(signal);
-        let endless = ["train", "--set", "training.epochs=100000"];
+        let endless = ["train", "--set", "training.epochs=100000", "--force"];
         let child = headlight()
             .args(endless)
             .args(["--run", text(&path)])
