@@ -6,7 +6,7 @@ mod common;
 use std::fmt::Write as _;
 
 use common::{DIMS, dump, npz, plain, read, with_dims};
-use headlight_dump::{Dims, axes};
+use headlight_dump::{AttentionDump, Dims, axes, size};
 
 #[test]
 fn npz_comes_back() {
@@ -51,6 +51,40 @@ fn a_dump_of_some_samples_holds_their_rows() {
     assert_eq!(part.weights(0, 0, 0), all.weights(last, 0, 0));
     assert_eq!(part, read(npz(&part)).unwrap());
     assert_eq!(plain().select(&[]).attention_mask, None);
+}
+
+/// The size that is computed ahead is that of the arrays.
+#[test]
+fn the_size_is_that_of_the_arrays() {
+    let of_arrays = |dump: &AttentionDump| {
+        let mut floats: usize = [
+            &dump.labels,
+            &dump.logits,
+            &dump.probabilities,
+            &dump.attention_scores,
+            &dump.attention_weights,
+            &dump.query,
+            &dump.key,
+            &dump.value,
+            &dump.context,
+            &dump.embeddings,
+            &dump.residual,
+        ]
+        .map(Vec::len)
+        .iter()
+        .sum();
+        if let Some(part) = &dump.feed_forward {
+            floats += part.hidden.len() + part.residual.len();
+        }
+        let mask = dump.attention_mask.as_ref().map_or(0, Vec::len);
+        let integers = dump.tokens.len();
+        (integers + floats + mask, 8 * integers + 4 * floats + mask)
+    };
+    for dump in [dump(), plain(), with_dims(Dims { logits: 4, ..DIMS })] {
+        let (numbers, bytes) = of_arrays(&dump);
+        let expected = (numbers as f64, bytes as f64);
+        assert_eq!(size(dump.dims, dump.attention_mask.is_some()), expected);
+    }
 }
 
 /// Name, size and checksum of each member of an archive, from its list of members.
