@@ -11,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::runs::{assert_same, files};
-use common::{Finished, ended, folder, headlight, refused, run, text};
+use common::runs::{assert_same, files, newest};
+use common::{Finished, ended, folder, headlight, refused, run, send, text};
 
 /// A command that trains into `path` until it is stopped.
 fn endless(path: &Path) -> Command {
@@ -135,6 +135,18 @@ fn changed_metrics_stop_a_run() {
     }
 }
 
+/// An edit that keeps the length is noticed at the end.
+#[test]
+fn edited_metrics_are_noticed_when_the_run_ends() {
+    let (path, child) = started(&folder("edited-metrics-during"));
+    let metrics = path.join("metrics.jsonl");
+    let mut file = OpenOptions::new().write(true).open(&metrics).unwrap();
+    file.write_all(b"[").unwrap();
+    send(&child, "INT");
+    ended(&end_of(child), 1, &[text(&metrics)]);
+    assert!(!path.join("report.md").exists());
+}
+
 /// Weights can be finite while Adam's moments are not; such a state cannot be resumed, and so is not saved.
 #[test]
 fn moments_that_overflow_are_divergence() {
@@ -146,6 +158,7 @@ fn moments_that_overflow_are_divergence() {
         "training.epochs=1",
         "data.samples=32",
         "data.held_out=0",
+        "checkpoint.every_steps=1",
     ];
     let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
     let train = [
@@ -162,13 +175,12 @@ fn moments_that_overflow_are_divergence() {
         &["training.learning_rate"],
     );
     assert!(!path.join("report.md").exists());
-    let checkpoints = fs::read_dir(path.join("checkpoint")).unwrap();
-    let paths = checkpoints.map(|entry| entry.unwrap().path());
-    assert_eq!(
-        paths
-            .filter(|path| path.extension() != Some("f32".as_ref()))
-            .count(),
-        0
+    // The first step is saved, and resumes; the second is not.
+    assert!(newest(&path).ends_with("step-000000001.checkpoint"));
+    ended(
+        &run(&["train", "--resume", "--run", text(&path)]),
+        3,
+        &["2"],
     );
     // A sweep calls the same seed diverged.
     let out = folder.join("seeds.jsonl");
