@@ -249,7 +249,7 @@ fn inspect_does_not_write_over_a_run() {
     quick_run(&path, &[]);
     let weights = path.join("model.safetensors");
     for flag in ["--html", "--svg", "--png"] {
-        let inspect = ["inspect", text(&path), flag, text(&weights)];
+        let inspect = ["inspect", text(&path), flag, text(&weights), "--force"];
         refuses(&folder, &inspect, &[text(&weights)]);
     }
     let link = folder.join("link");

@@ -180,6 +180,10 @@ fn a_task_waits_for_the_one_before_it() {
     let waits = || named() == 2;
     let mut second = started(&out);
     until(waits);
+    // Neither disturbs the other: two that write notice each other at the next row.
+    let grown = fs::metadata(&part).unwrap().len() + 3000;
+    until(|| fs::metadata(&part).unwrap().len() > grown);
+    assert!(first.try_wait().unwrap().is_none());
     send(&second, "USR1");
     assert_eq!(second.wait().unwrap().code(), Some(138));
 

@@ -114,8 +114,10 @@ fn an_interrupted_run_ends_with_the_row_of_its_model() {
         let mut interrupted_between = false;
         while !interrupted_between {
             let _ = fs::remove_dir_all(&path);
-            let more = ["--set", "training.epochs=10000"];
-            let child = command(&path, engine, &more).spawn().unwrap();
+            // The only checkpoint is that of the interrupted run.
+            let more = ["training.epochs=10000", "checkpoint.every_steps=1000000"];
+            let more = more.map(|set| ["--set", set]);
+            let child = command(&path, engine, more.as_flattened()).spawn().unwrap();
             while !path.join("attention/step-000030.npz").exists() {
                 sleep(Duration::from_millis(1));
             }
