@@ -145,7 +145,7 @@ impl Expected {
 }
 
 fn lines(text: &[u8]) -> usize {
-    text.iter().filter(|&&byte| byte == b'\n').count()
+    text.split(|&byte| byte == b'\n').count() - 1
 }
 
 /// What stays the same of a file or folder when it is moved.
@@ -174,11 +174,12 @@ impl Holder {
                 self.first = !call.existed;
                 return None;
             }
-            Act::Lock => {
+            // Temporary files are locked too.
+            Act::Lock if call.path.ends_with(".lock") => {
                 self.lock = call.descriptor.map(|file| process.open(file));
                 return None;
             }
-            Act::Look => return None,
+            Act::Look | Act::Lock => return None,
             Act::Create if call.existed => return None,
             _ => (),
         }
@@ -295,9 +296,10 @@ impl<'a> World<'a> {
             }
             Action::Replace { ended } => {
                 self.move_away();
-                let other = match ended {
-                    true => &self.expected.ended,
-                    false => &self.expected.killed,
+                let other = if ended {
+                    &self.expected.ended
+                } else {
+                    &self.expected.killed
                 };
                 copy(other, &self.run());
                 self.history.push(format!("replace {ended}"));
@@ -404,9 +406,10 @@ impl<'a> World<'a> {
             ));
         }
         let verified = headlight().args(["verify", text(run)]).output().unwrap();
-        match verified.status.success() {
-            true => Ok(()),
-            false => Err(format!("{name} does not verify; ended: {ended}")),
+        if verified.status.success() {
+            Ok(())
+        } else {
+            Err(format!("{name} does not verify; ended: {ended}"))
         }
     }
 }

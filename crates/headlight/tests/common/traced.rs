@@ -72,6 +72,8 @@ impl Traced {
         shell.current_dir(command.get_current_dir().unwrap());
         shell.stdin(Stdio::piped());
         shell.stdout(Stdio::null()).stderr(Stdio::null());
+        // The tracer waits for it, by its number.
+        #[allow(clippy::zombie_processes)]
         let child: Child = shell.spawn().unwrap();
         let pid = Pid::from_raw(child.id().try_into().unwrap());
         let options = Options::PTRACE_O_TRACEEXEC
