@@ -4,12 +4,13 @@
 
 After each command the rules of docs/promises.md are checked: exit code, message, whose files changed, whether outputs
 and results files are whole, and whether a run that ended has the bytes of the undisturbed run. `soaking/world.py` has
-the rules; the functions of `OPERATIONS`, each in a file of `soaking/`, are what is done. The seed determines the
-commands, as far as times allow: a kill that comes a moment later may leave another state.
+the rules; each function of `OPERATIONS`, in a file of `soaking/`, is one operation. The seed determines the commands,
+except where times matter: a kill that comes a moment later may leave another state.
 
-The first broken rule ends the soak with exit code 1, the seed, the history of commands, and the folder as it is. With
---keep-going, the folder is emptied instead, and the soak goes on and ends with all broken rules. --without leaves out
-kinds of disturbances (file-size, descriptors, memory, SIGKILL, ...) and operations, by name, to look past known faults.
+The first broken rule ends the soak with exit code 1. It prints the seed and the last commands, and keeps the folder and
+the history. With --keep-going, it empties the folder, continues, and prints all broken rules at the end. --without
+leaves out kinds of disturbances (file-size, descriptors, memory, SIGKILL, ...) and operations, by name, to look past
+known faults.
 """
 
 import argparse
@@ -78,7 +79,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("binary", type=Path)
     parser.add_argument("seconds", type=float)
     parser.add_argument("seed", type=int, nargs="?")
-    parser.add_argument("--keep-going", action="store_true", help="go on after a broken rule")
+    parser.add_argument("--keep-going", action="store_true", help="continue after a broken rule")
     parser.add_argument("--history", type=Path, help="write the commands to this file, also if no rule is broken")
     parser.add_argument("--without", default="", help="disturbances and operations to leave out, with commas between")
     return parser.parse_args()
@@ -94,7 +95,7 @@ def chosen_operations(without: set[str]) -> dict:
 
 
 def tidy(world: World) -> None:
-    """Removes what has become too much."""
+    """Removes runs and files that have become too many."""
     while len(world.runs) > MOST_RUNS:
         world.forget(world.runs[0])
     for results in world.results[:-20]:
@@ -132,7 +133,7 @@ def soak(world: World, chosen: dict, seconds: float, keep_going: bool) -> dict[s
 
 
 def main() -> None:
-    """Soaks, and says what came of it."""
+    """Soaks, and prints the result."""
     given = arguments()
     seed = random.randrange(2**32) if given.seed is None else given.seed
     chosen = chosen_operations(set(filter(None, given.without.split(","))))

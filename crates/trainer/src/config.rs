@@ -60,7 +60,7 @@ pub fn with_absolute_paths(config: ExperimentConfig) -> Result<ExperimentConfig,
         let whole = std::path::absolute(path).map_err(|error| Failure::unreadable(path, &error))?;
         if whole.to_str().is_none() {
             let reason =
-                "its path is not valid Unicode, and a run could not name it; rename the folder";
+                "its path is not valid Unicode, so a config cannot name it; rename the folder";
             return Err(Failure::reading(&whole, reason));
         }
         Ok(whole)

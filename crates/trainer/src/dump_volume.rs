@@ -1,4 +1,4 @@
-//! How many dumps a run will write, and how large: told before the first one, and refused if it is too much.
+//! How many dumps a run will write, and how large they are: printed before training, and refused above a limit.
 
 use headlight_experiment::Experiment;
 use headlight_experiment::config::{DumpConfig, DumpFormat};
@@ -22,7 +22,7 @@ const JSON_NUMBER: f64 = 12.0;
 const CSV_ROW: f64 = 41.0;
 const REST: f64 = 3000.0;
 
-/// Tells how many dumps training after step `start` will write, if they are many or large.
+/// Prints how many dumps training after step `start` will write, if they are many or large.
 ///
 /// # Errors
 /// When they are too large, unless `accepted`.
@@ -30,19 +30,20 @@ pub fn check(experiment: &Experiment, start: usize, accepted: bool) -> Result<()
     let (count, bytes) = (dumps_after(experiment, start), dump_bytes(experiment));
     let bytes = count as f64 * bytes;
     let volume = format!(
-        "{} of about {} in all",
+        "{}, about {} in total",
         counted(count as usize, "dump"),
         megabytes(bytes)
     );
     if bytes > MOST_BYTES && !accepted {
         return Err(Failure::Input(format!(
-            "training would write {volume}; raise dump.every_steps or dump.every_epochs (0 disables them), or lower \
-             dump.positives, dump.negatives, dump.samples or the number of dump.formats, or train with --force"
+            "training would write {volume}; to write less, raise dump.every_steps or dump.every_epochs (0 disables \
+             them), or lower dump.positives, dump.negatives, dump.samples or the number of dump.formats; to write \
+             them all, train with --force"
         )));
     }
     if count > NOTED_DUMPS || bytes > NOTED_BYTES {
         note(&format!(
-            "training writes {volume}; [dump] in the config says when and of what"
+            "training will write {volume}; to change that, edit [dump] in the config"
         ));
     }
     Ok(())

@@ -82,7 +82,7 @@ impl<'a> Output<'a> {
         self.path
     }
 
-    /// Writes the file: whole, or not at all. It is on the disk then, with its name.
+    /// Writes the file: whole, or not at all. On success, the file and its name are on the disk.
     ///
     /// # Errors
     /// When it cannot be written, or has come into being since it was checked.

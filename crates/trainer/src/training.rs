@@ -38,7 +38,7 @@ pub struct Outcome {
     pub dump: AttentionDump,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
-    /// The dumps that were damaged or removed, and that no checkpoint can give again, by name.
+    /// The dumps that were damaged or removed, and that no checkpoint can restore, by name.
     pub lost: Vec<String>,
     /// The progress of training at its end.
     pub progress: Progress,
@@ -92,7 +92,7 @@ impl<'a> Training<'a> {
         damage.filter(|damage| !self.is_lost(damage))
     }
 
-    /// The damaged files that the checkpoint cannot give again, by name: earlier dumps.
+    /// The damaged files that the checkpoint cannot restore, by name: earlier dumps.
     pub fn lost(&self) -> Vec<String> {
         let lost = self.damage.iter().filter(|damage| self.is_lost(damage));
         lost.map(|damage| damage.file.clone()).collect()
@@ -239,7 +239,7 @@ fn with_remedy(failure: Failure, run: &RunDir) -> Failure {
     }
 }
 
-/// Refuses to call a run complete that lacks dumps.
+/// Refuses to call a run without some of its dumps complete.
 ///
 /// # Errors
 /// When `lost` names a dump.
@@ -252,8 +252,8 @@ pub fn check_complete(run: &RunDir, lost: &[String]) -> Result<(), Failure> {
         more => format!(" and {more} more"),
     };
     Err(Failure::Input(format!(
-        "the run in {} is complete but for {first}{more}: such a dump was damaged or removed, and no checkpoint can \
-         give it again; to have it, train the same config into a new run directory",
+        "the run in {} is complete except for dumps that were damaged or removed: {first}{more}; no checkpoint can \
+         restore an earlier dump, so train the same config into a new run directory to get it",
         run.path().display()
     )))
 }

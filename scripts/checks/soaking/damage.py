@@ -38,7 +38,7 @@ def damage_file(world: World, path: Path) -> str:
 
 
 def damage_run(world: World) -> None:
-    """A damaged run: `verify` says so, and no command takes harm from it."""
+    """A damaged run: `verify` finds the damage, and commands still obey the rules."""
     run = world.run(lambda run: world.path(run.name).is_dir()) or new_run(world)
     path = world.path(run.name)
     files = sorted(found for found in path.rglob("*") if found.is_file() and found.name != ".lock")
@@ -57,7 +57,7 @@ def damage_run(world: World) -> None:
 
 
 def whole_run_damaged(world: World) -> None:
-    """A run of which a folder is gone, or which is gone itself."""
+    """A run that lost a folder, or that was deleted."""
     run = world.run(lambda run: world.path(run.name).is_dir())
     if run is None:
         return
@@ -83,7 +83,7 @@ def rename_run(world: World) -> None:
 
 
 def damage_results(world: World) -> None:
-    """A results file with a row that is none: commands refuse it, or say what they leave out, and lose no other row."""
+    """A results file with an invalid row: commands refuse it, or say what they leave out, and lose no other row."""
     known = [results for results in world.results if results.rows > 1]
     if not known:
         return
@@ -96,7 +96,7 @@ def damage_results(world: World) -> None:
     world.counts["damage"] += 1
     world.tell(f"       {kind}: {results.name}, row {at + 1} of {len(lines)}")
     damage_row(world, path, lines, at, kind)
-    # A kill leaves a cut row, too: it is left out, and that is said. A flipped digit is a number like any other.
+    # A kill leaves a cut row, too: `report` leaves it out, and says so. A flipped digit is a number like any other.
     codes = {"cut": {0} if at else {0, 2}, "noise": {2}, "repeated": {0, 2}, "flip": {0, 2}}[kind]
     finished = world.launch(["report", results.name, *world.random.choice([[], ["--json"]])], codes=codes)
     if kind == "cut" and not finished.stderr:
@@ -122,7 +122,7 @@ def damage_row(world: World, path: Path, lines: list[bytes], at: int, kind: str)
 
 
 def sweep_into_damaged(world: World, results: Results, kind: str) -> None:
-    """A sweep goes on after a row that was cut; it refuses a file with other damage, and leaves it as it is."""
+    """A sweep resumes after a row that was cut; it refuses a file with other damage, and leaves it as it is."""
     path = world.path(results.name)
     before = path.read_bytes()
     codes = {"cut": {0, 3}, "noise": {2}, "repeated": {2}, "flip": {0, 2, 3}}[kind]

@@ -44,7 +44,7 @@ FULL_DISK = (
 STOPS = ["SIGKILL", "SIGKILL", "SIGINT", "SIGTERM", "SIGUSR1", "twice"]
 ANY = ["none", "none", "none", "none", *STOPS, *LIMITS]
 WITHOUT_STOPS = ["none", "none", "none", *LIMITS]
-"""Kinds of disturbances to choose from; what is there twice is chosen twice as often."""
+"""Kinds of disturbances to choose from; a kind that is listed twice is chosen twice as often."""
 
 LEFT_OUT: set[str] = set()
 """The kinds of disturbances that the user does not want."""
@@ -64,7 +64,7 @@ class Disturbance:
     """The command that starts the command."""
 
     def codes(self, undisturbed: set[int]) -> set[int]:
-        """The exit codes that are right under this disturbance, for a command with these without it."""
+        """The right exit codes under this disturbance, for a command that ends with `undisturbed` without it."""
         if self.signals:
             return undisturbed | set().union(*(SIGNALS[name] for name in self.signals))
         if self.name == "none":

@@ -62,8 +62,8 @@ def changes(before: dict[str, str], after: dict[str, str]) -> set[str]:
 def run_files(run: Path) -> dict[str, str]:
     """The hashes of the files that a run's config and seed determine.
 
-    Not those with dates, their hashes in the manifest, and damaged files that were put aside. Of the checkpoints only the last: which came before it
-    depends on where the run was stopped.
+    These are not the files with dates, the manifest, which has their hashes, and damaged files that were put aside. Of
+    the checkpoints only the last counts: which came before it depends on where the run was stopped.
     """
     dated = ("environment.json", "inspector.html", ".lock", "manifest.sha256")
     files = {}

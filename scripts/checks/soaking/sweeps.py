@@ -96,7 +96,7 @@ def merge(world: World) -> None:
     names = [results.name for results in chosen]
     rows = set().union(*(whole_lines(world.path(name))[0] for name in names))
     out, extra, codes = output(world, world.random.choice([".jsonl", ".jsonl", ".csv"]), names)
-    # Nothing can be merged of files in which no row is yet.
+    # Files without rows cannot be merged.
     codes = codes if rows else {0, 2}
     what = disturbance(world.random, [*WITHOUT_STOPS, "SIGKILL"])
     finished = world.launch(["merge", *names, "--out", out, *extra], codes=codes, outputs=(out,), what=what)
@@ -105,7 +105,7 @@ def merge(world: World) -> None:
     if out.endswith(".csv"):
         with world.path(out).open(newline="") as table:
             if sum(1 for _ in csv.DictReader(table)) != len(rows):
-                world.problem("merge", f"{out} has not {len(rows)} rows")
+                world.problem("merge", f"{out} does not have {len(rows)} rows")
         return
     seeds = max(results.seeds for results in chosen)
     merged = finished.stdout.splitlines() if out == "-" else whole_lines(world.path(out))[0]

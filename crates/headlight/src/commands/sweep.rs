@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
 fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Result<(), Failure> {
     if runs == 0 {
         note(&format!(
-            "{} is empty, since there are more shards than runs",
+            "{} is empty, because there are more shards than runs",
             shown(path)
         ));
         return print(&format!("{}: 0 of {} runs\n", shown(path), plan.len()));
@@ -172,8 +172,8 @@ impl RowSink for Writer {
         if threads < self.threads {
             let wanted = self.threads;
             note(&format!(
-                "the system has room for {threads} of {wanted} threads; raise its limits on threads (`ulimit -u`) or \
-                 memory (`ulimit -v`) for more"
+                "the system has room for {threads} of {wanted} threads; to use more, raise its limits on threads \
+                 (`ulimit -u`) or memory (`ulimit -v`)"
             ));
         }
         self.threads = threads;

@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
             return check_complete(run, &training.lost());
         }
         for Damage { file, problem } in training.repairs() {
-            note(&format!("{file} is {problem}; it is written again"));
+            note(&format!("{file}: {problem}; Headlight writes it again"));
         }
         note(&format!("resuming from step {start} of {steps}"));
     }
@@ -131,7 +131,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     check_complete(&run, &outcome.lost)
 }
 
-/// Whether a run was begun with as many epochs as it would now have, and so with as many dumps.
+/// Whether a run was begun with at least as many epochs as it has now, and so with as many dumps.
 fn has_as_many_epochs(run: &RunDir, session: &Session) -> bool {
     let epochs = session.experiment.config.training.epochs;
     let begun = run.config();

@@ -11,7 +11,7 @@ use crate::cli::VerifyArguments;
 /// Prints the damaged files of a run, one per line.
 ///
 /// # Errors
-/// When it is no run, another process is writing it, or a file is damaged or missing.
+/// When the directory is not a run, another process is writing the run, or a file is damaged or missing.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     let place = run.path().display();
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<(), Failure> {
         let state = if run.has_ended() {
             "all files of the run"
         } else {
-            "the files of the run until its last checkpoint"
+            "the files of the run up to its last checkpoint"
         };
         if arguments.form.json {
             return Ok(());
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<(), Failure> {
         count => (format!("{count} files"), "are"),
     };
     Err(Failure::Input(format!(
-        "{count} of the run in {place} {are} damaged or missing; to write again what the last checkpoint can give, {}",
+        "{count} of the run in {place} {are} damaged or missing; to restore what the last checkpoint can restore, {}",
         how_to_resume(&run)
     )))
 }

@@ -1,4 +1,4 @@
-//! What of a run is damaged, and what a resumed run writes again.
+//! Which files of a run are damaged, and which of them a resumed run writes again.
 
 use std::fs;
 use std::io::Write;
@@ -27,7 +27,8 @@ pub struct Damage {
 }
 
 impl RunDir {
-    /// Removes the files that a resumed run writes again: the report, and every dump whose step `keep` rejects. Puts damaged dumps aside. Returns the dumps that are damaged or missing, by name.
+    /// Removes the files that a resumed run writes again: the report, and every dump whose step `keep` rejects. Puts
+    /// damaged dumps and checkpoints aside. Returns the dumps that are damaged or missing, by name.
     ///
     /// # Errors
     /// When a file cannot be removed, or the manifest cannot be written.
@@ -64,7 +65,7 @@ impl RunDir {
 
     /// Renames a damaged file, so that nothing reads it and nothing replaces it.
     fn put_aside(&self, path: &Path, problem: &str) -> Result<(), Failure> {
-        note(&format!("{} is {problem}", path.display()));
+        note(&format!("{}: {problem}", path.display()));
         let mut aside = path.as_os_str().to_owned();
         aside.push(".");
         aside.push(DAMAGED);

@@ -88,8 +88,8 @@ pub fn is_file_of_run(path: &Path) -> bool {
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// The lock file, locked, if this process writes the run. By it the process knows its directory again, whatever
-    /// happens to its name.
+    /// The lock file, locked, if this process writes the run. It identifies the directory, whatever happens to the
+    /// directory's name.
     lock: Option<File>,
     /// The files that this process has written, or has found as an earlier process wrote them.
     written: RefCell<Manifest>,
@@ -183,12 +183,12 @@ impl RunDir {
         };
         let step = checkpoint.progress.step;
         note(&format!(
-            "{reason}; it is written again from the checkpoint of step {step}"
+            "{reason}; Headlight writes it again from the checkpoint of step {step}"
         ));
         self.write_config(&config::with_absolute_paths(config)?)
     }
 
-    /// Locks a directory. A new run creates its lock file, so that it takes no run that took the directory's name.
+    /// Locks a directory. A new run creates its lock file, which fails if another run has taken the directory's name.
     fn locked(path: &Path, open: fn(PathBuf) -> io::Result<File>) -> Result<Self, Failure> {
         let lock = path.join(LOCK);
         refuse_special(&lock)?;
@@ -294,8 +294,8 @@ impl RunDir {
         self.path.join(METRICS)
     }
 
-    /// Writes the resolved config: enough to repeat the run. It is on the disk before any other file of the run is,
-    /// with all folders above it, which this process may have created, or one that was killed since.
+    /// Writes the resolved config: enough to repeat the run. It is on the disk before any other file of the run is.
+    /// So are the names of all folders above it: this process may have created them, or an earlier one that was killed.
     ///
     /// # Errors
     /// When it cannot be written.
