@@ -13,7 +13,7 @@ def output(world: World, extension: str, inputs: list[str]) -> tuple[str, list[s
         return f"out/{world.random.choice(existing)}", [], {2}
     if kind == "forced" and existing:
         return f"out/{world.random.choice(existing)}", ["--force"], {0}
-    if kind == "input":
+    if kind == "input" and inputs:
         return world.random.choice(inputs), ["--force"], {2}
     run = world.run(lambda run: (world.path(run.name) / "environment.json").is_file())
     if kind == "run" and run:

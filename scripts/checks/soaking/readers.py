@@ -88,7 +88,7 @@ def walkthrough(world: World) -> None:
     if world.usual["walkthrough"] > 0:
         form = world.random.choice(["", "--html", "--svg"])
         what = disturbance(world.random, WITHOUT_STOPS)
-        launch_with_output(world, ["walkthrough", "she-did-not"], form, ["data/tokens.txt"], {0}, what)
+        launch_with_output(world, ["walkthrough", "she-did-not"], form, [], {0}, what)
 
 
 def data(world: World) -> None:
