@@ -104,6 +104,12 @@ fn runs_are_spared() {
     }
     let page = ["evaluate", "run", "--force", "--html", "run/inspector.html"];
     refuses_in(&folder, &page, &["run/inspector.html"]);
+    // A damaged run is spared, too.
+    for damaged in ["config.toml", "environment.json"] {
+        fs::remove_file(folder.join("run").join(damaged)).unwrap();
+        let data = ["data", "quick", "--force", "--out", "run/attention/new.npz"];
+        refuses_in(&folder, &data, &["run"]);
+    }
     fs::write(folder.join("config.toml"), "").unwrap();
     fs::write(folder.join("mine.csv"), "").unwrap();
     let data = ["data", "quick", "--force", "--out"];

@@ -295,3 +295,22 @@ fn pipes_in_a_run_are_not_waited_for() {
         assert_eq!(finished.code, Some(2), "{name}: {}", finished.stderr);
     }
 }
+
+/// A log that became a link leads to a file that is not the run's.
+#[test]
+#[cfg(unix)]
+fn links_in_a_run_are_not_written_through() {
+    let folder = folder("links");
+    let path = folder.join("begun");
+    copy(&half(&folder, "fused"), &path);
+    // Without a checkpoint, a resumed run starts again, with an empty log.
+    fs::remove_dir_all(path.join("checkpoint")).unwrap();
+    fs::remove_file(path.join("model.safetensors")).unwrap();
+    fs::remove_file(path.join("metrics.jsonl")).unwrap();
+    let own = folder.join("own.csv");
+    fs::write(&own, "mine").unwrap();
+    std::os::unix::fs::symlink(&own, path.join("metrics.jsonl")).unwrap();
+    let resumed = command(&path, "fused", &[]).output().unwrap();
+    refused(&resumed.into(), &["metrics.jsonl"]);
+    assert_eq!(fs::read_to_string(own).unwrap(), "mine");
+}

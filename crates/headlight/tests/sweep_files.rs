@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -198,6 +199,27 @@ fn a_signal_leaves_whole_rows_and_the_same_command_resumes() {
             .collect();
         assert_eq!(seeds, (0..seeds.len() as u64).collect::<Vec<_>>());
     }
+}
+
+/// An edit that keeps the length is noticed at the end.
+#[test]
+fn edited_rows_are_noticed_when_the_sweep_ends() {
+    let folder = folder("sweep_edited");
+    let out = folder.join("rows.jsonl");
+    let child = headlight()
+        .args(["sweep", "--seeds", "0..50000", "--out", text(&out)])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while fs::metadata(&out).map_or(0, |file| file.len()) == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let mut file = fs::OpenOptions::new().write(true).open(&out).unwrap();
+    file.write_all(b"[").unwrap();
+    send(&child, "INT");
+    let finished = Finished::from(child.wait_with_output().unwrap());
+    ended(&finished, 1, &["rows.jsonl"]);
 }
 
 #[test]

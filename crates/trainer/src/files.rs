@@ -176,11 +176,8 @@ impl Mark {
             {
                 Ok(length)
             }
-            Ok(_) => Err(format!(
-                "{} has changed since the checkpoint",
-                path.display()
-            )),
-            Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
+            Ok(_) => Err("changed since the checkpoint".to_owned()),
+            Err(error) => Err(format!("cannot be read: {error}")),
         }
     }
 }

@@ -196,7 +196,12 @@ fn check_checkpoint(
     if let Some(name) = state.not_finite() {
         return Err(format!("{name} holds NaN or infinite numbers"));
     }
-    checkpoint.metrics.check(&run.metrics_path())?;
-    checkpoint.losses.check(&run.loss_log_path())?;
+    for (path, mark) in [
+        (run.metrics_path(), &checkpoint.metrics),
+        (run.loss_log_path(), &checkpoint.losses),
+    ] {
+        let checked = mark.check(&path);
+        checked.map_err(|reason| format!("{}: {reason}", path.display()))?;
+    }
     Ok(())
 }

@@ -103,6 +103,7 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
     }
     results.sync()?;
     worked?;
+    results.check()?;
     let finished = results.finished;
     drop(results);
     if let Some(signal) = signals.received() {

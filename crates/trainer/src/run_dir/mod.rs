@@ -77,10 +77,11 @@ pub fn is_file_of_run(path: &Path) -> bool {
             MANIFEST,
             LOCK,
         ];
-        name.is_some_and(|name| is_own.contains(&name))
-            && [CONFIG, ENVIRONMENT]
-                .iter()
-                .all(|file| folder.join(file).is_file())
+        // A damaged run may lack one of them, or have something else in its place.
+        let is_run = [ENVIRONMENT, MANIFEST]
+            .iter()
+            .any(|file| folder.join(file).symlink_metadata().is_ok());
+        is_run && name.is_some_and(|name| is_own.contains(&name))
     })
 }
 
@@ -678,9 +679,9 @@ fn not_a_run(path: &Path) -> Failure {
     Failure::reading(path, reason)
 }
 
-/// Refuses pipes and devices: to open one could block.
+/// Refuses pipes and devices, since to open one could block, and links, since they lead to files that are not the run's.
 fn refuse_special(path: &Path) -> Result<(), Failure> {
-    match fs::metadata(path) {
+    match fs::symlink_metadata(path) {
         Ok(found) if !found.is_file() => Err(Failure::reading(path, "it is not a regular file")),
         _ => Ok(()),
     }
