@@ -315,6 +315,54 @@ fn a_key_of_many_values_is_cut() {
     assert!(told.contains("65") && told.contains("64"), "{told}");
 }
 
+/// A run that never learned is said to stand out for that, not also for where it looks.
+#[test]
+fn a_run_stands_out_for_what_it_did() {
+    let row = |seed: usize, learned: Value, positive: f64| {
+        let fields = json!({
+            "seed": seed, "config_sha256": "a", "final_loss": 0.5, "held_out_f1": 1.0, "learned_at_step": learned,
+            "attention_positive": [positive, 1.0 - positive], "attention_negative": [0.5, 0.5],
+        });
+        fields.to_string()
+    };
+    let document = |rows: &[String]| {
+        let path = file(&folder("report standouts"), "rows.jsonl", rows);
+        summary(&path, AttentionTarget::Positions(vec![0]), &[]).document("")
+    };
+    let usual = [row(0, json!(10), 0.9), row(1, json!(12), 0.8)];
+    let unusual = [row(2, Value::Null, 0.2), row(3, json!(11), 0.25)];
+    let table = |rows: &[String]| {
+        let tables = document(rows).sections;
+        let mut tables = tables.iter().flat_map(|section| &section.tables);
+        tables.find_map(|table| {
+            let text = format!("{table:?}");
+            text.contains("stands out").then(|| text)
+        })
+    };
+    assert_eq!(table(&usual), None);
+    let found = table(&[usual, unusual].concat()).unwrap();
+    assert_eq!(found.matches("never learned").count(), 1, "{found}");
+    assert_eq!(found.matches("0.250 for positives").count(), 1, "{found}");
+    assert_eq!(found.matches("for positives").count(), 1, "{found}");
+}
+
+/// Numbers of lists are kept in float32; others are counted.
+#[test]
+fn numbers_outside_the_range_are_counted() {
+    let paragraphs = |loss: &str| {
+        let row = format!(
+            "{{\"seed\":0,\"config_sha256\":\"a\",\"final_loss\":0.5,\"epoch_loss\":[{loss}]}}"
+        );
+        let path = file(&folder("report outside"), "rows.jsonl", &[row]);
+        summary(&path, AttentionTarget::Largest, &[])
+            .document("")
+            .paragraphs
+    };
+    let (inside, outside) = (paragraphs("0.5"), paragraphs("1e300"));
+    assert_eq!(outside.len(), inside.len() + 1);
+    assert!(inside.iter().all(|text| !text.contains("float32")));
+}
+
 fn failure(seed: usize, message: &str) -> String {
     json!({ "seed": seed, "error": message, "config_sha256": "a" }).to_string()
 }

@@ -38,13 +38,17 @@ def damage_file(world: World, path: Path) -> str:
 
 
 def damage_run(world: World) -> None:
-    """A damaged run: `verify` finds the damage, and commands still obey the rules."""
-    run = world.run(lambda run: world.path(run.name).is_dir()) or new_run(world)
+    """A damaged run: `verify` finds the damage, and commands still obey the rules.
+
+    Without the manifest nothing tells whether a dump was changed, so that no other file is damaged with it.
+    """
+    run = world.run(lambda run: world.path(run.name).is_dir() and not run.is_damaged) or new_run(world)
     path = world.path(run.name)
     files = sorted(found for found in path.rglob("*") if found.is_file() and found.name != ".lock")
     if not files:
         return
-    for file in world.random.sample(files, k=min(len(files), world.random.choice([1, 1, 1, 2]))):
+    chosen = world.random.sample(files, k=min(len(files), world.random.choice([1, 1, 1, 2])))
+    for file in [file for file in chosen if file.name == "manifest.sha256"] or chosen:
         kind = damage_file(world, file)
         world.counts["damage"] += 1
         world.tell(f"       {kind}: {file.relative_to(world.work)}")
@@ -58,7 +62,7 @@ def damage_run(world: World) -> None:
 
 def whole_run_damaged(world: World) -> None:
     """A run that lost a folder, or that was deleted."""
-    run = world.run(lambda run: world.path(run.name).is_dir())
+    run = world.run(lambda run: world.path(run.name).is_dir() and not run.is_damaged)
     if run is None:
         return
     folder = world.path(run.name) / world.random.choice(["attention", "checkpoint"])

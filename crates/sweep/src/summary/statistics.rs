@@ -165,6 +165,15 @@ mod tests {
         assert_eq!((one.sd(), one.margin()), (None, None));
     }
 
+    /// By hand: the mean of a and 3a is 2a, and their deviation a times the root of 2.
+    #[test]
+    fn large_numbers_do_not_overflow() {
+        let large = Sample::of([3e300, 1e300].into_iter()).unwrap();
+        assert!((large.mean() / 2e300 - 1.0).abs() < 1e-12);
+        let sd = 2.0_f64.sqrt() * 1e300;
+        assert!((large.sd().unwrap() / sd - 1.0).abs() < 1e-12);
+    }
+
     /// `scipy.stats.t.ppf(0.975, df)`.
     #[test]
     fn students_t_is_scipys() {

@@ -104,7 +104,14 @@ impl RunDir {
     /// A manifest of the dumps as they are, for a run without one.
     fn found_dumps(&self) -> Result<Manifest, Failure> {
         let mut manifest = Manifest::default();
-        for path in files_in(&self.attention_path(), |path| step_of(path).is_some()) {
+        let dumps = files_in(&self.attention_path(), |path| step_of(path).is_some());
+        // Before the first checkpoint there is no manifest yet.
+        if !dumps.is_empty() && self.checkpoints().newest_whole().is_some() {
+            note(&format!(
+                "{MANIFEST} is missing or damaged, so that Headlight cannot tell whether the dumps of this run were changed; it keeps them"
+            ));
+        }
+        for path in dumps {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             manifest.record(&format!("{ATTENTION}/{name}"), file_sha256(&path)?);
         }
