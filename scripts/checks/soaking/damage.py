@@ -44,7 +44,9 @@ def damage_run(world: World) -> None:
     """
     run = world.run(lambda run: world.path(run.name).is_dir() and not run.is_damaged) or new_run(world)
     path = world.path(run.name)
-    files = sorted(found for found in path.rglob("*") if found.is_file() and found.name != ".lock")
+    # No file of the run: the lock, and what a resumed run put aside.
+    others = (".lock", ".damaged")
+    files = sorted(found for found in path.rglob("*") if found.is_file() and not found.name.endswith(others))
     if not files:
         return
     chosen = world.random.sample(files, k=min(len(files), world.random.choice([1, 1, 1, 2])))
