@@ -153,8 +153,12 @@ impl OneBlock {
     }
 
     fn dispatch<T: Task>(&mut self, set: Instructions, parameters: &[f32], task: T) -> T::Output {
-        let any = AnySize(self.layout);
-        match (any.d_model(), any.n_heads()) {
+        // A page carries this module with it, so that its size counts for more than some of its speed.
+        if cfg!(target_arch = "wasm32") {
+            return self.dispatch_any(set, parameters, task);
+        }
+        let shape = self.layout.shape;
+        match (shape.d_model, shape.n_heads) {
             (4, 1) => set.run(SizedTask::<_, _, 4>(self, parameters, task, FixedSize::<4>)),
             (8, 1) => set.run(SizedTask::<_, _, 8>(self, parameters, task, FixedSize::<8>)),
             (16, 1) => set.run(SizedTask::<_, _, 8>(
@@ -169,7 +173,20 @@ impl OneBlock {
                 task,
                 FixedSize::<32>,
             )),
-            (4, _) => set.run(SizedTask::<_, _, 4>(self, parameters, task, any)),
+            _ => self.dispatch_any(set, parameters, task),
+        }
+    }
+
+    /// The passes of sizes that the compiler does not know.
+    fn dispatch_any<T: Task>(
+        &mut self,
+        set: Instructions,
+        parameters: &[f32],
+        task: T,
+    ) -> T::Output {
+        let any = AnySize(self.layout);
+        match any.d_model() {
+            4 => set.run(SizedTask::<_, _, 4>(self, parameters, task, any)),
             _ => set.run(SizedTask::<_, _, 8>(self, parameters, task, any)),
         }
     }
