@@ -16,7 +16,9 @@ mod theme;
 mod words;
 
 pub use document::{Document, Numbers, Printed, Section, Table, evenly_spread};
-pub use page::{Evidence, LossPoint, OwnRow, Page, PageRun, SeedComparison, SeedFigures, SeedRow};
+pub use page::{
+    Again, Evidence, LossPoint, OwnRow, Page, PageRun, SeedComparison, SeedFigures, SeedRow,
+};
 pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest};
 pub use png::{PngError, png};
 pub use terminal::ColourMode;

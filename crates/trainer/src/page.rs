@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
 use headlight_input::FILE_LIMIT;
-use headlight_inspector::{LossPoint, Page, PageRun};
+use headlight_inspector::{Again, LossPoint, Page, PageRun};
 
 use crate::Failure;
 use crate::evidence::evidence;
 use crate::files::open;
+use crate::hash::file_sha256;
 use crate::run_dir::RunDir;
 use crate::standard::shown;
 
@@ -117,8 +118,46 @@ fn page_run(
     if let Some(run) = &source.run {
         page_run.loss = loss(run)?;
         page_run.evidence = evidence(run.path())?;
+        page_run.again = match runs {
+            1 => again(run, last)?,
+            _ => {
+                Again::Recorded("A page of several runs shows what their dumps recorded".to_owned())
+            }
+        };
     }
     Ok(page_run)
+}
+
+/// Whether the page can train a run again: the fused engine on a CPU trained it, on samples that follow from its config.
+fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure> {
+    let config = &last.meta.config;
+    let recorded = |reason: &str| Ok(Again::Recorded(reason.to_owned()));
+    if !config["data"]["file"].is_null() {
+        return recorded("The samples of this run come from a file");
+    }
+    if !config["reference"].is_null() {
+        return recorded("The first weights of this run and its batches come from a reference run");
+    }
+    if config["compute"]["engine"] != "fused" {
+        return recorded("The page has the fused engine alone, and another one trained this run");
+    }
+    let metrics = run.last_metrics()?;
+    let steps = metrics.and_then(|row| row["step"].as_u64());
+    let (Some(steps), true) = (steps, run.has_weights()) else {
+        return recorded("The run has no weights yet");
+    };
+    let weights = run.path().join("model.safetensors");
+    let count = |key: &str, name: &str| config[key][name].as_f64().unwrap_or(0.0);
+    let positions = count("data", "seq_len") + 1.0;
+    let width = count("model", "d_model");
+    let token = 4.0 * width * width + 2.0 * width * (count("model", "d_ff") + positions);
+    let batch = count("training", "batch_size") * positions;
+    Ok(Again::Live {
+        config: config.clone(),
+        steps: usize::try_from(steps).unwrap_or(usize::MAX),
+        weights_sha256: file_sha256(&weights)?,
+        operations: steps as f64 * batch * token * count("model", "n_layers").max(1.0) * 3.0,
+    })
 }
 
 /// Writes a run's page into its run directory and returns its path; `None` if the run has no npz dumps.

@@ -6,7 +6,7 @@ use headlight_dump::AttentionDump;
 use serde::Serialize;
 
 use super::vectors::VECTORS;
-use super::{Evidence, LossPoint, Page, PageRun, SeedComparison};
+use super::{Again, Evidence, LossPoint, Page, PageRun, SeedComparison};
 use crate::theme::VIRIDIS;
 
 /// The facts of a page.
@@ -53,6 +53,7 @@ struct RunFacts<'a> {
     evidence: Vec<Evidence>,
     /// What the page leaves out.
     notes: Vec<String>,
+    again: &'a Again,
 }
 
 #[derive(Serialize)]
@@ -119,6 +120,7 @@ impl PageRun {
             loss: &self.loss,
             evidence: self.evidence(last),
             notes: self.notes(),
+            again: &self.again,
         })
     }
 

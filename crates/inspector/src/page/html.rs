@@ -5,7 +5,8 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use super::{Page, fallback, text85};
+use super::again::LAB;
+use super::{Again, Page, fallback, text85};
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
@@ -15,8 +16,10 @@ const STYLE: &str = include_str!("page.css");
 const BODY: &str = include_str!("body.html");
 
 /// The script's parts. Sections at the end of the page stand in this order.
-const SCRIPTS: [&str; 15] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("js/data.js"),
+    include_str!("js/recorded.js"),
+    include_str!("js/lab.js"),
     include_str!("js/dom.js"),
     include_str!("js/classes.js"),
     include_str!("js/runs.js"),
@@ -30,6 +33,7 @@ const SCRIPTS: [&str; 15] = [
     include_str!("js/seeds.js"),
     include_str!("js/evidence.js"),
     include_str!("js/export.js"),
+    include_str!("js/live.js"),
     include_str!("js/main.js"),
 ];
 
@@ -53,21 +57,32 @@ impl Page {
         let packed = deflate.finish()?;
         let (bytes, numbers) = (packed.len(), text85::encode(&packed));
         let (style, script) = (lean(&[&properties(), STYLE]), lean(&SCRIPTS));
-        let sources = format!(
+        let mut sources = format!(
             "script-src {}; style-src {}; img-src blob: data:",
             source_of(&script),
             source_of(&style)
         );
+        let mut lab = String::new();
+        let is_live = |run: &super::PageRun| matches!(run.again, Again::Live { .. });
+        if self.runs.iter().any(is_live) {
+            sources = sources.replacen("script-src", "script-src 'wasm-unsafe-eval'", 1);
+            sources += "; worker-src blob:";
+            lab = format!(
+                "<script type=\"text/plain\" id=\"lab\" data-bytes=\"{}\">{}</script>\n",
+                LAB.len(),
+                text85::encode(LAB)
+            );
+        }
         let title = self.title();
         let (heading, fallback) = (escape(&title), fallback::table(last));
         let body = format!(
-            r#"<header><h1>{heading}</h1></header>
+            r#"<header><h1>{heading}</h1><p id="origin" role="status"></p></header>
 <noscript><main><p>Without scripts, this page shows only this table.</p>
 {fallback}</main></noscript>
 {BODY}
 <script type="application/json" id="facts">{facts}</script>
 <script type="text/plain" id="numbers" data-bytes="{bytes}">{numbers}</script>
-<script>{script}</script>"#
+{lab}<script>{script}</script>"#
         );
         let icon = "<link rel=\"icon\" href=\"data:,\">\n";
         Ok(file(&title, &sources, icon, &style, &body))

@@ -1,5 +1,6 @@
 //! The interactive page of a run, or of several: their dumps in one HTML file.
 
+mod again;
 mod facts;
 mod fallback;
 mod html;
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 use crate::words::counted;
 
+pub use again::Again;
 pub use run::PageRun;
 pub use seeds::{OwnRow, SeedComparison, SeedFigures, SeedRow};
 

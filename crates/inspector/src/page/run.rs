@@ -3,7 +3,7 @@
 use headlight_dump::AttentionDump;
 
 use super::selection::Selection;
-use super::{Evidence, LossPoint};
+use super::{Again, Evidence, LossPoint};
 
 /// One run, or one dump, of a page.
 ///
@@ -21,6 +21,8 @@ pub struct PageRun {
     pub loss: Vec<LossPoint>,
     /// The origin of the numbers, in the order of the page.
     pub evidence: Vec<Evidence>,
+    /// Whether the page can train the run again.
+    pub again: Again,
 }
 
 impl PageRun {
@@ -34,6 +36,7 @@ impl PageRun {
             worst_row_sum: 0.0,
             loss: Vec::new(),
             evidence: Vec::new(),
+            again: Again::Recorded("The page was made from dumps, not from a run".to_owned()),
         }
     }
 

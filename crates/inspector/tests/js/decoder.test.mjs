@@ -35,7 +35,7 @@ fixture.runs.forEach((steps, run) => {
   });
 
   test(`run ${run}: the mask`, () => {
-    const shown = page(`runs[${run}].data.mask && Array.from(runs[${run}].data.mask, Boolean)`);
+    const shown = page(`runs[${run}].source.mask && Array.from(runs[${run}].source.mask, Boolean)`);
     assert.deepEqual(shown && Array.from(shown), steps[0].mask);
   });
 
@@ -44,7 +44,7 @@ fixture.runs.forEach((steps, run) => {
     assert.deepEqual(kept, steps.length > 8 ? [0, steps.length - 1] : [...steps.keys()]);
     for (const step of kept) {
       for (const name of ["query", "key", "value", "context", "embeddings", "residual"]) {
-        const shown = Array.from(page(`runs[${run}].data.vectors.get(${step}).${name}`));
+        const shown = Array.from(page(`runs[${run}].source.vectors(${step}).${name}`));
         assert.deepEqual(shown, steps[step][name].map(Math.fround), `${name}, step ${step}`);
       }
     }

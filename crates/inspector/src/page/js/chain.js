@@ -1,4 +1,4 @@
-// The chosen query, stage by stage, to the decision: recorded numbers, and numbers computed from them.
+// The chosen query, stage by stage, to the decision: numbers of the source, and numbers computed from them.
 
 sections.push({ show: showChain });
 
@@ -12,9 +12,9 @@ function showChain() {
 
 function stagesOfSample() {
   const stages = [];
-  if (isWhatIf()) stages.push(make("p", { class: "failed" }, "The numbers below are recorded; the what-if does not change them."));
+  if (isWhatIf()) stages.push(make("p", { class: "failed" }, `The numbers below are ${origin()} without the what-if, which does not change them.`));
   if (typeof view.sample === "number") {
-    const vectors = data.vectors.get(view.step);
+    const vectors = source.vectors(view.step);
     if (vectors) stages.push(productsStage(vectors));
     else stages.push(missing());
     stages.push(softmaxStage(vectors));
@@ -54,7 +54,7 @@ const product = (one, other) => one.reduce((sum, value, index) => sum + value * 
 function productsStage(vectors) {
   const rows = [[`query ${view.query}: ${tokenAt(view.query)}`, ...vector(vectors.query, view.query)]];
   for (const key of range(P)) rows.push([`key ${rowName(key)}`, ...vector(vectors.key, key)]);
-  return table("vectors", "Query and keys", `Recorded vectors of the query and of each key, head ${view.head}.`, ["", ...range(facts.d_head).map(String)], rows);
+  return table("vectors", "Query and keys", `Vectors of the query and of each key, head ${view.head}, ${origin()}.`, ["", ...range(facts.d_head).map(String)], rows);
 }
 
 function softmaxStage(vectors) {
@@ -68,7 +68,7 @@ function softmaxStage(vectors) {
   });
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   rows.push(["sum", ...(vectors ? ["", ""] : []), "", "", sum(again), sum(weights)]);
-  const columns = ["key", ...(vectors ? ["query · key", `× ${facts.factor_text}`] : []), "score, recorded", "allowed", "softmax of the score", "weight, recorded"];
+  const columns = ["key", ...(vectors ? ["query · key", `× ${facts.factor_text}`] : []), `score, ${origin()}`, "allowed", "softmax of the score", `weight, ${origin()}`];
   const mask = facts.masked ? "Keys that the mask forbids have weight 0." : "This model has no mask.";
   return table("softmax", "Scores and softmax", `${vectors ? `Products of the query with each key, times ${facts.factor_text}, are the scores. ` : ""}${mask}`, columns, rows);
 }
@@ -78,8 +78,8 @@ function contextStage(vectors) {
   const shares = range(P).map((key) => vector(vectors.value, key).map((value) => value * weights[key]));
   const rows = shares.map((share, key) => [rowName(key), weights[key], ...share]);
   rows.push(["sum", "", ...range(facts.d_head).map((at) => shares.reduce((sum, share) => sum + share[at], 0))]);
-  rows.push(["context, recorded", "", ...vector(vectors.context, view.query)]);
-  return table("context", "Weights times values", "Each key's value vector times its weight; their sum is the context. The sum uses weights of four decimals, so its last digit may differ from that of the recorded context.", ["key", "weight", ...range(facts.d_head).map(String)], rows);
+  rows.push([`context, ${origin()}`, "", ...vector(vectors.context, view.query)]);
+  return table("context", "Weights times values", `Each key's value vector times its weight; their sum is the context.${source.isLive ? "" : " The sum uses weights of four decimals, so its last digit may differ from that of the recorded context."}`, ["key", "weight", ...range(facts.d_head).map(String)], rows);
 }
 
 function residualStage(vectors) {
@@ -90,10 +90,10 @@ function residualStage(vectors) {
   if (view.layer === 0) {
     const start = (view.sample * P + view.query) * width;
     const input = Array.from(vectors.embeddings.subarray(start, start + width));
-    rows.push(["input (embedding), recorded", ...input]);
+    rows.push([`input (embedding), ${origin()}`, ...input]);
     rows.push(["output of attention: residual minus input", ...residual.map((value, index) => value - input[index])]);
   }
-  rows.push(["residual, recorded", ...residual]);
+  rows.push([`residual, ${origin()}`, ...residual]);
   const mean = residual.reduce((sum, value) => sum + value, 0) / width;
   const variance = residual.reduce((sum, value) => sum + (value - mean) ** 2, 0) / width;
   rows.push(["scaled to mean 0 and variance 1", ...residual.map((value) => (value - mean) / Math.sqrt(variance + facts.norm_eps))]);
@@ -114,9 +114,9 @@ function decisionStage() {
   const sum = exps.reduce((sum, value) => sum + value, 0);
   const spread = (first) => [first, ...values.slice(1).map(() => "")];
   const rows = [
-    [CLASSES > 2 ? "logits, recorded" : "logit, recorded", ...values],
+    [`${CLASSES > 2 ? "logits" : "logit"}, ${origin()}`, ...values],
     CLASSES > 2 ? ["softmax of the logits", ...exps.map((value) => value / sum)] : ["sigmoid of the logit", 1 / (1 + Math.exp(-values[0]))],
-    [CLASSES > 2 ? "probabilities, recorded" : "probability, recorded", ...recorded],
+    [`${CLASSES > 2 ? "probabilities" : "probability"}, ${origin()}`, ...recorded],
     [CLASSES > 2 ? "decision: the class of the highest logit" : `decision: ${className(1)} if the logit is above 0`, ...spread(chosen)],
     ["label", ...spread(className(label))],
     ["outcome", ...spread(OUTCOMES[outcome(view.sample, view.step)] || "unknown")],

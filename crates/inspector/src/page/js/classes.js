@@ -8,8 +8,8 @@ const className = (label) => label === null ? "unknown" : facts.classes[label] ?
 const MEANS = CLASSES > 2 ? Object.fromEntries(range(CLASSES).map((label) => [`class ${label}`, label])) : { positives: 1, negatives: 0 };
 const meanText = (name, count = "") => `mean over ${count} ${CLASSES > 2 || facts.classes.length ? `samples of ${className(MEANS[name])}` : name}`.replace("  ", " ");
 
-const logits = (sample, step) => range(facts.logits).map((at) => data.logits[(sample * facts.logits + at) * STEPS + step] / UNITS);
-const probabilities = (sample, step) => range(facts.logits).map((at) => data.probabilities[(sample * facts.logits + at) * STEPS + step] / UNITS);
+const logits = (sample, step) => source.results("logits", sample, step);
+const probabilities = (sample, step) => source.results("probabilities", sample, step);
 
 // The class that the model chooses: the most probable one, and the first of equals.
 function predicted(sample, step) {

@@ -22,6 +22,14 @@ function colours(value, scale) {
 }
 
 const mostScore = new Map();
+sections.push({ renew: () => mostScore.clear() });
+
+// All rows of the shown head: of each step, sample and query.
+function* rowsOfHead() {
+  for (let step = 0; step < STEPS; step++) {
+    for (const sample of facts.samples.keys()) for (let query = 0; query < P; query++) yield [step, sample, view.layer, view.head, query];
+  }
+}
 
 // The first and last value of the colours: fixed, so that pictures can be compared.
 function scaleOf(show, run) {
@@ -31,14 +39,10 @@ function scaleOf(show, run) {
   const key = `${view.layer},${view.head}`;
   if (!mostScore.has(key)) {
     let most = 0;
-    for (const { facts, data } of runs) {
-      const steps = facts.steps.length;
-      for (let sample = 0; sample < facts.samples.length; sample++) {
-        const start = matrixAt(sample, view.layer, view.head) * steps;
-        for (let index = start; index < start + P * P * steps; index++) most = Math.max(most, Math.abs(data.scores[index]));
-      }
-    }
-    mostScore.set(key, most / UNITS || 1);
+    for (const index of runs.keys()) within(index, () => {
+      for (const where of rowsOfHead()) for (const score of scoreRow(...where)) most = Math.max(most, Math.abs(score));
+    });
+    mostScore.set(key, most || 1);
   }
   const most = mostScore.get(key);
   return { from: -most, to: most, diverging: true };

@@ -1,10 +1,17 @@
 // Where the numbers come from, for each run.
 
-sections.push({ start: showEvidence });
+let evidence;
+sections.push({
+  start() {
+    evidence = addSection("evidence", "Origin of the numbers");
+    showEvidence();
+  },
+  renew: showEvidence,
+});
 
 function showEvidence() {
-  const content = addSection("evidence", "Origin of the numbers");
-  if (page.apart) content.append(make("p", {}, `No mean over the runs: ${page.apart}.`));
+  evidence.replaceChildren();
+  if (page.apart) evidence.append(make("p", {}, `No mean over the runs: ${page.apart}.`));
   for (const [run, { facts }] of runs.entries()) {
     const entries = facts.evidence.flatMap(({ name, text }) => {
       const long = text.includes("\n");
@@ -13,6 +20,6 @@ function showEvidence() {
     });
     const title = runs.length > 1 ? make("h3", {}, isolate(runName(run))) : null;
     const notes = make("ul", {}, ...facts.notes.map((note) => make("li", {}, note)));
-    content.append(make("div", {}, ...[title, notes, make("dl", {}, ...entries)].filter(Boolean)));
+    evidence.append(make("div", {}, ...[title, notes, make("dl", {}, ...entries)].filter(Boolean)));
   }
 }

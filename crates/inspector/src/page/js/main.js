@@ -43,11 +43,11 @@ function changeSoon(parts) {
 }
 
 // The steps to choose from depend on the run.
-let shownRun;
+let shownFacts;
 function showRun() {
   byId("run").value = view.run;
-  if (shownRun === current) return;
-  shownRun = current;
+  if (shownFacts === facts) return;
+  shownFacts = facts;
   fillOptions("step-list", range(STEPS).map(stepName));
   byId("slider").max = STEPS - 1;
 }
@@ -83,6 +83,7 @@ async function start() {
   byId("app").hidden = false;
   show();
   document.documentElement.dataset.ready = performance.now().toFixed(1);
+  await startLive();
 }
 
 start().catch((error) => {

@@ -32,6 +32,13 @@ function meanOnLabel(samples, step) {
 }
 
 const curves = new Map();
+sections.push({
+  renew() {
+    play(false);
+    curves.clear();
+    drawn = "";
+  },
+});
 
 // A curve over the recorded steps, computed only once.
 function curve(run, sample) {
@@ -121,7 +128,7 @@ function showTime() {
 function drawCharts() {
   const { pin } = view;
   const of = (run) => runs.length > 1 ? `${runName(run)}, ` : "";
-  const losses = [{ label: `${of(view.run)}all training samples`, style: "loss", points: lossOf(view.run) }];
+  const losses = [{ label: `${of(view.run)}${facts.loss_over ?? "all training samples"}`, style: "loss", points: lossOf(view.run) }];
   if (pin && pin.run !== view.run) losses.push({ label: `Pinned: ${runName(pin.run)}`, style: "pinned", points: lossOf(pin.run) });
   const known = (name) => members(name).some((sample) => facts.samples[sample].marked.length);
   const attention = Object.keys(MEANS).filter(known).map((name) => ({ label: `${meanText(name)} in this page`, ...styleOf(name), points: curve(view.run, name) }));
@@ -150,13 +157,19 @@ function drawCharts() {
 let timer = 0;
 
 function play(on) {
+  const wasOn = timer !== 0;
   clearInterval(timer);
   timer = 0;
   setText(byId("play"), on ? "Pause" : "Play");
+  // While it plays, the address stays as it is: browsers limit how often it may change.
+  if (wasOn && !on) change({}, false);
   if (!on) return;
-  if (view.step === STEPS - 1) change({ step: 0 }, false);
+  if (view.step === STEPS - 1) changeSoon({ step: 0 });
+  // Every recorded step; of many steps, as many as make four seconds.
+  const pace = STEPS > 30 ? 40 : 120;
+  const stride = Math.ceil(STEPS * pace / 4000 / (STEPS > 30 ? 1 : STEPS));
   timer = setInterval(() => {
     if (view.step === STEPS - 1) play(false);
-    else change({ step: view.step + 1 }, false);
-  }, 120);
+    else changeSoon({ step: Math.min(view.step + stride, STEPS - 1) });
+  }, pace);
 }

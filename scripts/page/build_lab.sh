@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Builds crates/lab as WebAssembly with SIMD, and writes crates/lab/lab.wasm.gz, which every page embeds. With --check, it
+# compares instead: the committed file must hold the same module.
+#
+#     scripts/page/build_lab.sh [--check]
+#
+# The module has the same bytes wherever it is built: it holds no path, and the toolchain is pinned.
+set -euo pipefail
+cd "$(git rev-parse --show-toplevel)"
+root=$PWD
+registry=${CARGO_HOME:-$HOME/.cargo}/registry/src
+rustup target add wasm32-unknown-unknown
+
+# Small, except for what training spends its time in.
+settings=(
+    'profile.release.opt-level="z"'
+    'profile.release.lto="fat"'
+    'profile.release.panic="abort"'
+    'profile.release.strip="symbols"'
+    'profile.release.package.headlight-architecture.opt-level="z"'
+    'profile.release.package.headlight-experiment.opt-level=3'
+    'profile.release.package.headlight-fused.opt-level=3'
+    'profile.release.package.headlight-fused.codegen-units=1'
+)
+flags="-Ctarget-feature=+simd128 --remap-path-prefix=$root=headlight"
+for folder in "$registry"/*; do flags+=" --remap-path-prefix=$folder=registry"; done
+RUSTFLAGS=$flags cargo build --quiet --release --locked -p headlight-lab --target wasm32-unknown-unknown \
+    --target-dir target/lab "${settings[@]/#/--config=}"
+built=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
+
+committed=crates/lab/lab.wasm.gz
+case ${1-} in
+--check)
+    if ! gunzip --stdout "$committed" | cmp "$built" -; then
+        echo "$committed is not what crates/lab builds to; run scripts/page/build_lab.sh and commit the file" >&2
+        exit 1
+    fi
+    ;;
+*) gzip --best --no-name --stdout "$built" > "$committed" ;;
+esac
+echo "$(wc -c < "$built") bytes, $(wc -c < "$committed") compressed"
