@@ -8,7 +8,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
 use headlight_inspector::{
-    ColourRange, Heatmap, OwnRow, Page, PageRun, Quantity, SeedComparison, SeedFigures, SeedRow,
+    Again, ColourRange, Heatmap, OwnRow, Page, PageRun, Quantity, SeedComparison, SeedFigures,
+    SeedRow,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -93,7 +94,12 @@ fn dump(step: usize) -> AttentionDump {
 }
 
 fn run(name: &str, dumps: &[AttentionDump]) -> PageRun {
-    let mut run = PageRun::new(name.to_owned(), &dumps[dumps.len() - 1], dumps.len(), 1);
+    run_again(name, dumps, Again::Recorded("It is a test".to_owned()))
+}
+
+fn run_again(name: &str, dumps: &[AttentionDump], again: Again) -> PageRun {
+    let last = &dumps[dumps.len() - 1];
+    let mut run = PageRun::new(name.to_owned(), last, dumps.len(), 1, again);
     for dump in dumps {
         run.add(dump).unwrap();
     }
@@ -105,6 +111,30 @@ fn page() -> (Page, Vec<AttentionDump>) {
     let mut page = Page::default();
     page.add(run("a <b>run</b>", &dumps)).unwrap();
     (page, dumps)
+}
+
+/// A page that can train its run again has WebAssembly and few recorded steps, and may run both.
+#[test]
+fn a_live_page_has_the_experiment() {
+    let dumps: Vec<AttentionDump> = (0..12).map(dump).collect();
+    let again = Again::Live {
+        config: json!({"seed": 7}),
+        steps: 11,
+        weights_sha256: "ab".repeat(32),
+        operations: 1e6,
+    };
+    let mut live = Page::default();
+    live.add(run_again("live", &dumps, again.clone())).unwrap();
+    let (recorded, _) = page();
+    let (live, recorded) = (live.html().unwrap(), recorded.html().unwrap());
+    for part in ["'wasm-unsafe-eval'", "worker-src blob:", "id=\"lab\""] {
+        assert!(live.contains(part) && !recorded.contains(part), "{part}");
+    }
+    let facts = live.split("id=\"facts\">").nth(1).unwrap();
+    let facts: Value = serde_json::from_str(facts.split("</script>").next().unwrap()).unwrap();
+    let run = &facts["runs"][0];
+    assert_eq!(run["again"], serde_json::to_value(again).unwrap());
+    assert_eq!(run["vectors"].as_array().unwrap().len(), 1);
 }
 
 fn facts(page: &Page) -> Value {

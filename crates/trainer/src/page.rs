@@ -105,7 +105,14 @@ fn page_run(
     runs: usize,
 ) -> Result<PageRun, Failure> {
     let dumps = &source.dumps;
-    let mut page_run = PageRun::new(name, last, dumps.len(), runs);
+    let again = match &source.run {
+        Some(run) if runs == 1 => again(run, last)?,
+        Some(_) => {
+            Again::Recorded("A page of several runs shows what their dumps recorded".to_owned())
+        }
+        None => Again::Recorded("The page was made from dumps, not from a run".to_owned()),
+    };
+    let mut page_run = PageRun::new(name, last, dumps.len(), runs, again);
     for index in page_run.wanted().to_vec() {
         let path = &dumps[index];
         let added = if index + 1 == dumps.len() {
@@ -118,12 +125,6 @@ fn page_run(
     if let Some(run) = &source.run {
         page_run.loss = loss(run)?;
         page_run.evidence = evidence(run.path())?;
-        page_run.again = match runs {
-            1 => again(run, last)?,
-            _ => {
-                Again::Recorded("A page of several runs shows what their dumps recorded".to_owned())
-            }
-        };
     }
     Ok(page_run)
 }

@@ -73,7 +73,7 @@ pub(crate) fn small_dump() -> &'static [u8] {
 /// Reads a dump, and shows it as the commands do.
 fn read_and_show(bytes: &[u8]) {
     use headlight_inspector::terminal::Options;
-    use headlight_inspector::{ColourMode, Heatmap, Page, PageRun, Quantity};
+    use headlight_inspector::{Again, ColourMode, Heatmap, Page, PageRun, Quantity};
 
     let Ok(dump) = AttentionDump::read_npz(Cursor::new(bytes)) else {
         return;
@@ -90,7 +90,13 @@ fn read_and_show(bytes: &[u8]) {
             let _ = heatmap.svg();
         }
     }
-    let mut run = PageRun::new("dump".to_owned(), &dump, 1, 1);
+    let mut run = PageRun::new(
+        "dump".to_owned(),
+        &dump,
+        1,
+        1,
+        Again::Recorded(String::new()),
+    );
     let mut page = Page::default();
     if run.add(&dump).is_ok() && page.add(run).is_ok() {
         let _ = page.html();

@@ -21,22 +21,29 @@ pub struct PageRun {
     pub loss: Vec<LossPoint>,
     /// The origin of the numbers, in the order of the page.
     pub evidence: Vec<Evidence>,
-    /// Whether the page can train the run again.
-    pub again: Again,
+    pub(super) again: Again,
 }
 
 impl PageRun {
-    /// A run of `dumps` dumps like this one, in a page of `runs` runs.
-    pub fn new(name: String, dump: &AttentionDump, dumps: usize, runs: usize) -> Self {
+    /// A run of `dumps` dumps like this one, in a page of `runs` runs. If the page can train it again, the page keeps
+    /// only a small recording.
+    pub fn new(
+        name: String,
+        dump: &AttentionDump,
+        dumps: usize,
+        runs: usize,
+        again: Again,
+    ) -> Self {
+        let is_live = matches!(again, Again::Live { .. });
         Self {
             name,
-            selection: Selection::of(dump, dumps.max(1), runs.max(1)),
+            selection: Selection::of(dump, dumps.max(1), runs.max(1), is_live),
             recorded: [dumps.max(1), dump.dims.samples],
             dumps: Vec::new(),
             worst_row_sum: 0.0,
             loss: Vec::new(),
             evidence: Vec::new(),
-            again: Again::Recorded("The page was made from dumps, not from a run".to_owned()),
+            again,
         }
     }
 

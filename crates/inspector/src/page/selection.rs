@@ -20,16 +20,18 @@ pub(super) struct Selection {
     pub(super) samples: Vec<usize>,
     /// Indices of the dumps, by step.
     pub(super) steps: Vec<usize>,
+    is_live: bool,
 }
 
 impl Selection {
     /// The largest selection that fits, for `steps` dumps like this one in each of `runs` runs: samples of
-    /// all classes, and steps spread evenly from the first to the last.
-    pub(super) fn of(dump: &AttentionDump, steps: usize, runs: usize) -> Self {
+    /// all classes, and steps spread evenly from the first to the last. A live page needs few steps, since it computes
+    /// all of them.
+    pub(super) fn of(dump: &AttentionDump, steps: usize, runs: usize, is_live: bool) -> Self {
         let budget = BUDGET / runs;
         let wanted = dump.dims.samples.min(SAMPLES_FIRST);
         let all = steps;
-        let mut steps = steps;
+        let mut steps = if is_live { steps.min(ALL_STEPS) } else { steps };
         while steps > 2 && cost(dump, steps) * wanted > budget {
             steps = (steps * 3 / 4).max(2);
         }
@@ -42,12 +44,15 @@ impl Selection {
             } else {
                 (0..steps).map(spread).collect()
             },
+            is_live,
         }
     }
 
     /// Whether the page keeps the vectors of the kept step with this index.
     pub(super) fn has_vectors(&self, step: usize) -> bool {
-        self.steps.len() <= ALL_STEPS || step == 0 || step + 1 == self.steps.len()
+        let is_last = step + 1 == self.steps.len();
+        let is_wanted = self.steps.len() <= ALL_STEPS || step == 0;
+        is_last || is_wanted && !self.is_live
     }
 }
 

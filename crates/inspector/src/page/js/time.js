@@ -165,9 +165,9 @@ function play(on) {
   if (wasOn && !on) change({}, false);
   if (!on) return;
   if (view.step === STEPS - 1) changeSoon({ step: 0 });
-  // Every recorded step; of many steps, as many as make four seconds.
-  const pace = STEPS > 30 ? 40 : 120;
-  const stride = Math.ceil(STEPS * pace / 4000 / (STEPS > 30 ? 1 : STEPS));
+  // About four seconds for many steps, and time to look at each for few.
+  const pace = Math.min(Math.max(4000 / STEPS, 40), 120);
+  const stride = Math.max(Math.round(STEPS * pace / 4000), 1);
   timer = setInterval(() => {
     if (view.step === STEPS - 1) play(false);
     else changeSoon({ step: Math.min(view.step + stride, STEPS - 1) });

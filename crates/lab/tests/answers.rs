@@ -1,0 +1,130 @@
+//! Requests and their answers. `scripts/checks/check_live_page.py` compares what the module computes in a browser.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use headlight_lab::answer;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn request(head: &Value, floats: &[f32]) -> Vec<u8> {
+    let mut head = head.to_string();
+    while !head.len().is_multiple_of(4) {
+        head.push(' ');
+    }
+    let mut bytes = (head.len() as u32).to_le_bytes().to_vec();
+    bytes.extend(head.into_bytes());
+    bytes.extend(floats.iter().flat_map(|value| value.to_le_bytes()));
+    bytes
+}
+
+/// The head and the floats of an answer.
+fn read(answer: &[u8]) -> (Value, Vec<f32>) {
+    let (length, rest) = answer.split_first_chunk().unwrap();
+    let (head, floats) = rest.split_at(u32::from_le_bytes(*length) as usize);
+    let (floats, rest) = floats.as_chunks();
+    assert!(rest.is_empty());
+    let floats = floats.iter().copied().map(f32::from_le_bytes).collect();
+    (serde_json::from_slice(head).unwrap(), floats)
+}
+
+fn ask(head: &Value, floats: &[f32]) -> (Value, Vec<f32>) {
+    read(&answer(&request(head, floats)))
+}
+
+fn config() -> Value {
+    json!({
+        "seed": 3,
+        "data": {
+            "samples": 64, "held_out": 8, "vocab_size": 9, "seq_len": 3,
+            "rule": { "kind": "token-anywhere", "token": 7 },
+        },
+        "model": { "d_model": 4 },
+        "training": { "epochs": 2, "batch_size": 16 },
+    })
+}
+
+/// The hash and all rows of a training that takes so many steps at a time.
+fn trained(at_a_time: usize) -> (Value, Vec<f32>) {
+    let tokens = json!([[0, 7, 1, 2], [0, 3, 4, 5]]);
+    let begin = json!({ "operation": "begin", "config": config(), "tokens": tokens });
+    let (begun, _) = ask(&begin, &[]);
+    assert_eq!(
+        (&begun["steps"], &begun["kept_every"]),
+        (&json!(8), &json!(1))
+    );
+    let (mut step, mut rows) = (0, Vec::new());
+    while step < 8 {
+        let (part, floats) = ask(&json!({ "operation": "advance", "steps": at_a_time }), &[]);
+        step = part["step"].as_u64().unwrap();
+        let losses = part["losses"].as_u64().unwrap() as usize;
+        rows.extend_from_slice(&floats[losses..]);
+    }
+    let (ended, _) = ask(&json!({ "operation": "end" }), &[]);
+    // Each step has a row, the first before any training.
+    let row: u64 = begun["row"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part[1].as_u64().unwrap())
+        .sum();
+    assert_eq!(rows.len() as u64, 9 * row);
+    (ended["weights_sha256"].clone(), rows)
+}
+
+#[test]
+fn parts_of_a_training_are_the_training() {
+    let whole = trained(100);
+    assert_eq!(whole.0.as_str().unwrap().len(), 64);
+    for at_a_time in [1, 3, 4] {
+        assert!(trained(at_a_time) == whole, "{at_a_time} steps at a time");
+    }
+}
+
+#[test]
+fn what_was_watched_is_what_the_weights_compute() {
+    let tokens = json!([[0, 7, 1, 2], [0, 3, 4, 5]]);
+    let begin = json!({ "operation": "begin", "config": config(), "tokens": tokens, "steps": 1 });
+    let (begun, _) = ask(&begin, &[]);
+    let (part, floats) = ask(&json!({ "operation": "advance" }), &[]);
+    assert_eq!(part["kept"], json!([0, 1]));
+    let size = begun["row"][0][1].as_u64().unwrap() as usize;
+    let row = (floats.len() - 1) / 2;
+    let last = &floats[1 + row..];
+    let look = json!({ "operation": "look", "config": config(), "tokens": tokens });
+    let (looked, arrays) = ask(&look, &last[..size]);
+    assert_eq!(looked["arrays"][0][0], begun["row"][1][0]);
+    assert_eq!(arrays[..row - size], last[size..]);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let weights = [0.0; 3];
+    let looks =
+        |tokens: Value| json!({ "operation": "look", "config": config(), "tokens": tokens });
+    for (head, word) in [
+        (json!({ "operation": "dance" }), "dance"),
+        (json!({ "operation": "begin" }), "config"),
+        (json!({ "operation": "advance" }), "begun"),
+        (json!({ "operation": "end" }), "begun"),
+        (looks(json!([[0, 1, 2]])), "3"),
+        (looks(json!([[1, 1, 2, 3]])), "[CLS]"),
+        (looks(json!([[0, 1, 2, 9]])), "9"),
+        (looks(json!([[0, 1, 2, 3]])), "weights"),
+    ] {
+        let (refused, _) = ask(&head, &weights);
+        assert!(
+            refused["error"].as_str().unwrap().contains(word),
+            "{head}: {refused}"
+        );
+    }
+    let mut large = config();
+    large["model"]["d_model"] = json!(1 << 20);
+    let (refused, _) = ask(&json!({ "operation": "begin", "config": large }), &[]);
+    assert!(refused["error"].is_string());
+}
+
+proptest! {
+    #[test]
+    fn bytes_that_are_no_request_get_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        prop_assert!(read(&answer(&bytes)).0["error"].is_string());
+    }
+}

@@ -1,0 +1,160 @@
+"""Opens pages of runs in Chromium, and checks that they train their runs again.
+
+For runs of 20 configs and seeds, of all kinds of architectures, the page must find the hash of `model.safetensors`, and
+at the dumped steps it must compute the numbers of the npz dumps, bit by bit. Then it checks what a reader sees of it, and
+the runs that stay recorded. Needs Debian's chromium and chromium-driver, and requirements-browser.txt.
+
+    python scripts/checks/check_live_page.py target/release/headlight
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy
+from check_page import Page, check, npz_dumps
+
+MOST_BYTES = 400_000  # Of the page of the notebook's run.
+SHORT = ["data.samples=400", "data.held_out=50", "training.epochs=1", "dump.every_steps=5", 'dump.formats=["npz"]']
+MODELS = {
+    "notebook": [[], ["model.d_model=4"], ["model.d_model=12", "model.n_heads=3"], ["model.d_model=32", "model.n_heads=2"]],
+    "quick": [["model.n_layers=2"], ["model.n_layers=3", "model.n_heads=2", "model.d_ff=12"]],
+    "token_anywhere": [[], ['model.attention.projections="shared"']],
+    "token_before_token": [[], ['model.attention.mask="causal"', 'data.cls="last"']],
+    "count": [[], ["model.n_layers=2", "model.d_ff=8", 'model.attention.mask="causal"', 'data.cls="last"']],
+}
+ARRAYS = ["query", "key", "value", "context", "embeddings", "residual"]
+
+
+def train(program, run, config, *sets):
+    """Trains a run, and returns the hash of its weights."""
+    flags = [word for pair in sets for word in ("--set", pair)]
+    subprocess.run([program, "train", config, "--run", run, "--quiet", *flags], check=True, stdout=subprocess.DEVNULL)
+    return hashlib.sha256((run / "model.safetensors").read_bytes()).hexdigest()
+
+
+def settled(page):
+    """How the page's numbers came about; waits until it says so."""
+    page.open()
+    deadline = time.monotonic() + 60
+    while not (state := page.js("return document.documentElement.dataset.run")):
+        assert time.monotonic() < deadline, "the page does not settle"
+        time.sleep(0.01)
+    return state
+
+
+def check_same_bytes(page, run, name):
+    """The page's numbers at the dumped steps are those of the dumps, each float32."""
+    dumps = npz_dumps(run)
+    chosen = sorted(dumps)[:: max(1, len(dumps) // 10)]
+    for step in chosen:
+        dump = dumps[step]
+        # JSON keeps each float32, which is a float64 in JavaScript.
+        script = """
+            const at = facts.steps.indexOf(arguments[0]);
+            const found = source.vectors(at);
+            const [scores, weights] = ["attention_scores", "attention_weights"].map((name) => Array.from(source.part(at, name)));
+            const results = ["logits", "probabilities"].map((name) => Array.from(source.part(at, name)));
+            return [facts.samples.map((sample) => sample.number), scores, weights, ...results,
+                ...arguments[1].map((name) => Array.from(found[name]))];"""
+        numbers, *arrays = page.js(script, step, ARRAYS)
+        samples = json.loads(str(dump["meta"]))["samples"]
+        rows = [samples.index(number) for number in numbers]
+        names = ["attention_scores", "attention_weights", "logits", "probabilities", *ARRAYS]
+        for array, found in zip(names, arrays, strict=True):
+            same = numpy.array_equal(numpy.float32(found), dump[array][rows].ravel())
+            assert same, f"{name}, step {step}: {array} differs from the dump"
+    print(f"ok   {name}: {len(chosen)} dumps, bit by bit")
+
+
+def check_hashes(page, program, folder):
+    """20 configs and seeds."""
+    seed = 0
+    for config, models in MODELS.items():
+        for model in models:
+            for _ in range(2):
+                seed += 1
+                run = folder / f"run-{seed}"
+                expected = train(program, run, config, *SHORT, f"seed={seed}", *model)
+                page.url = (run / "inspector.html").as_uri()
+                state = settled(page)
+                name = f"{config} {' '.join(model)} seed {seed}"
+                check(f"{name}: live", state == "live", page.all_text("#origin"))
+                check(f"{name}: its hash", expected[:12] in page.all_text("#origin")[0], expected)
+                if seed % 2:
+                    check_same_bytes(page, run, name)
+
+
+def check_notebook(page, program, folder):
+    """What a reader of the notebook's page sees."""
+    run = folder / "notebook"
+    train(program, run, "notebook")
+    html = run / "inspector.html"
+    check("size", html.stat().st_size <= MOST_BYTES, f"{html.stat().st_size} bytes")
+    page.url = html.as_uri()
+    page.open("#step=899")
+    check("recorded at first, without step 899", page.js("return document.documentElement.dataset.run") in (None, "live"))
+    check("live", settled(page) == "live")
+    page.driver.get("about:blank")
+    page.driver.get(page.url + "#step=899")
+    deadline = time.monotonic() + 60
+    while page.js("return document.documentElement.dataset.run") != "live":
+        assert time.monotonic() < deadline, "the page does not become live"
+        time.sleep(0.01)
+    check("shows step 899", page.all_text("#now") == ["step 899"], page.all_text("#now"))
+    check("has every step", page.js("return facts.steps.length") == 1501)
+    page.find("#play").click()
+    deadline = time.monotonic() + 20
+    while page.all_text("#now") != ["step 1500"]:
+        assert time.monotonic() < deadline, "playing does not end"
+        time.sleep(0.05)
+    for scheme in ["light", "dark"]:
+        found = page.violations(scheme)
+        check(f"axe, live, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+
+
+def check_recorded(page, program, folder):
+    """Runs that the page cannot train stay as they were recorded, and the page says why."""
+    run = folder / "burn"
+    train(program, run, "notebook", *SHORT, "compute.engine=burn")
+    page.url = (run / "inspector.html").as_uri()
+    check("another engine: recorded", settled(page) == "recorded", page.all_text("#origin"))
+    run = folder / "changed"
+    train(program, run, "notebook", *SHORT)
+    html = run / "inspector.html"
+    expected = hashlib.sha256((run / "model.safetensors").read_bytes()).hexdigest()
+    html.write_text(html.read_text().replace(expected, "0" * 64))
+    page.url = html.as_uri()
+    check("other weights: differs", settled(page) == "differs", page.all_text("#origin"))
+    told = page.all_text("#origin")[0]
+    check("both hashes", "0" * 64 in told and expected in told, told)
+    check("recorded numbers stay", page.js("return source.isLive") is False)
+
+
+def main():
+    program = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        page = Page(folder, folder)
+        try:
+            check_notebook(page, program, folder)
+            check_hashes(page, program, folder)
+            check_recorded(page, program, folder)
+            log = page.driver.get_log("browser")
+            check("console is empty", not log, log)
+            # A browser without WebAssembly shows the recording.
+            source = {"source": "delete globalThis.WebAssembly"}
+            page.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", source)
+            page.url = (folder / "notebook" / "inspector.html").as_uri()
+            check("no WebAssembly: recorded", settled(page) == "recorded", page.all_text("#origin"))
+            check("its last step", page.all_text("#now") == ["step 1500"], page.all_text("#now"))
+        finally:
+            page.driver.quit()
+
+
+if __name__ == "__main__":
+    main()
