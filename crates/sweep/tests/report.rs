@@ -336,7 +336,7 @@ fn a_run_stands_out_for_what_it_did() {
         let mut tables = tables.iter().flat_map(|section| &section.tables);
         tables.find_map(|table| {
             let text = format!("{table:?}");
-            text.contains("stands out").then(|| text)
+            text.contains("stands out").then_some(text)
         })
     };
     assert_eq!(table(&usual), None);
