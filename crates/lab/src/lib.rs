@@ -1,6 +1,6 @@
 //! The experiment as WebAssembly, for the page: trains a run again, and computes what its model computes.
 //!
-//! The page and this module exchange messages: a request names one [`Operation`], and gets one answer.
+//! The page and this module exchange messages: a request names one `Operation`, and gets one answer.
 //! The page holds the weights of each step, and sends those that it asks about. So only a training in progress is
 //! kept here.
 
