@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy
 from check_page import Page, check, npz_dumps
+from selenium.webdriver.common.keys import Keys
 
 MOST_BYTES = 400_000  # Of the page of the notebook's run.
 SHORT = ["data.samples=400", "data.held_out=50", "training.epochs=1", "dump.every_steps=5", 'dump.formats=["npz"]']
@@ -117,6 +118,42 @@ def check_notebook(page, program, folder):
         check(f"axe, live, {scheme}", not found, json.dumps(found, indent=1) if found else "")
 
 
+def check_own(page, program, folder):
+    """A sample that the reader types has the model's answer, and is in the address."""
+    run = folder / "notebook"
+    page.url = (run / "inspector.html").as_uri()
+    settled(page)
+
+    def type_tokens(text):
+        field = page.find("#own-tokens")
+        field.clear()
+        field.send_keys(text + Keys.ENTER)
+        return page.all_text("#own-said")[0]
+
+    for text, word in [("1 2 3", "6 tokens"), ("1 2 x 4 5 6", "x"), ("1 2 3 4 5 99", "99"), ("0 1 2 3 4 5", "[CLS]")]:
+        check(f"{text}: refused", word in type_tokens(text), page.all_text("#own-said"))
+    tokens = "1 2 42 9 42 7"
+    check("a sample of the reader", type_tokens(tokens) == "", page.all_text("#own-said"))
+    predicted = subprocess.run([program, "predict", run, "--tokens", tokens, "--json"], check=True, capture_output=True)
+    predicted = json.loads(predicted.stdout)
+    shown = page.js("return [probabilities(view.sample, view.step)[0], ...weightRow(view.step, view.sample, 0, 0, 0)]")
+    expected = [predicted["probabilities"][0], *predicted["attention_of_cls"][0][0]]
+    worst = max(abs(one - other) for one, other in zip(shown, expected, strict=True))
+    check("as `headlight predict` has it", worst < 1e-6, f"worst difference {worst:.1e}")
+    check("in the address", "sample=own-1-2-42-9-42-7&" in page.driver.current_url, page.driver.current_url)
+    address = page.driver.current_url.replace("step=1500", "step=700")
+    page.driver.get("about:blank")
+    page.driver.get(address)
+    deadline = time.monotonic() + 60
+    while page.js("return document.documentElement.dataset.run") != "live":
+        assert time.monotonic() < deadline, "the page does not become live"
+        time.sleep(0.01)
+    told = page.all_text("#what")[0]
+    check("from the address, at another step", told.startswith("Your sample") and page.all_text("#now") == ["step 700"], told)
+    found = page.violations("light")
+    check("axe, own sample", not found, json.dumps(found, indent=1) if found else "")
+
+
 def check_recorded(page, program, folder):
     """Runs that the page cannot train stay as they were recorded, and the page says why."""
     run = folder / "burn"
@@ -142,6 +179,7 @@ def main():
         page = Page(folder, folder)
         try:
             check_notebook(page, program, folder)
+            check_own(page, program, folder)
             check_hashes(page, program, folder)
             check_recorded(page, program, folder)
             log = page.driver.get_log("browser")

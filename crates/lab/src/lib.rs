@@ -15,7 +15,7 @@ use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 
-use crate::look::look;
+use crate::look::{look, watch};
 use crate::message::Message;
 use crate::training::Training;
 
@@ -44,6 +44,9 @@ enum Operation {
     End,
     /// Computes all arrays of a dump of the samples; the floats of the request are the weights.
     Look,
+    /// Computes what a training keeps of each step; the floats of the request are the weights of some steps, one after
+    /// the other, and those of the answer the numbers of each.
+    Watch,
 }
 
 thread_local! {
@@ -83,6 +86,7 @@ fn respond(message: &Message) -> Result<Message, String> {
             }
             Operation::End => training.take().ok_or_else(begun)?.end(),
             Operation::Look => look(&*config()?, &tokens, &message.floats),
+            Operation::Watch => watch(&*config()?, &tokens, &message.floats),
         }
     })
 }

@@ -102,6 +102,48 @@ pub(crate) fn look(
     Ok(Message::of(&head, floats.collect()))
 }
 
+/// Computes what a training keeps of some samples, with the weights of each of some steps. The answer also says what a
+/// rule makes of the samples: the class of each, and the positions that decide it.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn watch(
+    config: &ExperimentConfig,
+    tokens: &[Vec<u32>],
+    weights: &[f32],
+) -> Result<Message, String> {
+    let samples = dataset(config, tokens)?;
+    let layout = config.model.layout(config.inputs());
+    let size: usize = layout.iter().map(Layout::size).sum();
+    let (mut row, mut floats) = (Vec::new(), Vec::new());
+    for weights in weights.chunks(size) {
+        let (arrays, _) = arrays(config, &parameters(config, weights)?, &samples)?;
+        row = lengths(&arrays[..WATCHED]);
+        floats.extend(
+            arrays
+                .into_iter()
+                .take(WATCHED)
+                .flat_map(|(_, values)| values),
+        );
+    }
+    let rule = config.data.rule.as_ref();
+    let judged = rule.map(|rule| {
+        let n_classes = config.data.n_classes;
+        let judged = tokens.iter();
+        let judged = judged.map(|tokens| {
+            (
+                rule.label_for(tokens, n_classes),
+                rule.label_positions(tokens),
+            )
+        });
+        judged.collect::<Vec<_>>()
+    });
+    Ok(Message::of(
+        &json!({ "row": row, "judged": judged }),
+        floats,
+    ))
+}
+
 /// The weights of a config's model, by name.
 fn parameters(config: &ExperimentConfig, weights: &[f32]) -> Result<Vec<Parameter>, String> {
     let layout = config.model.layout(config.inputs());

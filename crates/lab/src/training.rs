@@ -50,7 +50,10 @@ impl Training {
         while (steps / kept_every + 2) * size > KEPT_LIMIT && kept_every < steps {
             kept_every *= 2;
         }
-        let head = json!({ "steps": steps, "kept_every": kept_every, "row": row });
+        let rule = experiment.config.data.rule.as_ref();
+        let question = rule.map(headlight_data::LabelRule::question);
+        let head =
+            json!({ "steps": steps, "kept_every": kept_every, "row": row, "question": question });
         let training = Self {
             experiment,
             watched,

@@ -93,6 +93,14 @@ fn what_was_watched_is_what_the_weights_compute() {
     let (looked, arrays) = ask(&look, &last[..size]);
     assert_eq!(looked["arrays"][0][0], begun["row"][1][0]);
     assert_eq!(arrays[..row - size], last[size..]);
+    // Of all steps at once.
+    let watch = json!({ "operation": "watch", "config": config(), "tokens": tokens });
+    let rows = floats[1..].chunks(row);
+    let weights: Vec<f32> = rows.clone().flat_map(|row| row[..size].to_vec()).collect();
+    let watched: Vec<f32> = rows.flat_map(|row| row[size..].to_vec()).collect();
+    let (judged, found) = ask(&watch, &weights);
+    assert_eq!(found, watched);
+    assert_eq!(judged["judged"], json!([[1, [1]], [0, []]]));
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Page {
         let title = self.title();
         let (heading, fallback) = (escape(&title), fallback::table(last));
         let body = format!(
-            r#"<header><h1>{heading}</h1><p id="origin" role="status"></p></header>
+            r#"<header><h1>{heading}</h1><p id="question"></p><p id="origin" role="status"></p></header>
 <noscript><main><p>Without scripts, this page shows only this table.</p>
 {fallback}</main></noscript>
 {BODY}

@@ -25,7 +25,7 @@ function describe() {
   const [chance] = ofRun(view.run, () => [probability(view.sample, view.step)]);
   const name = CLASSES > 2 ? "probability of its class" : "probability";
   const which = isStatistic(view.run) ? `${runName(view.run)} of the ${name}` : name;
-  return `Sample ${facts.samples[view.sample].number} (${kind}), ${which} ${fixed(chance)}${result ? `: ${result}` : ""}.`;
+  return `${isOwn(view.sample) ? "Your sample" : `Sample ${facts.samples[view.sample].number}`} (${kind}), ${which} ${fixed(chance)}${result ? `: ${result}` : ""}.`;
 }
 
 // Changes the view. If `keep`, the back button returns to the view before.

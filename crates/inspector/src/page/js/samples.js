@@ -59,7 +59,7 @@ function sampleEntry(sample, chance) {
   const shown = tokens.slice(0, 24).map((_, position) => make("span", { class: positions.includes(position) ? "token marked" : "token" }, isolate((positions.includes(position) ? "◆" : "") + tokenText(sample, position))));
   const kind = isStatistic(view.run) ? "" : outcome(sample, view.step);
   return entry(sample,
-    make("span", { class: "number" }, String(number)),
+    make("span", { class: "number" }, isOwn(sample) ? "yours" : String(number)),
     make("span", { class: "tokens" }, ...shown.flatMap((token) => [token, " "]), tokens.length > 24 ? "…" : null),
     make("span", { class: `outcome ${kind}` }, [label === null ? "" : className(label), outcomeText(sample)].filter(Boolean).join(", ")),
     make("span", { class: "probability" }, fixed(chance)));

@@ -9,12 +9,23 @@ const view = {
 // The samples of a view: one, or all of a class.
 function members(sample = view.sample) {
   if (typeof sample === "number") return [sample];
-  return facts.samples.map((_, index) => index).filter((index) => facts.samples[index].label === MEANS[sample]);
+  return facts.samples.map((_, index) => index).filter((index) => facts.samples[index].label === MEANS[sample] && !isOwn(index));
 }
 
+// Whether a sample is the reader's own.
+const isOwn = (sample) => facts.samples[sample].number === OWN;
+
 const stepName = (step) => facts.steps[step] === null ? "unknown" : String(facts.steps[step]);
-const sampleName = (sample) => typeof sample === "number" ? `sample ${facts.samples[sample].number}` : meanText(sample, members(sample).length);
-const sampleKey = (sample) => typeof sample === "number" ? String(facts.samples[sample].number) : sample;
+function sampleName(sample) {
+  if (typeof sample !== "number") return meanText(sample, members(sample).length);
+  return isOwn(sample) ? "your sample" : `sample ${facts.samples[sample].number}`;
+}
+
+function sampleKey(sample) {
+  if (typeof sample !== "number") return sample;
+  const { number, tokens } = facts.samples[sample];
+  return isOwn(sample) ? [OWN, ...tokens.filter((_, position) => position !== facts.cls)].join("-") : String(number);
+}
 
 // A position's token; for several samples, the token that all have there.
 function tokenAt(position, sample = view.sample) {
@@ -44,6 +55,10 @@ function address() {
 
 function findSample(text) {
   if (text in MEANS && members(text).length) return text;
+  if (text.startsWith(`${OWN}-`)) {
+    const own = facts.samples.findIndex((_, index) => sampleKey(index) === text);
+    return own >= 0 || !source.isLive ? (own < 0 ? null : own) : ownSample(text.slice(OWN.length).replaceAll("-", " "));
+  }
   const index = facts.samples.findIndex((sample) => String(sample.number) === text);
   return index < 0 ? null : index;
 }
