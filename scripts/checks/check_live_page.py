@@ -154,6 +154,30 @@ def check_own(page, program, folder):
     check("axe, own sample", not found, json.dumps(found, indent=1) if found else "")
 
 
+def check_long(page, program, folder):
+    """A long training waits for the reader, and can be stopped."""
+    run = folder / "long"
+    sets = ["training.epochs=100", "dump.every_epochs=50", 'dump.formats=["npz"]']
+    train(program, run, "notebook", *sets)
+    page.url = (run / "inspector.html").as_uri()
+    button = "#origin button"
+    for end in ["recorded", "live"]:
+        page.open()
+        time.sleep(0.5)
+        check("a long training waits", page.js("return document.documentElement.dataset.run") is None)
+        page.find(button).click()
+        if end == "recorded":
+            page.find(button).click()
+        deadline = time.monotonic() + 60
+        while not (state := page.js("return document.documentElement.dataset.run")):
+            assert time.monotonic() < deadline, "the page does not settle"
+            time.sleep(0.01)
+        check(f"then it is {end}", state == end, page.all_text("#origin"))
+    # The page keeps as many steps as fit, and the last.
+    steps = page.js("return facts.steps")
+    check("some steps of many", steps[0] == 0 and steps[-1] == 50_000 and len(steps) < 50_001, len(steps))
+
+
 def check_recorded(page, program, folder):
     """Runs that the page cannot train stay as they were recorded, and the page says why."""
     run = folder / "burn"
@@ -180,6 +204,7 @@ def main():
         try:
             check_notebook(page, program, folder)
             check_own(page, program, folder)
+            check_long(page, program, folder)
             check_hashes(page, program, folder)
             check_recorded(page, program, folder)
             log = page.driver.get_log("browser")

@@ -129,7 +129,8 @@ async function train({ config, steps, weights_sha256: expected }) {
       const { weights_sha256: found } = heard.ended;
       if (found !== expected) return settle("differs", `Differs: the page trained the run again and got other weights. SHA-256 of model.safetensors: ${expected}; here: ${found}. The page shows what was recorded.`);
       showLive(new Lab(await WebAssembly.instantiate(module)), config, begun, parts);
-      settle("live", `Live: the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, at each step.`);
+      const at = STEPS === steps + 1 ? "at each step" : `at ${STEPS} of its ${steps + 1} steps`;
+      settle("live", `Live: the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${at}.`);
     }
   });
 }
@@ -144,7 +145,7 @@ function showLive(lab, config, { row, question }, parts) {
       ...facts, steps,
       loss: losses.map((loss, index) => ({ step: index + 1, loss })),
       loss_over: "the samples of each batch",
-      notes: [`The page trained the run itself, and has ${steps.length === losses.length + 1 ? "every step" : `${steps.length} of ${losses.length + 1} steps`}.`],
+      notes: ["The page trained the run itself, and computed all numbers."],
     },
     source: live,
   };
