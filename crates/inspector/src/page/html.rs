@@ -16,10 +16,11 @@ const STYLE: &str = include_str!("page.css");
 const BODY: &str = include_str!("body.html");
 
 /// The script's parts. Sections at the end of the page stand in this order.
-const SCRIPTS: [&str; 18] = [
+const SCRIPTS: [&str; 20] = [
     include_str!("js/data.js"),
     include_str!("js/recorded.js"),
     include_str!("js/lab.js"),
+    include_str!("js/live.js"),
     include_str!("js/dom.js"),
     include_str!("js/classes.js"),
     include_str!("js/runs.js"),
@@ -33,7 +34,8 @@ const SCRIPTS: [&str; 18] = [
     include_str!("js/seeds.js"),
     include_str!("js/evidence.js"),
     include_str!("js/export.js"),
-    include_str!("js/live.js"),
+    include_str!("js/own.js"),
+    include_str!("js/training.js"),
     include_str!("js/main.js"),
 ];
 
