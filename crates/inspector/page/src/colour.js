@@ -1,0 +1,60 @@
+// The colours of values. The theme (`theme.rs`) gives the stops of viridis and has the same rule for black or white text.
+
+import { page } from "./facts.js";
+
+/** @typedef {{ from: number, to: number, diverging: boolean, more?: boolean, log?: boolean, name: string }} Scale */
+
+// Blue below zero, white at zero, orange above.
+const DIVERGING = [[20, 75, 140], [80, 140, 195], [247, 247, 247], [224, 150, 60], [150, 70, 0]];
+
+/** @param {number[][]} stops @param {number} share */
+function between(stops, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+  const below = Math.min(Math.floor(place), stops.length - 2);
+  return stops[below].map((from, channel) => Math.round(from + (stops[below + 1][channel] - from) * (place - below)));
+}
+
+/** Where a value lies between the ends of a scale. @param {number} value @param {Scale} scale */
+export function shareOf(value, { from, to, log }) {
+  if (log) return value <= 0 ? 0 : (Math.log(value) - Math.log(from)) / (Math.log(to) - Math.log(from));
+  return (value - from) / (to - from || 1);
+}
+
+/** The value at a share of a scale. @param {number} share @param {Scale} scale */
+export function valueAt(share, { from, to, log }) {
+  return log ? Math.exp(Math.log(from) + share * (Math.log(to) - Math.log(from))) : from + share * (to - from);
+}
+
+/** The colour of a value, and black or white for text on it, whichever contrasts more. @param {number} value @param {Scale} scale */
+export function colours(value, scale) {
+  const rgb = between(scale.diverging ? DIVERGING : page.viridis, shareOf(value, scale));
+  const [r, g, b] = rgb.map((channel) => {
+    const part = channel / 255;
+    return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  const luminance = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return { fill: `rgb(${rgb.join(",")})`, ink: luminance > 0.179 ? "#000000" : "#ffffff" };
+}
+
+/** The colour of a class: of more than two, from viridis without its lightest. @param {number} label @param {number} count */
+export const classColour = (label, count) => count > 2 ? colours(0.85 * label / (count - 1), { from: 0, to: 1, diverging: false, name: "" }).fill : label ? "var(--positives)" : "var(--negatives)";
+
+/**
+ * The scale of what is shown. Ranges of weights: 0 to 1; multiples of uniform attention, on a logarithmic scale; or their own
+ * largest value.
+ * @param {import("./run.js").Run} run @param {string} show @param {import("./types").Range} range @param {number} layer @param {number} head @param {Float64Array} [cells]
+ * @returns {Scale}
+ */
+export function scaleOf(run, show, range, layer, head, cells) {
+  const isDeviation = run.name.startsWith("standard deviation");
+  if (show === "scores") {
+    const most = run.mostScore(layer, head);
+    return { from: -most, to: most, diverging: true, name: "scores" };
+  }
+  if (show === "uniform" || show === "difference") return { from: -1, to: 1, diverging: true, name: "difference" };
+  if (isDeviation) return { from: 0, to: 0.2, diverging: false, more: true, name: "standard deviation" };
+  const { positions } = run;
+  if (range === "uniform") return { from: positions ** -2, to: 1, diverging: false, log: true, name: "times uniform attention" };
+  if (range === "own" && cells) return { from: 0, to: Math.max(...cells) || 1, diverging: false, name: "own range" };
+  return { from: 0, to: 1, diverging: false, name: "0 to 1" };
+}

@@ -1,0 +1,57 @@
+// A config with changes of the reader, and what follows from a config.
+
+/** @typedef {import("./types").Config} Config */
+
+/** A value of a config by its key, such as `model.d_model`. @param {Config} config @param {string} key */
+export const valueOf = (config, key) => key.split(".").reduce((/** @type {any} */ part, name) => part?.[name], config);
+
+/** A config with other values. @param {Config} config @param {Record<string, unknown>} settings @returns {Config} */
+export function withSettings(config, settings) {
+  const changed = structuredClone(config);
+  for (const [key, value] of Object.entries(settings)) {
+    const names = key.split(".");
+    const last = /** @type {string} */ (names.pop());
+    let part = changed;
+    for (const name of names) part = part[name] ??= {};
+    part[last] = value;
+  }
+  return changed;
+}
+
+/** Settings as text, for titles and files. @param {Record<string, unknown>} settings */
+export const settingsText = (settings) => Object.entries(settings).map(([key, value]) => `${key.split(".").at(-1)} ${typeof value === "object" ? ruleText(/** @type {any} */ (value)) : value}`).join(", ");
+
+/** @param {Record<string, unknown>} rule */
+const ruleText = (rule) => Object.values(rule).flat().join(" ");
+
+/** Multiplications of a whole training, roughly. @param {Config} config @param {number} [steps] */
+export function operationsOf(config, steps = stepsOf(config)) {
+  const { d_model: width, d_ff = 0, n_layers: layers } = config.model;
+  const positions = config.data.seq_len + 1;
+  const token = 4 * width * width + 2 * width * ((d_ff ?? 0) + positions);
+  return 3 * steps * config.training.batch_size * positions * token * Math.max(layers, 1);
+}
+
+/** @param {Config} config */
+export const stepsOf = (config) => config.training.epochs * Math.ceil((config.data.samples ?? 0) / config.training.batch_size);
+
+/** Above this number of multiplications, a training could take more than some seconds: the reader starts it. */
+export const MOST_OPERATIONS = 2e9;
+
+/** A config as TOML. @param {Config} config */
+export function tomlOf(config) {
+  /** @param {any} item @returns {string} */
+  const value = (item) => {
+    if (Array.isArray(item)) return `[${item.map(value).join(", ")}]`;
+    if (item !== null && typeof item === "object") return `{ ${Object.entries(item).filter(([, own]) => own !== null).map(([name, own]) => `${name} = ${value(own)}`).join(", ")} }`;
+    if (typeof item === "string") return JSON.stringify(item);
+    return String(item);
+  };
+  const isTable = (/** @type {any} */ item) => item !== null && typeof item === "object" && !Array.isArray(item);
+  const known = Object.entries(config).filter(([, item]) => item !== null);
+  const lines = known.filter(([, item]) => !isTable(item)).map(([name, item]) => `${name} = ${value(item)}`);
+  for (const [name, table] of known.filter(([, item]) => isTable(item))) {
+    lines.push("", `[${name}]`, ...Object.entries(table).filter(([, item]) => item !== null).map(([key, item]) => `${key} = ${value(item)}`));
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,45 @@
+// The experiment as WebAssembly (`crates/lab`): one request, one answer.
+
+// A message is the length of its JSON, the JSON, whose length is a multiple of four, and float32 numbers (`message.rs`).
+export class Lab {
+  /** @param {WebAssembly.Instance} instance */
+  constructor(instance) {
+    this.exports = /** @type {any} */ (instance.exports);
+  }
+
+  /** @param {WebAssembly.Module} module */
+  static async of(module) {
+    return new Lab(await WebAssembly.instantiate(module));
+  }
+
+  /**
+   * Answers a request. Throws an error with a sentence if the experiment refuses it.
+   * @param {Record<string, unknown>} head
+   * @param {Float32Array} [floats]
+   * @returns {any} the answer's JSON, with its numbers as `floats`
+   */
+  ask(head, floats = new Float32Array()) {
+    const { memory, request, respond, answered } = this.exports;
+    const text = JSON.stringify(head).replace(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const json = new TextEncoder().encode(text.padEnd(4 * Math.ceil(text.length / 4)));
+    const at = request(4 + json.length + floats.byteLength);
+    new DataView(memory.buffer).setUint32(at, json.length, true);
+    const bytes = new Uint8Array(memory.buffer, at + 4);
+    bytes.set(json);
+    bytes.set(new Uint8Array(floats.buffer, floats.byteOffset, floats.byteLength), json.length);
+    const from = respond();
+    const length = new DataView(memory.buffer).getUint32(from, true);
+    const answer = JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, from + 4, length)));
+    if (answer.error) throw new Error(answer.error);
+    answer.floats = new Float32Array(memory.buffer.slice(from + 4 + length, from + answered()));
+    return answer;
+  }
+}
+
+/** Named parts of a row of numbers. @param {[string, number][]} names @param {Float32Array} floats @param {number} [start] @returns {import("../types").Arrays} */
+export function partsOf(names, floats, start = 0) {
+  return Object.fromEntries(names.map(([name, length]) => [name, floats.subarray(start, start += length)]));
+}
+
+/** @param {[string, number][]} names */
+export const sizeOf = (names) => names.reduce((sum, [, length]) => sum + length, 0);

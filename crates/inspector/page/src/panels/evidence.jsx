@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function Evidence() {
+  return <section>Evidence</section>;
+}

@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function Explore() {
+  return <section>Explore</section>;
+}

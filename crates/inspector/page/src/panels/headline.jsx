@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function Headline() {
+  return <section>Headline</section>;
+}

@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function SampleCard() {
+  return <section>SampleCard</section>;
+}

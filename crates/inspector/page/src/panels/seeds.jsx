@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function Seeds() {
+  return <section>Seeds</section>;
+}

@@ -1,0 +1,4 @@
+/** Not written yet. */
+export function Stepper() {
+  return <section>Stepper</section>;
+}

@@ -1,0 +1,233 @@
+// A run: its facts, the source of its numbers, and what follows from both.
+
+import { mean, range } from "./numbers.js";
+
+/** @typedef {import("./types").Sample} Sample */
+/** @typedef {import("./types").Facts} Facts */
+/** @typedef {import("./types").Source} Source */
+/** @typedef {import("./types").Show} Show */
+
+// The name of a reader's own sample, in addresses and files before its tokens.
+const OWN = "own-";
+export const ownKey = (/** @type {number[]} */ tokens) => OWN + tokens.join("-");
+export const isOwn = (/** @type {string} */ key) => key.startsWith(OWN);
+
+export class Run {
+  #curves = new Map();
+
+  /** @param {Facts} facts @param {Source} source @param {string} [name] */
+  constructor(facts, source, name) {
+    this.facts = facts;
+    this.source = source;
+    const { positions, logits } = facts;
+    this.positions = positions;
+    this.classCount = logits === 1 ? 2 : logits;
+    this.name = name ?? (facts.seed === null ? facts.name : `${facts.name} (seed ${facts.seed})`);
+    /** @type {Sample[]} */
+    this.samples = facts.samples.map((sample, index) => ({ ...sample, index, key: String(sample.number ?? index) }));
+    /** The time of each step; that of a dump without one is its place. */
+    this.times = facts.steps.map((step, at) => step ?? at);
+    /** The names of all samples of a class, in the address too. @type {Record<string, number>} */
+    this.groups = this.classCount > 2 ? Object.fromEntries(range(this.classCount).map((label) => [`class ${label}`, label])) : { positives: 1, negatives: 0 };
+  }
+
+  /** Whether the page computes the run's numbers itself. */
+  get isLive() { return this.source.kind === "live"; }
+  /** Whether it is a statistic over runs. */
+  get isStatistic() { return this.source.kind === "statistic"; }
+  /** How its numbers came here. */
+  get origin() { return this.isLive ? "computed" : "recorded"; }
+  get last() { return this.times[this.times.length - 1]; }
+
+  // Steps.
+
+  /** The place of the step that is nearest to a time. @param {number} time */
+  at(time) {
+    const { times } = this;
+    let [low, high] = [0, times.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (times[middle] <= time) low = middle;
+      else high = middle;
+    }
+    return time - times[low] <= times[high] - time ? low : high;
+  }
+
+  /** @param {number} at */
+  stepName(at) {
+    return this.facts.steps[at] === null ? "unknown" : String(this.facts.steps[at]);
+  }
+
+  // Samples.
+
+  /** @param {string} key @returns {boolean} */
+  isGroup(key) {
+    return Object.hasOwn(this.groups, key);
+  }
+
+  /** The samples that a key stands for: one, or all of a class. Empty if there are none. @param {string} key @returns {Sample[]} */
+  members(key) {
+    if (this.isGroup(key)) return this.samples.filter(({ label }) => label === this.groups[key]);
+    const sample = this.sample(key);
+    return sample ? [sample] : [];
+  }
+
+  /** The sample of a key, or null. @param {string} key @returns {Sample | null} */
+  sample(key) {
+    if (!isOwn(key)) return this.samples.find((sample) => sample.key === key) ?? null;
+    try {
+      return this.own(key.slice(OWN.length).split("-").map(Number));
+    } catch {
+      return null;
+    }
+  }
+
+  /** A sample of the reader, without [CLS]. Throws an error with a sentence if the model cannot take it. @param {number[]} tokens @returns {Sample} */
+  own(tokens) {
+    const { source } = this;
+    if (!("judge" in source)) throw new Error("only a live page computes samples of your own");
+    const withCls = tokens.slice();
+    withCls.splice(this.facts.cls, 0, 0);
+    const [label, marked] = /** @type {any} */ (source).judge(withCls);
+    return { key: ownKey(tokens), number: null, label, tokens: withCls, marked, index: null };
+  }
+
+  /** @param {Sample} sample */
+  withoutCls(sample) {
+    return sample.tokens.filter((_, position) => position !== this.facts.cls);
+  }
+
+  /** @param {Sample} sample @param {number} position */
+  tokenText(sample, position) {
+    const token = sample.tokens[position];
+    return position === this.facts.cls && token === 0 ? "[CLS]" : this.facts.token_strings[token] ?? String(token);
+  }
+
+  /** A position's token; for several samples, the token that all have there, or a dot. @param {string} key @param {number} position */
+  tokenAt(key, position) {
+    const [first = "·", ...others] = this.members(key).map((sample) => this.tokenText(sample, position));
+    return others.every((other) => other === first) ? first : "·";
+  }
+
+  /** Whether a position decides the label of all these samples. @param {string} key @param {number} position */
+  marked(key, position) {
+    const members = this.members(key);
+    return members.length > 0 && members.every(({ marked }) => marked.includes(position));
+  }
+
+  /** A position and its token, as a row's name. @param {string} key @param {number} position */
+  rowName(key, position) {
+    return `${this.marked(key, position) ? "◆ " : ""}${position}: ${this.tokenAt(key, position)}`;
+  }
+
+  /** @param {string} key */
+  sampleName(key) {
+    if (this.isGroup(key)) return this.groupName(key, this.members(key).length);
+    return isOwn(key) ? "your sample" : `sample ${key}`;
+  }
+
+  /** @param {string} name @param {number | ""} [count] */
+  groupName(name, count = "") {
+    const named = this.classCount > 2 || this.facts.classes.length;
+    return `mean over ${count} ${named ? `samples of ${this.className(this.groups[name])}` : name}`.replace("  ", " ");
+  }
+
+  // Classes.
+
+  /** @param {number | null} label */
+  className(label) {
+    if (label === null) return "unknown";
+    return this.facts.classes[label] ?? (this.classCount > 2 ? `class ${label}` : label ? "positive" : "negative");
+  }
+
+  /** The class that the model chooses: the most probable one, and the first of equals. @param {Sample} sample @param {number} at */
+  predicted(sample, at) {
+    const values = this.source.results("logits", at, sample);
+    return this.classCount > 2 ? values.indexOf(Math.max(...values)) : Number(values[0] > 0);
+  }
+
+  /** Of two classes the probability of the positive one; of more that of the sample's class, or of the chosen one if the sample's is unknown. @param {Sample} sample @param {number} at */
+  probability(sample, at) {
+    const values = this.source.results("probabilities", at, sample);
+    return this.classCount > 2 ? values[sample.label ?? this.predicted(sample, at)] : values[0];
+  }
+
+  /** The names of outcomes. @returns {Record<string, string>} */
+  get outcomes() {
+    return this.classCount > 2 ? { right: "right", wrong: "wrong" } : { right: "right", missed: "missed", false: "false alarm" };
+  }
+
+  /** A key of `outcomes`, or nothing if the label is unknown. @param {Sample} sample @param {number} at */
+  outcome(sample, at) {
+    if (sample.label === null) return "";
+    const called = this.predicted(sample, at);
+    if (called === sample.label) return "right";
+    return this.classCount > 2 ? "wrong" : called ? "false" : "missed";
+  }
+
+  // Attention.
+
+  /** @param {Sample} sample @param {number} query @param {number} key */
+  allows(sample, query, key) {
+    return this.source.allows(sample, query, key);
+  }
+
+  /** A row of what is shown, of one query. @param {Sample} sample @param {number} at @param {number} layer @param {number} head @param {number} query @param {Show} show */
+  row(sample, at, layer, head, query, show) {
+    if (show !== "uniform") return this.source.row(show, at, sample, layer, head, query);
+    const allowed = range(this.positions).filter((key) => this.allows(sample, query, key)).length;
+    return this.source.row("weights", at, sample, layer, head, query).map((weight, key) => this.allows(sample, query, key) ? weight - 1 / allowed : 0);
+  }
+
+  /** The matrix of one head, of a sample or the mean over a class. `[query, key]` @param {string} key @param {number} at @param {number} layer @param {number} head @param {Show} show */
+  matrix(key, at, layer, head, show) {
+    const members = this.members(key);
+    const cells = new Float64Array(this.positions ** 2);
+    for (const sample of members) {
+      for (let query = 0; query < this.positions; query++) {
+        const row = this.row(sample, at, layer, head, query, show);
+        for (let column = 0; column < row.length; column++) cells[query * this.positions + column] += row[column] / members.length;
+      }
+    }
+    return cells;
+  }
+
+  /** [CLS]'s attention on the positions that decide the label; NaN without such positions. @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
+  onLabel(sample, at, layer, head) {
+    if (!sample.marked.length) return NaN;
+    const row = this.source.row("weights", at, sample, layer, head, this.facts.cls);
+    return sample.marked.reduce((sum, position) => sum + row[position], 0);
+  }
+
+  /** That attention over all steps, of a sample or the mean over a class. Null while it is computed. @param {string} key @param {number} layer @param {number} head @returns {[number, number][] | null} */
+  curve(key, layer, head) {
+    const name = `${key},${layer},${head}`;
+    if (this.#curves.has(name)) return this.#curves.get(name);
+    const members = this.members(key);
+    if (!members.every((sample) => this.source.covers(sample))) return null;
+    const known = members.filter(({ marked }) => marked.length);
+    const curve = this.times.map((time, at) => [time, known.length ? mean(known.map((sample) => this.onLabel(sample, at, layer, head))) : NaN]);
+    this.#curves.set(name, curve);
+    return /** @type {[number, number][]} */ (curve);
+  }
+
+  /** The highest score of a head, of all steps and samples: the end of the colours. @param {number} layer @param {number} head */
+  mostScore(layer, head) {
+    const name = `most,${layer},${head}`;
+    if (!this.#curves.has(name)) {
+      let most = 0;
+      // Of a live run each step is at hand; some of them show the range.
+      const stride = Math.ceil(this.times.length / 128);
+      for (let at = this.times.length - 1; at >= 0; at -= stride) {
+        for (const sample of this.samples) {
+          for (let query = 0; query < this.positions; query++) {
+            for (const score of this.source.row("scores", at, sample, layer, head, query)) most = Math.max(most, Math.abs(score));
+          }
+        }
+      }
+      this.#curves.set(name, most || 1);
+    }
+    return this.#curves.get(name);
+  }
+}
+

@@ -1,0 +1,192 @@
+// The numbers of a training that the page made itself: of every step, of any sample, and with the reader's changes.
+
+import { signal } from "@preact/signals";
+import { partsOf, sizeOf } from "../engine/lab.js";
+
+/** @typedef {import("../types").Source} Source */
+/** @typedef {import("../types").Sample} Sample */
+/** @typedef {import("../types").Changes} Changes */
+/** @typedef {[string, number][]} Row names and lengths */
+
+const NAMES = { scores: "attention_scores", weights: "attention_weights" };
+// Looks at single steps that are kept: about a second of playing.
+const MOST_LOOKS = 64;
+
+/** What a training gave. @typedef {object} Trained
+ * @property {import("../types").Config} config
+ * @property {Row} row what a kept step holds, the weights first
+ * @property {[string, number[]][]} parameters names and shapes
+ * @property {{ floats: Float32Array, start: number }[]} steps where the row of each kept step lies
+ * @property {import("../engine/lab.js").Lab} lab
+ * @property {import("../engine/workers.js").LabWorker} worker
+ */
+
+/** @implements {Source} */
+export class Live {
+  kind = /** @type {const} */ ("live");
+  /** Counts curves that arrived; who reads it is shown again then. */
+  arrived = signal(0);
+  /** Curves of samples that were not watched while training. @type {Map<string, { row: Row, floats: Float32Array } | null>} */
+  #watched = new Map();
+  /** @type {Map<string, any>} */
+  #looks = new Map();
+
+  /** @param {Trained} trained @param {number} samples how many samples the rows hold @param {Changes} [changes] @param {(key: string) => Sample | null} [find] the sample of a key, for patches */
+  constructor(trained, samples, changes = {}, find = () => null) {
+    this.trained = trained;
+    this.samples = samples;
+    this.changes = changes;
+    this.find = find;
+    this.isChanged = Object.keys(changes).length > 0;
+    this.config = changedConfig(trained.config, changes);
+    const { heads, layers } = { heads: trained.config.model.n_heads, layers: trained.config.model.n_layers };
+    this.shape = { heads, layers, positions: trained.config.data.seq_len + 1 };
+    this.logits = trained.config.data.n_classes > 2 ? trained.config.data.n_classes : 1;
+    this.weightCount = trained.row[0][1];
+  }
+
+  /** The weights of a step. @param {number} at */
+  weightsAt(at) {
+    const { floats, start } = this.trained.steps[at];
+    return floats.subarray(start, start + this.weightCount);
+  }
+
+  /** The arrays that hold a sample at a step, and the sample's place in them. @param {number} at @param {Sample} sample @returns {[import("../types").Arrays, number]} */
+  #holding(at, sample) {
+    if (sample.index !== null && !this.isChanged) {
+      const { floats, start } = this.trained.steps[at];
+      return [partsOf(this.trained.row, floats, start), sample.index];
+    }
+    const watched = this.#watched.get(sample.key);
+    if (watched) return [partsOf(watched.row, watched.floats, at * sizeOf(watched.row)), 0];
+    return [this.look(at, sample), 0];
+  }
+
+  /** @type {Source["row"]} */
+  row(name, at, sample, layer, head, query) {
+    const [arrays, index] = this.#holding(at, sample);
+    const { heads, layers, positions } = this.shape;
+    const start = (((index * layers + layer) * heads + head) * positions + query) * positions;
+    return Float64Array.from(arrays[NAMES[name]].subarray(start, start + positions));
+  }
+
+  /** @type {Source["results"]} */
+  results(name, at, sample) {
+    const [arrays, index] = this.#holding(at, sample);
+    return Array.from(arrays[name].subarray(index * this.logits, (index + 1) * this.logits));
+  }
+
+  /** @type {Source["arrays"]} */
+  arrays(at, sample) {
+    return this.look(at, sample);
+  }
+
+  /** All arrays of a sample at a step, with `mask` and `judged`. @param {number} at @param {Sample} sample @returns {any} */
+  look(at, sample) {
+    const name = `${at},${sample.key}`;
+    let found = this.#looks.get(name);
+    if (!found) {
+      found = this.#ask(at, sample.tokens, this.interventions(at));
+      this.#looks.set(name, found);
+      if (this.#looks.size > MOST_LOOKS) this.#looks.delete(/** @type {string} */ (this.#looks.keys().next().value));
+    }
+    return found;
+  }
+
+  /** @param {number} at @param {number[]} tokens @param {unknown[]} interventions @returns {any} */
+  #ask(at, tokens, interventions) {
+    const answer = this.trained.lab.ask({ operation: "look", config: this.config, tokens: [tokens], interventions }, this.weightsAt(at));
+    return { ...partsOf(answer.arrays, answer.floats), mask: answer.mask, judged: answer.judged };
+  }
+
+  /** The reader's changes as `crates/lab` takes them. @param {number} at */
+  interventions(at) {
+    const { heads = [], keys = [], rows = [], patches = [] } = this.changes;
+    const { layers } = this.shape;
+    const everywhere = Array.from({ length: layers }, (_, layer) => layer);
+    return [
+      ...heads.map(([layer, head]) => ({ kind: "remove_head", layer, head })),
+      ...keys.flatMap((position) => everywhere.map((layer) => ({ kind: "remove_key", layer, position }))),
+      ...rows.map((row) => ({ kind: "set_weights", ...row })),
+      ...patches.flatMap(({ place, layer, position, from }) => {
+        const donor = this.find(from);
+        if (!donor) return [];
+        const arrays = this.#ask(at, donor.tokens, []);
+        const width = this.config.model.d_model;
+        const values = place === "context" ? contextOf(arrays.context, this.shape, layer, position) : arrays[place].subarray(((place === "embeddings" ? 0 : layer * this.shape.positions) + position) * width).subarray(0, width);
+        return [{ kind: "replace", place, layer, position, vector: Array.from(values) }];
+      }),
+    ];
+  }
+
+  /** The label of tokens with [CLS] by the rule, and the positions that decide it. Throws an error with a sentence if the model cannot take them. @param {number[]} tokens @returns {[number | null, number[]]} */
+  judge(tokens) {
+    if (tokens.some((token) => !Number.isInteger(token) || token < 0)) throw new Error("a token is a whole number");
+    const { judged } = this.#ask(0, tokens, []);
+    return judged?.[0] ?? [null, []];
+  }
+
+  /** @type {Source["allows"]} */
+  allows(sample, query, key) {
+    // A mask depends on the sample only where padding is masked.
+    const { mask } = this.look(0, sample);
+    return !mask.length || mask[query * this.shape.positions + key] === 1;
+  }
+
+  /** @param {Sample} sample */
+  covers(sample) {
+    if (sample.index !== null && !this.isChanged) return true;
+    if (!this.#watched.has(sample.key)) this.#watch(sample);
+    return this.#watched.get(sample.key) !== null;
+  }
+
+  /** Computes all steps of a sample, in the worker. @param {Sample} sample */
+  async #watch(sample) {
+    this.#watched.set(sample.key, null);
+    const { steps, worker } = this.trained;
+    const floats = new Float32Array(steps.length * this.weightCount);
+    for (const at of steps.keys()) floats.set(this.weightsAt(at), at * this.weightCount);
+    // A patch has another vector at each step, so its curve is that of the last step's vector.
+    const head = { operation: "watch", config: this.config, tokens: [sample.tokens], interventions: this.interventions(steps.length - 1) };
+    try {
+      const { row, floats: found } = await worker.run({ name: "ask", head, floats }, undefined, [floats.buffer]);
+      this.#watched.set(sample.key, { row, floats: found });
+      this.arrived.value++;
+    } catch {
+      // Single steps can still be looked at.
+    }
+  }
+
+  /** @type {NonNullable<Source["parameter"]>} */
+  parameter(name, at) {
+    let start = 0;
+    for (const [own, shape] of this.trained.parameters) {
+      const size = shape.reduce((product, side) => product * side, 1);
+      if (own === name) return { shape, values: this.weightsAt(at).subarray(start, start + size) };
+      start += size;
+    }
+    return null;
+  }
+
+  /** The same training with other changes. @param {Changes} changes @param {(key: string) => Sample | null} find */
+  changed(changes, find) {
+    return new Live(this.trained, this.samples, changes, find);
+  }
+}
+
+/** A temperature and a causal mask are keys of the config. @param {import("../types").Config} config @param {Changes} changes */
+function changedConfig(config, { temperature = 1, causal = false }) {
+  if (temperature === 1 && !causal) return config;
+  const { attention } = config.model;
+  const changed = { ...attention, temperature: (attention.temperature ?? 1) * temperature, ...(causal ? { mask: "causal" } : {}) };
+  return { ...config, model: { ...config.model, attention: changed } };
+}
+
+/** A block's context of a position, head after head. @param {Float32Array} context `[layer, head, position, d_head]` @param {{ heads: number, layers: number, positions: number }} shape @param {number} layer @param {number} position */
+function contextOf(context, { heads, layers, positions }, layer, position) {
+  const width = context.length / (layers * heads * positions);
+  return Array.from({ length: heads }, (_, head) => {
+    const start = ((layer * heads + head) * positions + position) * width;
+    return Array.from(context.subarray(start, start + width));
+  }).flat();
+}

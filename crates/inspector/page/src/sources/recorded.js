@@ -1,0 +1,129 @@
+// Recorded numbers, to four decimals: `numbers.rs`, `series.rs`, `vectors.rs` and `text85.rs` write them.
+
+import { range, softmax } from "../numbers.js";
+
+/** @typedef {import("../types").Source} Source */
+/** @typedef {import("../types").Sample} Sample */
+/** @typedef {import("../types").Facts} Facts */
+
+const UNITS = 10000;
+
+// Axes of scores, corrections, logits and probabilities:
+// [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, logit, step] twice
+/** @implements {Source} */
+export class Recorded {
+  kind = /** @type {const} */ ("recorded");
+  /** @type {Uint8Array | null} */
+  mask = null;
+  /** @type {Map<number, import("../types").Arrays>} */
+  steps = new Map();
+
+  /** @param {Facts} facts @param {Reader} reader */
+  constructor(facts, reader) {
+    this.facts = facts;
+    const samples = facts.samples.length;
+    this.cells = samples * facts.layers * facts.heads * facts.positions ** 2;
+    const steps = facts.steps.length;
+    this.scores = reader.overTime(this.cells, steps);
+    this.corrections = reader.planes(this.cells * steps);
+    this.logits = reader.overTime(samples * facts.logits, steps);
+    this.probabilities = reader.overTime(samples * facts.logits, steps);
+    if (facts.masked) this.mask = reader.take(samples * facts.positions ** 2);
+    for (const step of facts.vectors) {
+      this.steps.set(step, Object.fromEntries(facts.vector_arrays.map(([name, count]) => [name, reader.floats(count)])));
+    }
+  }
+
+  /** @param {Sample} sample @param {number} layer @param {number} head @param {number} query */
+  #start(sample, layer, head, query) {
+    const { layers, heads, positions } = this.facts;
+    return (((Number(sample.index) * layers + layer) * heads + head) * positions + query) * positions;
+  }
+
+  /** A row of scores, in ten-thousandths. @param {number} at @param {number} start */
+  #units(at, start) {
+    const steps = this.facts.steps.length;
+    return Float64Array.from(range(this.facts.positions), (key) => this.scores[(start + key) * steps + at]);
+  }
+
+  /** @type {Source["row"]} */
+  row(name, at, sample, layer, head, query) {
+    const start = this.#start(sample, layer, head, query);
+    const units = this.#units(at, start);
+    if (name === "scores") return units.map((score) => score / UNITS);
+    const shares = softmax(units, (key) => this.allows(sample, query, key), UNITS);
+    return shares.map((share, key) => (Math.floor(share * UNITS + 0.5) + this.corrections[at * this.cells + start + key]) / UNITS);
+  }
+
+  /** @type {Source["results"]} */
+  results(name, at, sample) {
+    const { logits, steps } = this.facts;
+    return range(logits).map((logit) => this[name][(Number(sample.index) * logits + logit) * steps.length + at] / UNITS);
+  }
+
+  /** @type {Source["arrays"]} */
+  arrays(at, { index }) {
+    const all = this.steps.get(at);
+    if (!all || index === null) return null;
+    return Object.fromEntries(Object.entries(all).map(([name, values]) => {
+      const size = values.length / this.facts.samples.length;
+      return [name, values.subarray(index * size, (index + 1) * size)];
+    }));
+  }
+
+  /** @type {Source["allows"]} */
+  allows(sample, query, key) {
+    const { positions } = this.facts;
+    return !this.mask || this.mask[(Number(sample.index) * positions + query) * positions + key] === 1;
+  }
+
+  /** @param {Sample} sample */
+  covers(sample) {
+    return sample.index !== null;
+  }
+}
+
+/** Reads the packed numbers one after the other. */
+export class Reader {
+  /** @param {ArrayBuffer} buffer */
+  constructor(buffer) {
+    this.buffer = buffer;
+    this.bytes = new Uint8Array(buffer);
+    this.at = 0;
+  }
+
+  /** @param {number} count */
+  take(count) {
+    return this.bytes.subarray(this.at, this.at += count);
+  }
+
+  /** @param {number} count */
+  floats(count) {
+    return new Float32Array(this.buffer.slice(this.at, this.at += 4 * count));
+  }
+
+  /** Whole numbers whose bytes lie in planes. @param {number} count */
+  planes(count) {
+    const width = this.bytes[this.at++];
+    const values = width < 3 ? new Int32Array(count) : new Float64Array(count);
+    for (let plane = 0, unit = 1; plane < width; plane++, unit *= 256) {
+      for (let index = 0; index < count; index++) values[index] += this.bytes[this.at++] * unit;
+    }
+    for (let index = 0; index < count; index++) {
+      const folded = values[index];
+      values[index] = folded % 2 ? -(folded + 1) / 2 : folded / 2;
+    }
+    return values;
+  }
+
+  /** Such numbers, as differences from what the steps before let expect. @param {number} cells @param {number} steps */
+  overTime(cells, steps) {
+    const values = this.planes(cells * steps);
+    for (let index = 0; index < values.length; index++) {
+      const step = index % steps;
+      if (step) values[index] += values[index - 1];
+      if (step > 1) values[index] += Math.floor(3 * (values[index - 1] - values[index - 2]) / 4);
+    }
+    return values;
+  }
+}

@@ -1,0 +1,256 @@
+// The state of the page: its runs, the experiment that it shows, and how the numbers came about.
+
+import { computed, effect, signal } from "@preact/signals";
+import { cannot } from "./engine/workers.js";
+import { MOST_OPERATIONS, operationsOf, settingsText, withSettings } from "./config.js";
+import { page, unpacked } from "./facts.js";
+import { Run } from "./run.js";
+import { Recorded, Reader } from "./sources/recorded.js";
+import { Softened } from "./sources/softened.js";
+import { Live } from "./sources/live.js";
+import { statisticOf } from "./sources/over.js";
+import { Training } from "./training.js";
+import { readAddress, view } from "./view.js";
+
+/** @typedef {import("./types").Config} Config */
+
+/** The page's own runs. @type {import("@preact/signals").Signal<Run[]>} */
+export const runs = signal([]);
+
+/** @type {import("@preact/signals").Signal<import("./types").Origin>} */
+export const origin = signal({ kind: "training", text: "" });
+
+/** The experiment that the settings of the view describe, if they describe one. @type {import("@preact/signals").Signal<import("./types").Experiment | null>} */
+export const experiment = signal(null);
+
+/** The run whose curves stand behind those of an experiment. @type {import("@preact/signals").Signal<Run | null>} */
+export const ghost = signal(null);
+
+/** The config that the page begins with, if it can train. @returns {Config | null} */
+export const baseConfig = () => page.lab?.config ?? page.runs[0]?.again?.live?.config ?? null;
+export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
+
+/** The config of what is shown: the page's own, with the settings of the view. */
+export const config = computed(() => {
+  const base = baseConfig();
+  return base && withSettings(base, view.value.settings);
+});
+
+/** Outcomes of the page's own training and of experiments, by their settings. @type {Map<string, import("./training.js").Outcome>} */
+const outcomes = new Map();
+const MOST_OUTCOMES = 8;
+
+/** The question that the shown run answers. @type {import("@preact/signals").Signal<string>} */
+export const question = signal("");
+
+/** @param {import("./types").View["run"]} key @returns {Run | null} */
+export function runOf(key) {
+  const all = runs.value;
+  if (typeof key === "number") return all[key] ?? all[0] ?? null;
+  return all.length > 1 && !page.apart ? statisticOf(all, key) : all[0] ?? null;
+}
+
+/** The run before the reader's changes: that of the view, or the experiment. @type {import("@preact/signals").ReadonlySignal<Run | null>} */
+export const base = computed(() => {
+  const { run, settings } = view.value;
+  if (Object.keys(settings).length) return experiment.value?.outcome?.run ?? last;
+  return runOf(run);
+});
+
+/** @type {Run | null} */
+let last = null;
+effect(() => { last = base.value ?? last; });
+
+/** Runs with the reader's changes, by the changes. @type {WeakMap<Run, Map<string, Run>>} */
+const changedRuns = new WeakMap();
+
+/** @param {Run} run @param {import("./types").Changes} changes */
+export function changedRun(run, changes) {
+  const key = JSON.stringify(changes);
+  if (key === "{}" || run.isStatistic) return run;
+  const all = changedRuns.get(run) ?? new Map();
+  changedRuns.set(run, all);
+  if (!all.has(key)) {
+    const source = run.source instanceof Live ? run.source.changed(changes, (sample) => run.sample(sample)) : new Softened(run.source, changes);
+    if (all.size > 20) all.clear();
+    all.set(key, new Run(run.facts, source, run.name));
+  }
+  return /** @type {Run} */ (all.get(key));
+}
+
+/** The run that is shown, with the reader's changes. */
+export const shown = computed(() => {
+  const run = base.value;
+  return run && changedRun(run, view.value.changes);
+});
+
+/** The parts of the view, made to fit the shown run. */
+export const here = computed(() => {
+  const run = shown.value;
+  const now = view.value;
+  if (!run) return null;
+  const { layers, heads, positions, cls } = run.facts;
+  const firstPositive = run.samples.find(({ label }) => (label ?? 0) > 0) ?? run.samples[0];
+  const sample = run.members(now.sample).length ? now.sample : firstPositive?.key ?? "";
+  const at = run.at(Math.min(now.step, run.last));
+  return {
+    run, sample, at, step: run.times[at],
+    /** The sample itself; null for the mean over a class. */
+    one: run.isGroup(sample) ? null : run.sample(sample),
+    query: now.query < positions ? now.query : cls, key: now.key < positions ? now.key : 0,
+    layer: Math.min(now.layer, layers - 1), head: Math.min(now.head, heads - 1), show: now.show, range: now.range,
+    isWhatIf: run.source !== base.value?.source,
+  };
+});
+
+/** What the reader changed, as text; empty without changes. @param {import("./types").Changes} changes */
+export function changesText({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
+  return [
+    temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`, causal ? "causal mask" : "",
+    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`), ...keys.map((position) => `without position ${position} as a key`),
+    ...rows.map(({ layer, head, query }) => `weights of query ${query} set, layer ${layer}, head ${head}`),
+    ...patches.map(({ place, layer, position, from }) => `${place}${place === "embeddings" ? "" : ` of layer ${layer}`} at position ${position} from ${from}`),
+  ].filter(Boolean).join(", ");
+}
+
+/** What is shown in place of the page's own run, for titles and files: the experiment and the changes. Empty if it is that run. */
+export const departure = computed(() => {
+  const { settings, changes } = view.value;
+  return [settingsText(settings), changesText(changes)].filter(Boolean).join("; ");
+});
+
+// Recorded numbers.
+
+export async function unpack() {
+  const packed = await unpacked("numbers", "deflate-raw");
+  const reader = packed && new Reader(packed);
+  if (reader) runs.value = page.runs.map((facts) => new Run(facts, new Recorded(facts, reader)));
+}
+
+// Live numbers.
+
+/** Says once how the page's numbers came about, for readers and for scripts. @param {"live" | "differs" | "recorded"} kind @param {string} text */
+function settle(kind, text) {
+  Object.assign(document.documentElement.dataset, { run: kind, settled: performance.now().toFixed(1) });
+  origin.value = { kind, text };
+}
+
+export function startLive() {
+  const live = page.runs[0]?.again?.live;
+  const reason = page.runs[0]?.again?.recorded;
+  if (reason) return settle("recorded", `Recorded: ${reason}.`);
+  const why = cannot();
+  if (why) return settle("recorded", page.lab ? `This page cannot train: ${why}.` : `Recorded: ${why}, so that the page cannot train the run again.`);
+  const base = /** @type {Config} */ (baseConfig());
+  if (operationsOf(base, live?.steps) <= MOST_OPERATIONS) return train();
+  origin.value = { kind: "training", text: "Recorded. The page can train this run again, but that may take long.", ask: train };
+}
+
+/** Trains the page's own run, and compares the weights. */
+async function train() {
+  const live = page.runs[0]?.again?.live;
+  const config = /** @type {Config} */ (baseConfig());
+  const facts = page.runs[0];
+  const saying = live ? "Recorded. The page trains the run again" : "The page trains the model";
+  const names = live ? { name: facts.name, token_strings: facts.token_strings, evidence: facts.evidence, classes: facts.classes } : { name: page.lab?.name };
+  // The same samples as in the recording.
+  const tokens = live ? facts.samples.map((sample) => sample.tokens) : undefined;
+  const training = new Training({ config, steps: live?.steps, tokens, data: baseData(), facts: { ...names, ...(live ? { samples: facts.samples } : {}) } }, (step, steps) => {
+    origin.value = { ...origin.value, text: `${saying}: step ${step} of ${steps}.` };
+  });
+  const stop = () => { training.stop(); settle("recorded", live ? "Recorded: the training of this page was stopped." : "The training was stopped."); };
+  origin.value = { kind: "training", text: `${saying}.`, stop };
+  try {
+    const outcome = await training.outcome;
+    if (!outcome) return;
+    const found = outcome.ended.weights_sha256;
+    if (live && found !== live.weights_sha256) {
+      return settle("differs", `Differs: the page trained the run again and got other weights. SHA-256 of model.safetensors: ${live.weights_sha256}; here: ${found}. The page shows what was recorded.`);
+    }
+    outcomes.set("{}", outcome);
+    question.value = outcome.question;
+    runs.value = [outcome.run];
+    settle("live", live
+      ? `Live: the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
+      : `Live: the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`);
+  } catch (error) {
+    settle("recorded", `${live ? "Recorded: the page could not train the run again" : "The page could not train"} (${/** @type {Error} */ (error).message}).`);
+  }
+}
+
+/** @param {Run} run */
+const everyStep = (run) => run.times.length === run.last + 1 ? "at each step" : `at ${run.times.length} of its ${run.last + 1} steps`;
+
+/** @type {Training | null} */
+let running = null;
+
+/** Trains what the settings of the view describe, unless that is at hand. */
+export function startExperiments() {
+  effect(() => {
+    const { settings } = view.value;
+    const key = JSON.stringify(settings);
+    const before = experiment.peek();
+    if ((before?.key ?? "{}") === key) return;
+    running?.stop();
+    running = null;
+    if (before?.outcome || key !== "{}") ghost.value = before?.outcome?.run ?? runs.peek()[0] ?? null;
+    if (key === "{}") {
+      experiment.value = null;
+      question.value = outcomes.get("{}")?.question ?? question.peek();
+      return;
+    }
+    const known = outcomes.get(key);
+    if (known) finish(key, known);
+    else begin(key, settings);
+  });
+}
+
+/** @param {string} key @param {Record<string, unknown>} settings */
+function begin(key, settings) {
+  const own = baseConfig();
+  if (!own || cannot()) {
+    experiment.value = { key, state: "failed", step: 0, steps: 0, why: cannot() ?? "this page holds recordings alone" };
+    return;
+  }
+  const config = withSettings(own, settings);
+  const start = async () => {
+    const training = running = new Training({ config, data: baseData(), facts: { name: "experiment", token_strings: page.runs[0]?.token_strings ?? {} } }, (step, steps) => {
+      if (running === training) experiment.value = { key, state: "training", step, steps, stop };
+    });
+    const stop = () => { training.stop(); experiment.value = { key, state: "stopped", step: 0, steps: 0, start }; };
+    experiment.value = { key, state: "training", step: 0, steps: 0, stop };
+    try {
+      const outcome = await training.outcome;
+      if (!outcome || running !== training) return;
+      outcomes.set(key, outcome);
+      const [oldest] = outcomes.size > MOST_OUTCOMES ? [...outcomes.keys()].filter((name) => name !== "{}" && name !== key) : [];
+      if (oldest) outcomes.delete(oldest);
+      finish(key, outcome);
+    } catch (error) {
+      if (running === training) experiment.value = { key, state: "failed", step: 0, steps: 0, why: /** @type {Error} */ (error).message };
+    }
+  };
+  if (operationsOf(config) <= MOST_OPERATIONS) start();
+  else experiment.value = { key, state: "asks", step: 0, steps: 0, start };
+}
+
+/** @param {string} key @param {import("./training.js").Outcome} outcome */
+function finish(key, outcome) {
+  question.value = outcome.question;
+  experiment.value = { key, state: "trained", step: outcome.run.last, steps: outcome.run.last, outcome };
+}
+
+/** Opens the address: the view of the runs at hand. */
+export function openAddress() {
+  const found = readAddress();
+  view.value = { ...view.value, step: Infinity, sample: "", tab: "explore", guide: 0, pin: null, show: "weights", range: "unit", ...fitted(found), ...found };
+}
+
+/** What an address leaves open: [CLS], what it should look at, and the last block. @param {Partial<import("./types").View>} found */
+function fitted(found) {
+  const run = runOf(found.run ?? 0);
+  if (!run) return {};
+  const { facts, samples } = run;
+  const sample = run.members(found.sample ?? "")[0] ?? samples.find(({ label }) => (label ?? 0) > 0) ?? samples[0];
+  return { query: facts.cls, key: sample?.marked[0] ?? 0, layer: facts.layers - 1, head: 0, sample: found.sample ?? sample?.key ?? "" };
+}

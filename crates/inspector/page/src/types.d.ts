@@ -1,0 +1,160 @@
+// What the page's data look like. `facts.rs` writes the facts; `crates/lab` answers requests.
+
+import type { Run } from "./run.js";
+
+export interface Sample {
+  /** Its name in addresses: its number, or `own-` and its tokens. */
+  key: string;
+  /** Its index in the training set; null for a sample of the reader. */
+  number: number | null;
+  /** Null if it is unknown. */
+  label: number | null;
+  /** With `[CLS]`. */
+  tokens: number[];
+  /** The positions that decide the label. */
+  marked: number[];
+  /** Its row in what the source holds; null for a sample of the reader. */
+  index: number | null;
+}
+
+/** A config as resolved; `config.rs` documents its keys. */
+export type Config = Record<string, any>;
+
+export interface LossPoint { step: number; loss: number }
+
+/** The facts of a run: all but its numbers. */
+export interface Facts {
+  name: string;
+  seed: number | null;
+  layers: number;
+  heads: number;
+  positions: number;
+  d_head: number;
+  d_model: number;
+  has_feed_forward: boolean;
+  factor: number;
+  factor_text: string;
+  norm_eps: number;
+  /** Null for a dump that no training made. */
+  steps: (number | null)[];
+  vectors: number[];
+  vector_arrays: [string, number][];
+  masked: boolean;
+  /** Logits per sample: one for two classes, else one per class. */
+  logits: number;
+  classes: string[];
+  samples: { number: number | null; label: number | null; tokens: number[]; marked: number[] }[];
+  token_strings: Record<string, string>;
+  cls: number;
+  loss: LossPoint[];
+  loss_over?: string;
+  evidence: { name: string; text: string }[];
+  notes: string[];
+  again?: Again;
+  config?: Config;
+}
+
+export interface Again {
+  live?: { config: Config; steps: number; weights_sha256: string; data?: OwnData };
+  recorded?: string;
+}
+
+/** Samples that come from a file: the page carries them, or the reader pastes them. */
+export interface OwnData { tokens: number[][]; labels: number[]; splits?: string[]; words?: Record<string, string>; classes?: string[] }
+
+/** The facts of the page. */
+export interface PageFacts {
+  viridis: [number, number, number][];
+  runs: Facts[];
+  apart: string | null;
+  seeds: SweepSeeds | null;
+  /** For a page without a run: the experiment that it begins with. */
+  lab?: { name: string; config: Config; data?: OwnData };
+}
+
+export interface SweepSeeds {
+  name: string;
+  count: number;
+  failed: number;
+  positive: SeedFigures | null;
+  negative: SeedFigures | null;
+  harder: number[] | null;
+  own: ({ name: string; over: string } & Record<string, any>)[];
+}
+export interface SeedFigures { mean: number[]; deviation: number[] | null; most: number[] }
+
+/** The arrays of one sample at one step, by the names of a dump. */
+export type Arrays = Record<string, Float32Array>;
+
+/** Where the numbers of a run come from: recorded, computed by the page, or a statistic over runs. */
+export interface Source {
+  kind: "recorded" | "live" | "statistic";
+  /** Scores or weights of one query. `[key]` */
+  row(name: "scores" | "weights", at: number, sample: Sample, layer: number, head: number, query: number): Float64Array;
+  results(name: "logits" | "probabilities", at: number, sample: Sample): number[];
+  /** All arrays of a sample at a step; null where the source has none. */
+  arrays(at: number, sample: Sample): Arrays | null;
+  allows(sample: Sample, query: number, key: number): boolean;
+  /** Whether all steps of a sample are at hand, as a curve needs them; if not, they are being computed. */
+  covers(sample: Sample): boolean;
+  /** The values of a parameter at a step, by its name; null where the source has no weights. */
+  parameter?(name: string, at: number): { shape: number[]; values: Float32Array } | null;
+}
+
+/** What a reader changes in the computation of a trained model. */
+export interface Changes {
+  /** Factor by which scores are divided. */
+  temperature?: number;
+  causal?: boolean;
+  /** Heads that give nothing: layer and head. */
+  heads?: [number, number][];
+  /** Positions at which no query of any block looks. */
+  keys?: number[];
+  /** Attention rows that the reader sets. */
+  rows?: { layer: number; head: number; query: number; weights: number[] }[];
+  /** A vector from another sample in its place. */
+  patches?: { place: "embeddings" | "context" | "residual" | "output"; layer: number; position: number; from: string }[];
+}
+
+export type Show = "weights" | "scores" | "uniform";
+export type Range = "unit" | "uniform" | "own";
+
+/** What the page shows. A change makes a new one. */
+export interface View {
+  run: number | "mean" | "deviation";
+  /** The key of a sample, or the name of a class, which stands for the mean over its samples. */
+  sample: string;
+  /** In training steps. */
+  step: number;
+  query: number;
+  key: number;
+  layer: number;
+  head: number;
+  show: Show;
+  range: Range;
+  pin: { run: number | "mean" | "deviation"; sample: string; step: number } | null;
+  tab: string;
+  /** The caption of the guide, from 1; 0 without a guide. */
+  guide: number;
+  changes: Changes;
+  /** Config keys in which the shown experiment differs from the page's own, for example `model.d_model`. */
+  settings: Record<string, unknown>;
+}
+
+export type { Run };
+
+/** How the numbers of the page's own run came about. */
+export interface Origin { kind: "training" | "live" | "differs" | "recorded"; text: string; ask?: () => void; stop?: () => void }
+
+/** The experiment that the settings of the view describe. */
+export interface Experiment {
+  /** Its settings, as text. */
+  key: string;
+  state: "asks" | "training" | "trained" | "failed" | "stopped";
+  step: number;
+  steps: number;
+  why?: string;
+  outcome?: import("./training.js").Outcome;
+  start?: () => void;
+  stop?: () => void;
+}

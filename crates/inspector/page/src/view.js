@@ -1,0 +1,109 @@
+// The view: what the page shows, and its address. A view is never changed: `change` puts another in its place.
+
+import { signal } from "@preact/signals";
+import { fixed } from "./numbers.js";
+
+/** @typedef {import("./types").View} View */
+
+/** @type {View} */
+const FIRST = {
+  run: 0, sample: "", step: Infinity, query: 0, key: 0, layer: 0, head: 0, show: "weights", range: "unit",
+  pin: null, tab: "explore", guide: 0, changes: {}, settings: {},
+};
+
+export const view = signal(FIRST);
+
+// A change of these is a step that the back button takes back; all others leave no trace in the history.
+const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "changes", "settings"]);
+
+/** Changes the view. @param {Partial<View>} parts */
+export function change(parts) {
+  const keep = Object.entries(parts).some(([name, value]) => KEPT.has(name) && value !== view.value[/** @type {keyof View} */ (name)]);
+  view.value = { ...view.value, ...parts };
+  history[keep ? "pushState" : "replaceState"](null, "", address(view.value));
+}
+
+/** Changes what moves: nothing but the view, since browsers limit how often the address may change. @param {Partial<View>} parts */
+export function changeSoon(parts) {
+  view.value = { ...view.value, ...parts };
+}
+
+/** Writes the address of a view that `changeSoon` made. */
+export function settleAddress() {
+  if (location.hash !== address(view.value)) history.replaceState(null, "", address(view.value));
+}
+
+/** @param {View} view */
+export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, changes, settings }) {
+  /** @type {Record<string, string>} */
+  const parts = { sample, step: String(step), query: String(query), key: String(key), layer: String(layer), head: String(head), show };
+  if (run !== FIRST.run) parts.run = String(run);
+  if (range !== FIRST.range) parts.range = range;
+  if (pin) parts.pin = [pin.sample, pin.step, pin.run].join(":");
+  if (tab !== FIRST.tab) parts.tab = tab;
+  if (guide) parts.guide = String(guide);
+  if (changes.temperature !== undefined) parts.temperature = fixed(changes.temperature, 3);
+  if (changes.causal) parts.causal = "1";
+  const { temperature, causal, ...others } = changes;
+  if (Object.keys(others).length) parts.changes = JSON.stringify(others);
+  if (Object.keys(settings).length) parts.set = JSON.stringify(settings);
+  return `#${new URLSearchParams(parts)}`;
+}
+
+/** What an address says: only parts that can be. `start` turns it into a view of the runs at hand. @returns {Partial<View>} */
+export function readAddress(hash = location.hash) {
+  const parts = new URLSearchParams(hash.slice(1));
+  /** @type {Partial<View>} */
+  const found = {};
+  for (const name of /** @type {const} */ (["step", "query", "key", "layer", "head", "guide"])) {
+    const value = Number(parts.get(name) ?? NaN);
+    if (Number.isInteger(value) && value >= 0) found[name] = value;
+  }
+  const sample = parts.get("sample");
+  if (sample) found.sample = sample;
+  const show = parts.get("show");
+  if (show === "weights" || show === "scores" || show === "uniform") found.show = show;
+  const range = parts.get("range");
+  if (range === "unit" || range === "uniform" || range === "own") found.range = range;
+  const tab = parts.get("tab");
+  if (tab) found.tab = tab;
+  found.run = runOf(parts.get("run"));
+  const [pinned, step, run] = (parts.get("pin") ?? "").split(":");
+  if (pinned && Number.isInteger(Number(step))) found.pin = { sample: pinned, step: Number(step), run: runOf(run) };
+  found.changes = changesOf(parts);
+  found.settings = objectOf(parts.get("set"));
+  return found;
+}
+
+/** @param {string | null | undefined} text @returns {View["run"]} */
+function runOf(text) {
+  if (text === "mean" || text === "deviation") return text;
+  const number = Number(text ?? 0);
+  return Number.isInteger(number) && number >= 0 ? number : 0;
+}
+
+/** @param {string | null} text @returns {Record<string, unknown>} */
+function objectOf(text) {
+  try {
+    const value = JSON.parse(text ?? "{}");
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** @param {URLSearchParams} parts @returns {import("./types").Changes} */
+function changesOf(parts) {
+  const { heads, keys, rows, patches } = /** @type {any} */ (objectOf(parts.get("changes")));
+  /** @type {import("./types").Changes} */
+  const changes = {};
+  const whole = (/** @type {any} */ value) => Number.isInteger(value) && value >= 0;
+  if (Array.isArray(heads)) changes.heads = heads.filter((head) => Array.isArray(head) && head.length === 2 && head.every(whole));
+  if (Array.isArray(keys)) changes.keys = keys.filter(whole);
+  if (Array.isArray(rows)) changes.rows = rows.filter((row) => whole(row?.layer) && whole(row.head) && whole(row.query) && Array.isArray(row.weights) && row.weights.every(Number.isFinite));
+  if (Array.isArray(patches)) changes.patches = patches.filter((patch) => ["embeddings", "context", "residual", "output"].includes(patch?.place) && whole(patch.layer) && whole(patch.position) && typeof patch.from === "string");
+  const temperature = Number(parts.get("temperature") ?? 1);
+  if (temperature !== 1 && temperature >= 0.01 && temperature <= 100) changes.temperature = temperature;
+  if (parts.get("causal") === "1") changes.causal = true;
+  return changes;
+}

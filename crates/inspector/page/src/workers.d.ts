@@ -1,0 +1,4 @@
+declare module "worker:*" {
+  const code: string;
+  export default code;
+}
