@@ -36,6 +36,19 @@ export const config = computed(() => {
   return base && withSettings(base, view.value.settings);
 });
 
+/** The settings of experiments, by their runs. @type {WeakMap<Run, Record<string, unknown>>} */
+const settingsOfRuns = new WeakMap();
+
+/** The settings of the experiment that a run is of; none for the page's own runs. @param {Run | null} run */
+export const settingsOf = (run) => (run && settingsOfRuns.get(run)) ?? {};
+
+/** The run of an experiment that the page has trained; null without one. @param {Record<string, unknown>} settings */
+export function trainedRun(settings) {
+  // The map of outcomes changes with the experiment.
+  void experiment.value;
+  return outcomes.get(JSON.stringify(settings))?.run ?? null;
+}
+
 /** Outcomes of the page's own training and of experiments, by their settings. @type {Map<string, import("./training.js").Outcome>} */
 const outcomes = new Map();
 const MOST_OUTCOMES = 8;
@@ -64,10 +77,19 @@ effect(() => { last = base.value ?? last; });
 /** Runs with the reader's changes, by the changes. @type {WeakMap<Run, Map<string, Run>>} */
 const changedRuns = new WeakMap();
 
-/** @param {Run} run @param {import("./types").Changes} changes */
-export function changedRun(run, changes) {
+/** The changes that a run can show: recorded numbers have another temperature or mask alone, and a statistic has none. @param {Run | null} run @param {import("./types").Changes} changes @returns {import("./types").Changes} */
+export function changesFor(run, changes) {
+  if (!run || run.isStatistic) return {};
+  if (run.isLive) return changes;
+  const { temperature, causal } = changes;
+  return { ...(temperature === undefined ? {} : { temperature }), ...(causal ? { causal } : {}) };
+}
+
+/** @param {Run} run @param {import("./types").Changes} wanted */
+export function changedRun(run, wanted) {
+  const changes = changesFor(run, wanted);
   const key = JSON.stringify(changes);
-  if (key === "{}" || run.isStatistic) return run;
+  if (key === "{}") return run;
   const all = changedRuns.get(run) ?? new Map();
   changedRuns.set(run, all);
   if (!all.has(key)) {
@@ -113,10 +135,10 @@ export function changesText({ temperature, causal, heads = [], keys = [], rows =
   ].filter(Boolean).join(", ");
 }
 
-/** What is shown in place of the page's own run, for titles and files: the experiment and the changes. Empty if it is that run. */
+/** What is shown in place of the page's own run, for titles and files: the experiment and the changes. Empty if it is that run. While an experiment trains, the run before it is shown. */
 export const departure = computed(() => {
-  const { settings, changes } = view.value;
-  return [settingsText(settings), changesText(changes)].filter(Boolean).join("; ");
+  const run = base.value;
+  return [settingsText(settingsOf(run)), changesText(changesFor(run, view.value.changes))].filter(Boolean).join("; ");
 });
 
 // Recorded numbers.
@@ -236,6 +258,7 @@ function begin(key, settings) {
 
 /** @param {string} key @param {import("./training.js").Outcome} outcome */
 function finish(key, outcome) {
+  settingsOfRuns.set(outcome.run, JSON.parse(key));
   question.value = outcome.question;
   experiment.value = { key, state: "trained", step: outcome.run.last, steps: outcome.run.last, outcome };
 }

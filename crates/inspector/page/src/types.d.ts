@@ -132,13 +132,22 @@ export interface View {
   head: number;
   show: Show;
   range: Range;
-  pin: { run: number | "mean" | "deviation"; sample: string; step: number } | null;
+  pin: Pin | null;
   tab: string;
   /** The caption of the guide, from 1; 0 without a guide. */
   guide: number;
   changes: Changes;
   /** Config keys in which the shown experiment differs from the page's own, for example `model.d_model`. */
   settings: Record<string, unknown>;
+}
+
+/** A view to compare with: of a run of the page, or of the experiment of these settings, with these changes. */
+export interface Pin {
+  run: View["run"];
+  sample: string;
+  step: number;
+  settings?: Record<string, unknown>;
+  changes?: Changes;
 }
 
 export type { Run };

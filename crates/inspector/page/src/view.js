@@ -39,7 +39,10 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
   const parts = { sample, step: String(step), query: String(query), key: String(key), layer: String(layer), head: String(head), show };
   if (run !== FIRST.run) parts.run = String(run);
   if (range !== FIRST.range) parts.range = range;
-  if (pin) parts.pin = [pin.sample, pin.step, pin.run].join(":");
+  if (pin) {
+    const { sample, step, run, ...more } = pin;
+    parts.pin = [sample, step, run, ...(Object.keys(more).length ? [JSON.stringify(more)] : [])].join(":");
+  }
   if (tab !== FIRST.tab) parts.tab = tab;
   if (guide) parts.guide = String(guide);
   if (changes.temperature !== undefined) parts.temperature = fixed(changes.temperature, 3);
@@ -68,9 +71,9 @@ export function readAddress(hash = location.hash) {
   const tab = parts.get("tab");
   if (tab) found.tab = tab;
   found.run = runOf(parts.get("run"));
-  const [pinned, step, run] = (parts.get("pin") ?? "").split(":");
-  if (pinned && Number.isInteger(Number(step))) found.pin = { sample: pinned, step: Number(step), run: runOf(run) };
-  found.changes = changesOf(parts);
+  found.pin = pinOf(parts.get("pin") ?? "");
+  const { temperature, causal, ...others } = /** @type {any} */ (objectOf(parts.get("changes")));
+  found.changes = checkedChanges({ ...others, temperature: Number(parts.get("temperature") ?? 1), causal: parts.get("causal") === "1" });
   found.settings = objectOf(parts.get("set"));
   return found;
 }
@@ -92,9 +95,18 @@ function objectOf(text) {
   }
 }
 
-/** @param {URLSearchParams} parts @returns {import("./types").Changes} */
-function changesOf(parts) {
-  const { heads, keys, rows, patches } = /** @type {any} */ (objectOf(parts.get("changes")));
+/** @param {string} text @returns {View["pin"]} */
+function pinOf(text) {
+  const [sample, step, run, ...rest] = text.split(":");
+  if (!sample || !step || !Number.isInteger(Number(step))) return null;
+  const { settings, changes } = /** @type {any} */ (objectOf(rest.join(":") || null));
+  const held = checkedChanges(objectOf(JSON.stringify(changes ?? {})));
+  const isExperiment = typeof settings === "object" && settings !== null && !Array.isArray(settings) && Object.keys(settings).length > 0;
+  return { sample, step: Number(step), run: runOf(run), ...(isExperiment ? { settings } : {}), ...(Object.keys(held).length ? { changes: held } : {}) };
+}
+
+/** Only changes that can be. @param {any} said @returns {import("./types").Changes} */
+function checkedChanges({ heads, keys, rows, patches, temperature = 1, causal }) {
   /** @type {import("./types").Changes} */
   const changes = {};
   const whole = (/** @type {any} */ value) => Number.isInteger(value) && value >= 0;
@@ -102,8 +114,7 @@ function changesOf(parts) {
   if (Array.isArray(keys)) changes.keys = keys.filter(whole);
   if (Array.isArray(rows)) changes.rows = rows.filter((row) => whole(row?.layer) && whole(row.head) && whole(row.query) && Array.isArray(row.weights) && row.weights.every(Number.isFinite));
   if (Array.isArray(patches)) changes.patches = patches.filter((patch) => ["embeddings", "context", "residual", "output"].includes(patch?.place) && whole(patch.layer) && whole(patch.position) && typeof patch.from === "string");
-  const temperature = Number(parts.get("temperature") ?? 1);
-  if (temperature !== 1 && temperature >= 0.01 && temperature <= 100) changes.temperature = temperature;
-  if (parts.get("causal") === "1") changes.causal = true;
+  if (typeof temperature === "number" && temperature !== 1 && temperature >= 0.01 && temperature <= 100) changes.temperature = temperature;
+  if (causal === true) changes.causal = true;
   return changes;
 }
