@@ -1,4 +1,260 @@
-/** Not written yet. */
+// The attention matrix of the shown sample, step, layer and head, beside a pinned one.
+
+import { computed, signal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { page } from "../facts.js";
+import { fixed, range } from "../numbers.js";
+import { isOwn } from "../run.js";
+import { base, changedRun, changesFor, changesText, ghost, here, runOf, runs, settingsOf, trainedRun } from "../state.js";
+import { change, view } from "../view.js";
+import { apart, differenceOf, fitting, MOST_CELLS, panelOf } from "../parts/matrices.js";
+import { Matrix } from "../parts/matrix.jsx";
+import { Picture } from "../parts/picture.jsx";
+import { Save } from "../parts/save.jsx";
+import { Legend, rangesOf, sharedScale } from "../parts/scale.jsx";
+import { Thumbnails } from "../parts/thumbnails.jsx";
+
+/** @typedef {import("../parts/matrices.js").Place} Place */
+/** @typedef {import("../types").View} View */
+
+// What is shown.
+
+/** @returns {Place | null} */
+function shownPlace() {
+  const now = here.value;
+  if (!now || !base.value) return null;
+  const changes = now.isWhatIf ? changesFor(base.value, view.value.changes) : {};
+  const { run, sample, at, layer, head, show } = now;
+  return { run, base: base.value, sample, at, layer, head, show, settings: settingsOf(base.value), changes, changesText: changesText(changes) };
+}
+
+const nowPanel = computed(() => {
+  const place = shownPlace();
+  return place && panelOf("now", place);
+});
+
+// These change less often than the step, so the pinned matrix is not made again while the training plays.
+const pin = computed(() => view.value.pin);
+const layer = computed(() => here.value?.layer ?? 0);
+const head = computed(() => here.value?.head ?? 0);
+const show = computed(() => view.value.show);
+const colourRange = computed(() => view.value.range);
+
+/** The pinned matrix, or a sentence that says why there is none. */
+const pinnedPanel = computed(() => {
+  const held = pin.value;
+  if (!held) return null;
+  const own = held.settings ? trainedRun(held.settings) : runOf(held.run);
+  if (!own) return "The pinned view is of an experiment that this page has not trained: choose its settings once, or unpin it.";
+  const changes = changesFor(own, held.changes ?? {});
+  const run = changedRun(own, changes);
+  if (!run.members(held.sample).length) return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
+  const { facts } = run;
+  return panelOf("pinned", {
+    run, base: own, sample: held.sample, at: run.at(held.step), layer: Math.min(layer.value, facts.layers - 1), head: Math.min(head.value, facts.heads - 1), show: show.value,
+    settings: settingsOf(own), changes, changesText: changesText(changes),
+  });
+});
+
+/** All matrices, with their colours. The shown and the pinned one have the same. */
+const panels = computed(() => {
+  const now = nowPanel.value;
+  if (!now) return [];
+  const pinned = pinnedPanel.value;
+  if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], colourRange.value) }];
+  const scale = sharedScale([now, pinned], colourRange.value);
+  const pair = [{ ...now, scale }, { ...pinned, scale }];
+  if (apart(now, pinned)) return pair;
+  const difference = differenceOf(now, pinned);
+  return [...pair, { ...difference, scale: difference.show === "scores" && colourRange.value !== "own" ? scale : sharedScale([difference], colourRange.value) }];
+});
+
+// Words.
+
+/** The sample, its label, and what the model makes of it. */
+function describe() {
+  const now = here.value;
+  if (!now) return "";
+  const { run, sample, one, at } = now;
+  const name = run.sampleName(sample);
+  const title = name[0].toUpperCase() + name.slice(1);
+  if (!one) return `${title} in this page, at step ${run.stepName(at)}. A dot stands for tokens that differ.`;
+  const chance = run.classCount > 2 ? "probability of its class" : "probability";
+  const which = run.isStatistic ? `${run.name} of the ${chance}` : chance;
+  const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${which} ${fixed(run.probability(one, at))}`;
+  // Recorded results are those of the run, whatever the reader changes.
+  if (now.isWhatIf && !run.isLive) return `${text}, as recorded: the change ends at these weights.`;
+  const result = outcomeText(one, at);
+  return `${text}${now.isWhatIf ? " with the change" : ""}${result ? `: ${result}` : ""}.`;
+}
+
+/** @param {import("../types").Sample} sample @param {number} at */
+function outcomeText(sample, at) {
+  const { run } = /** @type {NonNullable<typeof here.value>} */ (here.value);
+  const found = (run.isStatistic ? runs.value : [run]).map((own) => own.outcome(sample, at));
+  if (!found[0]) return "";
+  return found.length === 1 ? run.outcomes[found[0]] : `right in ${found.filter((kind) => kind === "right").length} of ${found.length} runs`;
+}
+
+const What = () => <p id="what" class={here.value?.isWhatIf && here.value.run.isLive ? "what-if" : ""}>{describe()}</p>;
+
+// Controls.
+
+const shape = computed(() => {
+  const facts = here.value?.run.facts;
+  return facts ? `${facts.layers},${facts.heads}` : "1,1";
+});
+
+/** @returns {[string, string][]} */
+function runNames() {
+  const statistics = runs.value.length > 1 && !page.apart ? ["mean", "deviation"] : [];
+  return [...runs.value.keys(), ...statistics].map((key) => [String(key), runOf(/** @type {View["run"]} */ (key))?.name ?? ""]);
+}
+
+/** @param {{ id: string, label: string, value: string | number, options: [string | number, string][], onChoose: (value: string) => void }} props */
+function Choice({ id, label, value, options, onChoose }) {
+  return (
+    <label>{label} <select id={id} value={String(value)} onChange={(event) => onChoose(event.currentTarget.value)}>
+      {options.map(([key, text]) => <option value={String(key)} selected={String(key) === String(value)} key={key}>{text}</option>)}
+    </select></label>
+  );
+}
+
+/** @param {number} count @returns {[number, string][]} */
+const numbered = (count) => range(count).map((at) => [at, String(at)]);
+
+function Controls() {
+  const [layers, heads] = shape.value.split(",").map(Number);
+  const several = runs.value.length > 1;
+  const { run } = view.value;
+  return (
+    <div class="row tools" role="group" aria-label="What the matrix shows">
+      {several && <Choice id="run" label="Run" value={run} options={runNames()} onChoose={(key) => change({ run: key === "mean" || key === "deviation" ? key : Number(key), settings: {} })} />}
+      {layers > 1 && <Choice id="layer" label="Layer" value={layer.value} options={numbered(layers)} onChoose={(value) => change({ layer: Number(value) })} />}
+      {heads > 1 && <Choice id="head-list" label="Head" value={head.value} options={numbered(heads)} onChoose={(value) => change({ head: Number(value) })} />}
+      <Choice id="show" label="Show" value={show.value} options={[["weights", "weights"], ["scores", "scores, before the softmax"], ["uniform", "difference from uniform"]]} onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })} />
+      <ColourChoice />
+      <Pin />
+    </div>
+  );
+}
+
+function ColourChoice() {
+  const options = rangesOf(show.value);
+  const value = options.some(([key]) => key === colourRange.value) ? colourRange.value : "unit";
+  return <Choice id="range" label="Colours" value={value} options={options} onChoose={(key) => change({ range: /** @type {View["range"]} */ (key) })} />;
+}
+
+/** The shown view, as something to compare with. @param {import("../run.js").Run} run @param {import("../types").Changes} [changes] @returns {View["pin"]} */
+function pinOf(run, changes = {}) {
+  const now = here.peek();
+  if (!now) return null;
+  const settings = settingsOf(run);
+  return {
+    run: view.peek().run, sample: now.sample, step: now.step,
+    ...(Object.keys(settings).length ? { settings } : {}), ...(Object.keys(changes).length ? { changes } : {}),
+  };
+}
+
+/** The run before the experiment, if its matrices have the shape of the shown ones. */
+const before = computed(() => {
+  const [own, other] = [base.value, ghost.value];
+  if (!own || !other || own === other || own.positions !== other.positions) return null;
+  return other.members(sampleShown.value).length ? other : null;
+});
+const sampleShown = computed(() => here.value?.sample ?? "");
+
+function Pin() {
+  const isPinned = Boolean(pin.value);
+  const other = before.value;
+  const pinShown = () => change({ pin: isPinned || !base.peek() ? null : pinOf(/** @type {import("../run.js").Run} */ (base.peek()), here.peek()?.isWhatIf ? changesFor(base.peek(), view.peek().changes) : {}) });
+  return (
+    <>
+      <button id="pin" type="button" aria-pressed={isPinned} onClick={pinShown}>{isPinned ? "Unpin" : "Pin for comparison"}</button>
+      {!isPinned && other && <button id="pin-before" type="button" onClick={() => change({ pin: pinOf(other) })}>Compare with the run before</button>}
+      {!isPinned && here.value?.isWhatIf && <button id="pin-unchanged" type="button" onClick={() => change({ pin: pinOf(/** @type {import("../run.js").Run} */ (base.peek())) })}>Compare with no change</button>}
+    </>
+  );
+}
+
+// The width of the place for all matrices, and of a rem, in pixels.
+const room = signal({ width: 640, rem: 16 });
+// Matrices stand side by side from this width on, in rem.
+const SIDE_BY_SIDE = 34;
+const GAP = 12;
+
+function Matrices() {
+  const home = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useLayoutEffect(() => {
+    const element = home.current;
+    if (!element) return;
+    const measure = () => {
+      const [width, rem] = [element.clientWidth, parseFloat(getComputedStyle(document.documentElement).fontSize)];
+      if (width !== room.peek().width || rem !== room.peek().rem) room.value = { width, rem };
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const all = panels.value;
+  const now = here.value;
+  if (!now) return null;
+  const { width, rem } = room.value;
+  const isBeside = all.length > 1 && width >= SIDE_BY_SIDE * rem;
+  const own = isBeside ? (width - GAP * (all.length - 1)) / all.length : width;
+  // The width of the row names, as in the style.
+  const names = (own < 20 * rem ? 3.4 : 5.2) * rem;
+  return (
+    <div id="matrices" ref={home} class={[isBeside && "beside", all.length > 1 && "several", own < 20 * rem && "narrow", now.isWhatIf && "what-if"].filter(Boolean).join(" ")} style={{ "--columns": isBeside ? all.length : 1 }}>
+      {all.map((panel) => {
+        const { positions, id } = panel;
+        if (positions > MOST_CELLS) return <Picture panel={panel} query={now.query} chosen={now.key} room={own} rem={rem} key={id} />;
+        const { level, size } = fitting((own - names) / positions - 2, rem);
+        return <div class="scroll" key={id} style={{ "--positions": positions }}><Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} /></div>;
+      })}
+    </div>
+  );
+}
+
+/** Why there is no pinned matrix, or no difference. */
+function Reason() {
+  const [now, pinned] = [nowPanel.value, pinnedPanel.value];
+  const text = typeof pinned === "string" ? pinned : now && pinned ? apart(now, pinned) : "";
+  return text ? <p class="hint" id="pin-reason">{text}</p> : null;
+}
+
+function Foot() {
+  const all = panels.value;
+  const [first] = all;
+  if (!first?.scale) return null;
+  const last = all[all.length - 1];
+  return (
+    <div class="row foot">
+      <Legend scale={first.scale} positions={first.positions} />
+      {last.scale && last.scale !== first.scale && last.id === "difference" && <Legend scale={last.scale} positions={last.positions} />}
+      <Save panels={() => panels.peek()} runs={() => runs.peek().length > 1 ? [view.peek().run, view.peek().pin?.run ?? 0] : []} />
+    </div>
+  );
+}
+
+function Strip() {
+  const [layers, heads] = shape.value.split(",").map(Number);
+  const now = nowPanel.value;
+  if (!now || layers * heads < 2) return null;
+  return <Thumbnails place={now.place} colourRange={colourRange.value} />;
+}
+
 export function Attention() {
-  return <section>Attention</section>;
+  return (
+    <section id="attention" class="card" aria-labelledby="attention-title">
+      <div class="row heading"><h2 id="attention-title">Attention</h2><What /></div>
+      <Controls />
+      <Strip />
+      <Reason />
+      <Matrices />
+      <Foot />
+      <p class="hint">Rows are queries (from), columns are keys (to). <span aria-hidden="true">◆</span> decides the label. Click a cell, or use the arrow keys.</p>
+    </section>
+  );
 }

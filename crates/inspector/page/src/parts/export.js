@@ -1,0 +1,141 @@
+// The matrices as files: CSV, JSON, SVG.
+
+import { colours, valueAt } from "../colour.js";
+import { fixed, range, shorten } from "../numbers.js";
+import { departureOf, MOST_CELLS } from "./matrices.js";
+
+/** @typedef {import("./matrices.js").Panel} Panel */
+/** @typedef {import("./matrices.js").Place} Place */
+
+// Names of files may have 255 bytes.
+const MOST_OF_NAME = 200;
+const MOST_OF_DEPARTURE = 90;
+
+/** Text as a part of a file's name, on every system. @param {string} text @param {number} [most] */
+export function inName(text, most = MOST_OF_NAME) {
+  return text.normalize("NFKD").replace(/[^A-Za-z0-9._]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, most).replace(/[-.]+$/, "");
+}
+
+/** What a file's name says of a place. @param {Place} place @param {string | number} [run] its run, if the page has several */
+function placeName(place, run) {
+  const { sample, at, settings, changesText } = place;
+  const departure = departureOf({ ...place, settings, changesText });
+  return [
+    run === undefined ? "" : `run-${run}`, inName(sample, 60), `step-${place.run.stepName(at)}`, departure && `with-${inName(departure, MOST_OF_DEPARTURE)}`,
+  ].filter(Boolean).join("-");
+}
+
+/** @param {Panel[]} panels @param {string} ending @param {(string | number)[]} [runs] the runs of the panels, if the page has several */
+export function fileName([now, pinned], ending, runs = []) {
+  const { place } = now;
+  const shown = ["attention", placeName(place, runs[0]), `layer-${place.layer}`, `head-${place.head}`, place.show].join("-");
+  const beside = pinned ? `-beside-${placeName(pinned.place, runs[1])}` : "";
+  return `${(shown + beside).slice(0, MOST_OF_NAME).replace(/[-.]+$/, "")}.${ending}`;
+}
+
+const stepOf = (/** @type {Place} */ { run, at }) => run.facts.steps[at];
+
+/** @param {Panel[]} panels */
+export function csvOf(panels) {
+  const quoted = (/** @type {string | number} */ text) => `"${String(text).replaceAll('"', '""')}"`;
+  const lines = ["panel,run,sample,step,layer,head,show,experiment_and_changes,query,query_token,key,key_token,value"];
+  for (const { id, place, show, positions, cells, forbidden, tokens } of panels) {
+    const where = [id, quoted(place.run.name), quoted(place.sample), stepOf(place) ?? "unknown", place.layer, place.head, place.changesText ? `${show} (what if)` : show, quoted(departureOf(place))];
+    cells.forEach((value, index) => {
+      const [query, key] = [Math.floor(index / positions), index % positions];
+      lines.push([...where, query, quoted(tokens[query]), key, quoted(tokens[key]), forbidden?.[index] ? "" : fixed(value)].join(","));
+    });
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** @param {Panel[]} panels */
+export function jsonOf(panels) {
+  const of = (/** @type {Panel} */ { id, place, show, positions, cells, forbidden, tokens, marks }) => {
+    const { changes, settings } = place;
+    const { temperature = 1, causal = false } = changes;
+    return {
+      panel: id, run: place.run.name, sample: place.sample, step: stepOf(place), layer: place.layer, head: place.head, show,
+      what_if: place.changesText ? { temperature, causal } : null, changes, settings, tokens,
+      label_positions: range(positions).filter((position) => marks[position]),
+      values: range(positions).map((query) => range(positions).map((key) => forbidden?.[query * positions + key] ? null : Number(fixed(cells[query * positions + key])))),
+    };
+  };
+  return `${JSON.stringify({ decimals: 4, axes: ["query", "key"], masked: null, panels: panels.map(of) }, null, 1)}\n`;
+}
+
+/** Text for XML, without characters that it cannot hold. @param {string} text */
+export const xmlText = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
+  .replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter] ?? letter);
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+/** Such text, isolated so that it does not reorder the text around it. @param {string} text */
+const isolated = (text) => RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+
+/** A title in lines of at most this many characters, broken between its parts where it can be. @param {string} title @param {number} most */
+export function linesOf(title, most) {
+  /** @type {string[]} */
+  const lines = [];
+  for (const word of title.split(/(?<= )/)) {
+    if (lines.length && (lines[lines.length - 1] + word).trimEnd().length <= most) lines[lines.length - 1] += word;
+    else lines.push(word);
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
+const INK = "#1d1d1f";
+const MARGIN = 12;
+const GAP = 28;
+
+/** The panels side by side, as SVG, with its size. @param {Panel[]} panels */
+export function svgOf(panels) {
+  const most = Math.max(...panels.map(({ positions }) => positions));
+  const isLarge = most > MOST_CELLS;
+  const [names, wide, high] = isLarge ? [96, 12, 12] : [118, 64, 34];
+  const widthOf = (/** @type {Panel} */ { positions }) => Math.max(names + positions * wide, 400);
+  const titles = panels.map((panel) => linesOf(panel.title, Math.floor(widthOf(panel) / 7.6)));
+  const top = MARGIN + 18 * Math.max(...titles.map((lines) => lines.length)) + 34;
+  /** @type {string[]} */
+  const parts = [];
+  const text = (/** @type {string} */ words, /** @type {number} */ x, /** @type {number} */ y, size = 12, anchor = "start", ink = INK) =>
+    parts.push(`<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${ink}">${xmlText(words)}</text>`);
+  const box = (/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ width, /** @type {number} */ height, /** @type {string} */ fill) =>
+    parts.push(`<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${fill}"/>`);
+  let x = MARGIN;
+  panels.forEach((panel, at) => {
+    const { positions, cells, forbidden, marks, tokens } = panel;
+    const scale = /** @type {import("../colour.js").Scale} */ (panel.scale);
+    const left = x + names;
+    titles[at].forEach((line, index) => text(line, x, MARGIN + 14 + 18 * index, 14));
+    text("query ↓  key →", x, top - 8, 11);
+    for (const position of range(positions)) {
+      const name = `${marks[position] ? "◆ " : ""}${position}: `;
+      const middle = position + 0.5;
+      if (!isLarge) text(name + isolated(shorten(tokens[position], 6)), left + middle * wide, top - 8, 12, "middle");
+      else if (marks[position] || position % 4 === 0) text(`${marks[position] ? "◆" : ""}${position}`, left + middle * wide, top - (marks[position] ? 14 : 4), 9, "middle");
+      text(name + isolated(shorten(tokens[position], 12)), left - 6, top + middle * high + 4, isLarge ? 9 : 12, "end");
+    }
+    cells.forEach((value, index) => {
+      const [cellX, cellY] = [left + index % positions * wide, top + Math.floor(index / positions) * high];
+      if (forbidden?.[index]) return box(cellX, cellY, wide, high, "url(#masked)");
+      const { fill, ink } = colours(value, scale);
+      box(cellX, cellY, wide, high, fill);
+      if (!isLarge) text(fixed(value), cellX + wide / 2, cellY + high / 2 + 4, 12, "middle", ink);
+    });
+    const end = top + positions * high + 14;
+    for (const part of range(64)) box(left + part * 3, end, 3.2, 12, colours(valueAt((part + 0.5) / 64, scale), scale).fill);
+    text(fixed(scale.from, 2), left - 5, end + 10, 11, "end");
+    text(`${fixed(scale.to, 2)}${scale.more ? " or more" : ""} (${scale.name}${scale.log ? ", log" : ""})`, left + 198, end + 10, 11);
+    if (forbidden) {
+      box(left, end + 18, 12, 12, "url(#masked)");
+      text("masked", left + 18, end + 28, 11);
+    }
+    x += widthOf(panel) + GAP;
+  });
+  const [width, height] = [Math.ceil(x - GAP + MARGIN), top + most * high + (panels.some(({ forbidden }) => forbidden) ? 56 : 38)];
+  const pattern = '<pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#ffffff"/><rect width="2" height="6" fill="#b8b8bd"/></pattern>';
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif"><title>${xmlText(panels.map(({ title }) => title).join("; "))}</title><defs>${pattern}</defs><rect width="${width}" height="${height}" fill="#ffffff"/>${parts.join("\n")}</svg>\n`;
+  return { svg, width, height };
+}
+
+const round = (/** @type {number} */ value) => Math.round(value * 100) / 100;

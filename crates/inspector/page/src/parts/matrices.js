@@ -1,0 +1,137 @@
+// The matrices that stand side by side: the shown view, the pinned one, and their difference.
+
+import { settingsText } from "../config.js";
+
+/** @typedef {import("../run.js").Run} Run */
+
+/**
+ * Where a matrix is from.
+ * @typedef {object} Place
+ * @property {Run} run with the reader's changes
+ * @property {Run} base without them
+ * @property {string} sample @property {number} at @property {number} layer @property {number} head
+ * @property {import("../types").Show} show
+ * @property {Record<string, unknown>} settings of its experiment
+ * @property {import("../types").Changes} changes
+ * @property {string} changesText
+ */
+
+/**
+ * All that is needed to draw or to save a matrix.
+ * @typedef {object} Panel
+ * @property {"now" | "pinned" | "difference"} id
+ * @property {Place} place
+ * @property {string} show what the cells are
+ * @property {string} title
+ * @property {number} positions
+ * @property {Float64Array} cells `[query, key]`
+ * @property {Uint8Array | null} forbidden 1 where a query may not look at a key
+ * @property {string[]} tokens @property {boolean[]} marks
+ * @property {import("../colour.js").Scale} [scale]
+ */
+
+const SHOWN = { weights: "attention weights", scores: "scores", uniform: "weights minus uniform" };
+
+/** Above this number of positions, a cell has no room for a number. */
+export const MOST_CELLS = 32;
+
+/** The experiment and the changes of a place, for titles and files. Empty for the page's own run. @param {Place} place */
+export const departureOf = ({ settings, changesText }) => [settingsText(settings), changesText].filter(Boolean).join("; ");
+
+/** @param {Place} place */
+export function titleOf({ run, sample, at, layer, head, show, settings, changesText }) {
+  return [
+    changesText && `WHAT IF ${changesText}`, Object.keys(settings).length && `EXPERIMENT ${settingsText(settings)}`, run.name, SHOWN[show],
+    run.sampleName(sample), `step ${run.stepName(at)}`, `layer ${layer}`, `head ${head}`,
+  ].filter(Boolean).join(" · ");
+}
+
+/** @type {WeakMap<Run, Map<string, Uint8Array | null>>} */
+const masks = new WeakMap();
+const MOST_MASKS = 64;
+
+/** 1 where no sample of the key allows the query to look. Null if all is allowed. @param {Place} place @returns {Uint8Array | null} */
+export function forbiddenOf({ run, sample, changes }) {
+  const known = masks.get(run) ?? new Map();
+  masks.set(run, known);
+  if (!known.has(sample)) {
+    const { positions } = run;
+    const members = run.members(sample);
+    const cells = new Uint8Array(positions ** 2);
+    for (let cell = 0; cell < cells.length; cell++) {
+      const [query, key] = [Math.floor(cell / positions), cell % positions];
+      cells[cell] = Number(changes.keys?.includes(key) || !members.some((member) => run.allows(member, query, key)));
+    }
+    if (known.size >= MOST_MASKS) known.clear();
+    known.set(sample, cells.includes(1) ? cells : null);
+  }
+  return known.get(sample) ?? null;
+}
+
+/** @param {Panel["id"]} id @param {Place} place @returns {Panel} */
+export function panelOf(id, place) {
+  const { run, sample, at, layer, head, show } = place;
+  const positions = Array.from({ length: run.positions }, (_, position) => position);
+  return {
+    id, place, show, title: `${id === "pinned" ? "Pinned: " : ""}${titleOf(place)}`, positions: run.positions,
+    cells: run.matrix(sample, at, layer, head, show), forbidden: forbiddenOf(place),
+    tokens: positions.map((position) => run.tokenAt(sample, position)), marks: positions.map((position) => run.marked(sample, position)),
+  };
+}
+
+/** @param {Panel} panel */
+export const isDeviation = ({ place: { run } }) => run.isStatistic && run.name.startsWith("standard deviation");
+
+/** Why two matrices have no difference; empty if they have one. @param {Panel} now @param {Panel} pinned */
+export function apart(now, pinned) {
+  if (now.positions !== pinned.positions) return `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
+  if (isDeviation(now) !== isDeviation(pinned)) return "They have no difference: one of them is a standard deviation.";
+  return "";
+}
+
+/** What is shown, minus what is pinned. @param {Panel} now @param {Panel} pinned @returns {Panel} */
+export function differenceOf(now, pinned) {
+  const isScores = now.show === "scores";
+  const cells = now.cells.map((cell, index) => cell - pinned.cells[index]);
+  // A forbidden key has weight 0, but no score.
+  const forbidden = cells.some((_, index) => isForbidden(index)) ? Uint8Array.from(cells, (_, index) => Number(isForbidden(index))) : null;
+  /** @param {number} index */
+  function isForbidden(index) {
+    const [one, other] = [now.forbidden?.[index] === 1, pinned.forbidden?.[index] === 1];
+    return isScores ? one || other : one && other;
+  }
+  return { ...now, id: "difference", show: isScores ? "scores" : "difference", title: `Difference: shown minus pinned${isScores ? ", scores" : ""}`, cells, forbidden };
+}
+
+/** The largest absolute value that is not forbidden. @param {Panel[]} panels */
+export function largest(panels) {
+  let most = 0;
+  for (const { cells, forbidden } of panels) {
+    for (let index = 0; index < cells.length; index++) if (!forbidden?.[index]) most = Math.max(most, Math.abs(cells[index]));
+  }
+  return most;
+}
+
+/** A cell in words. @param {Panel} panel @param {number} query @param {number} key @param {string} value */
+export const reading = ({ tokens }, query, key, value) => `query ${query}: ${tokens[query]}, key ${key}: ${tokens[key]}, ${value}`;
+
+/** A number in the least room: without the zero before the point, and with two digits. @param {number} value */
+export function brief(value) {
+  const size = Math.abs(value);
+  if (size < 0.005) return "0";
+  const text = size < 0.995 ? size.toFixed(2).slice(1) : size.toFixed(size < 9.95 ? 1 : 0);
+  return value < 0 ? `-${text}` : text;
+}
+
+/**
+ * How the numbers of cells fit: with how many decimals, and in which size of text, in pixels. `brief` fits everywhere.
+ * @param {number} width of a cell, in pixels @param {number} rem @returns {{ level: "long" | "short" | "brief", size: number }}
+ */
+export function fitting(width, rem) {
+  const least = Math.max(11, 0.6875 * rem);
+  const most = 0.92 * rem;
+  // The widest numbers, "-0.5688" and "-0.57", in widths of the text's size.
+  if (width / 4 >= least) return { level: "long", size: Math.min(most, width / 4) };
+  if (width / 2.8 >= least) return { level: "short", size: Math.min(most, width / 2.8) };
+  return { level: "brief", size: least };
+}

@@ -1,0 +1,95 @@
+// A matrix as a grid of cells with numbers.
+
+import { colours } from "../colour.js";
+import { fixed } from "../numbers.js";
+import { change, view } from "../view.js";
+import { brief, reading } from "./matrices.js";
+
+/** @typedef {import("./matrices.js").Panel} Panel */
+
+// More positions than this leave room for two decimals.
+const MOST_LONG = 12;
+
+/** @type {Record<string, [number, number]>} */
+const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -Infinity], End: [0, Infinity], PageUp: [-Infinity, 0], PageDown: [Infinity, 0] };
+
+/**
+ * The arrow keys, Home and End move the chosen cell; Page Up and Page Down go to the first and last query. Returns the cell,
+ * or null for another key.
+ * @param {KeyboardEvent} event @param {number} positions @param {number} query @param {number} key
+ */
+export function move(event, positions, query, key) {
+  const by = MOVES[event.key];
+  if (!by || event.altKey || event.ctrlKey || event.metaKey) return null;
+  event.preventDefault();
+  const within = (/** @type {number} */ value) => Math.min(positions - 1, Math.max(0, value));
+  const [nextQuery, nextKey] = [within(query + by[0]), within(key + by[1])];
+  change({ query: nextQuery, key: nextKey });
+  return { query: nextQuery, key: nextKey };
+}
+
+/** @param {{ panel: Panel, position: number, scope: string, chosen?: boolean }} props */
+function Name({ panel, position, scope, chosen = false }) {
+  const [token, mark] = [panel.tokens[position], panel.marks[position]];
+  return (
+    <th scope={scope} class={[mark && "marked", chosen && "chosen"].filter(Boolean).join(" ")} title={`position ${position}: ${token}${mark ? ", decides the label" : ""}`}>
+      {mark ? "◆ " : ""}<span class="at">{position}</span> <bdi>{token}</bdi>
+    </th>
+  );
+}
+
+/** @param {{ panel: Panel, query: number, chosenQuery: number, chosenKey: number, level: string }} props */
+function Row({ panel, query, chosenQuery, chosenKey, level }) {
+  const { positions, scale, forbidden, marks } = panel;
+  const cells = [];
+  for (let key = 0; key < positions; key++) {
+    const value = panel.cells[query * positions + key];
+    const isChosen = query === chosenQuery && key === chosenKey;
+    const isForbidden = forbidden?.[query * positions + key] === 1;
+    const colour = isForbidden ? null : colours(value, /** @type {import("../colour.js").Scale} */ (scale));
+    const long = fixed(value, positions > MOST_LONG ? 2 : 4);
+    cells.push(
+      <td key={key} role="gridcell" tabIndex={isChosen ? 0 : -1} aria-selected={isChosen} data-key={key}
+        class={`${isForbidden ? "forbidden " : ""}${query === chosenQuery ? "chosen-row " : ""}${marks[key] ? "marked" : ""}`}
+        aria-label={reading(panel, query, key, isForbidden ? "masked" : fixed(value))}
+        data-short={isForbidden || level === "long" ? null : level === "short" ? fixed(value, 2) : brief(value)}
+        style={{ backgroundColor: colour?.fill ?? "", color: colour?.ink ?? "" }}>
+        {isForbidden ? "" : <span>{long}</span>}
+      </td>,
+    );
+  }
+  return <tr data-query={query}><Name panel={panel} position={query} scope="row" chosen={query === chosenQuery} />{cells}</tr>;
+}
+
+/** The cell of an event in the grid. @param {Event} event */
+function cellOf(event) {
+  const cell = /** @type {Element} */ (event.target).closest("td[data-key]");
+  return cell && { key: Number(cell.getAttribute("data-key")), query: Number(cell.closest("tr")?.getAttribute("data-query")) };
+}
+
+/**
+ * The text has four decimals; where there is no room for them, the style shows `data-short` in their place.
+ * @param {{ panel: Panel, query: number, chosen: number, level: "long" | "short" | "brief", size: number }} props
+ */
+export function Matrix({ panel, query, chosen, level, size }) {
+  const { positions } = panel;
+  /** @param {KeyboardEvent & { currentTarget: HTMLTableElement }} event */
+  function onKeyDown(event) {
+    const moved = move(event, positions, view.value.query, view.value.key);
+    if (moved) /** @type {HTMLElement | undefined} */ (event.currentTarget.tBodies[0].rows[moved.query].cells[moved.key + 1])?.focus();
+  }
+  /** @param {Event} event */
+  function onClick(event) {
+    const cell = cellOf(event);
+    if (cell) change(cell);
+  }
+  return (
+    <table role="grid" id={`grid-${panel.id}`} class={`heatmap ${level} ${positions > MOST_LONG ? "small" : ""}`} style={{ fontSize: positions > MOST_LONG ? "" : `${size}px` }} onKeyDown={onKeyDown} onClick={onClick}>
+      <caption>{panel.title}</caption>
+      <thead>
+        <tr><td class="corner">query \ key</td>{panel.tokens.map((_, position) => <Name panel={panel} position={position} scope="col" key={position} />)}</tr>
+      </thead>
+      <tbody>{panel.tokens.map((_, row) => <Row panel={panel} query={row} chosenQuery={query} chosenKey={chosen} level={positions > MOST_LONG ? "long" : level} key={row} />)}</tbody>
+    </table>
+  );
+}

@@ -1,0 +1,76 @@
+// A matrix of many positions: one pixel per cell, under a drawing of the axes and of the chosen cell.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { fixed, shorten } from "../numbers.js";
+import { change } from "../view.js";
+import { move } from "./matrix.jsx";
+import { reading } from "./matrices.js";
+import { paint } from "./paint.js";
+import { say } from "./dom.jsx";
+
+/** @typedef {import("./matrices.js").Panel} Panel */
+
+/** A cell in words. @param {Panel} panel @param {number} query @param {number} key */
+function textOf(panel, query, key) {
+  const at = query * panel.positions + key;
+  return reading(panel, query, key, panel.forbidden?.[at] ? "masked" : fixed(panel.cells[at]));
+}
+
+/** @param {{ panel: Panel, query: number, chosen: number, room: number, rem: number }} props `room` is the width to fill, in pixels. */
+export function Picture({ panel, query, chosen, room, rem }) {
+  const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+  const { positions, cells, forbidden, scale, title } = panel;
+  useLayoutEffect(() => {
+    if (canvas.current && scale) paint(canvas.current, cells, forbidden, scale);
+  }, [cells, forbidden, scale]);
+  const unit = Math.max(1, rem / 16);
+  const [left, top] = [(room < 420 * unit ? 64 : 88) * unit, 40 * unit];
+  const size = Math.max(3, Math.min(12 * unit, Math.floor((room - left - 8) / positions)));
+  const side = positions * size;
+  const [width, height] = [left + side + 8, top + side + 8];
+  /** @param {MouseEvent} event */
+  function onClick(event) {
+    const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    const place = (/** @type {number} */ at, /** @type {number} */ start, /** @type {number} */ extent) => Math.min(positions - 1, Math.max(0, Math.floor((at - start) / extent * positions)));
+    change({ query: place(event.clientY, box.top, box.height), key: place(event.clientX, box.left, box.width) });
+  }
+  /** @param {KeyboardEvent} event */
+  function onKeyDown(event) {
+    const moved = move(event, positions, query, chosen);
+    if (moved) say(textOf(panel, moved.query, moved.key));
+  }
+  return (
+    <div class="picture" id={`grid-${panel.id}`}>
+      <p class="caption">{title}. {positions} positions: too many for a number in each cell.</p>
+      <div class="plot" style={{ width: `${width}px`, height: `${height}px` }}>
+        <canvas ref={canvas} tabIndex={0} role="img" aria-label={`${title}; ${textOf(panel, query, chosen)}. The arrow keys choose a cell.`} onClick={onClick} onKeyDown={onKeyDown}
+          style={{ left: `${left}px`, top: `${top}px`, width: `${side}px`, height: `${side}px` }} />
+        <svg width={width} height={height} aria-hidden="true">
+          <text x={left - 6} y={top - 26 * unit} class="tick end">query ↓</text>
+          <text x={left} y={top - 26 * unit} class="tick">key →</text>
+          <Axes panel={panel} left={left} top={top} size={size} unit={unit} />
+          <rect x={left} y={top + query * size} width={side} height={size} class="chosen" />
+          <rect x={left + chosen * size} y={top + query * size} width={size} height={size} class="chosen" />
+        </svg>
+      </div>
+      <p class="reading">{textOf(panel, query, chosen)}</p>
+    </div>
+  );
+}
+
+/** Positions on both axes, where there is room; positions that decide the label always. @param {{ panel: Panel, left: number, top: number, size: number, unit: number }} props */
+function Axes({ panel, left, top, size, unit }) {
+  return panel.tokens.map((token, position) => {
+    const middle = (position + 0.5) * size;
+    const mark = panel.marks[position];
+    const near = (/** @type {number} */ room) => !mark && panel.marks.some((other, at) => other && Math.abs(at - position) * size < room);
+    const room = (/** @type {number} */ wanted) => mark || position % Math.ceil(wanted * unit / size) === 0;
+    return (
+      <>
+        {room(26) && <text x={left + middle} y={top - (mark ? 14 : 4) * unit} class="tick middle">{mark ? "◆" : ""}{position}</text>}
+        {mark && <line x1={left + middle} x2={left + middle} y1={top - 11 * unit} y2={top} class="cursor" />}
+        {room(13) && !near(13 * unit) && <text x={left - 5} y={top + middle + 4 * unit} class="tick end">{mark ? "◆" : ""}{position}: {shorten(token, left < 80 * unit ? 5 : 8)}</text>}
+      </>
+    );
+  });
+}
