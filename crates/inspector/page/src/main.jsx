@@ -17,10 +17,10 @@ function App() {
     <>
       <Headline />
       <div id="sight">
+        <Guide />
         <SampleCard />
         <Attention />
         <Time />
-        <Guide />
       </div>
       <Tabs />
     </>

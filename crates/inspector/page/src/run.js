@@ -14,6 +14,8 @@ export const isOwn = (/** @type {string} */ key) => key.startsWith(OWN);
 
 export class Run {
   #curves = new Map();
+  /** The samples of the reader. @type {Map<string, Sample>} */
+  #own = new Map();
 
   /** @param {Facts} facts @param {Source} source @param {string} [name] */
   constructor(facts, source, name) {
@@ -84,12 +86,17 @@ export class Run {
 
   /** A sample of the reader, without [CLS]. Throws an error with a sentence if the model cannot take it. @param {number[]} tokens @returns {Sample} */
   own(tokens) {
+    const key = ownKey(tokens);
+    const known = this.#own.get(key);
+    if (known) return known;
     const { source } = this;
     if (!("judge" in source)) throw new Error("only a live page computes samples of your own");
     const withCls = tokens.slice();
     withCls.splice(this.facts.cls, 0, 0);
     const [label, marked] = /** @type {any} */ (source).judge(withCls);
-    return { key: ownKey(tokens), number: null, label, tokens: withCls, marked, index: null };
+    const sample = { key, number: null, label, tokens: withCls, marked, index: null };
+    this.#own.set(key, sample);
+    return sample;
   }
 
   /** @param {Sample} sample */

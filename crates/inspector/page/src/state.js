@@ -178,7 +178,7 @@ async function train() {
   // The same samples as in the recording.
   const tokens = live ? facts.samples.map((sample) => sample.tokens) : undefined;
   const training = new Training({ config, steps: live?.steps, tokens, data: baseData(), facts: { ...names, ...(live ? { samples: facts.samples } : {}) } }, (step, steps) => {
-    origin.value = { ...origin.value, text: `${saying}: step ${step} of ${steps}.` };
+    origin.value = { ...origin.value, progress: [step, steps] };
   });
   const stop = () => { training.stop(); settle("recorded", live ? "Recorded: the training of this page was stopped." : "The training was stopped."); };
   origin.value = { kind: "training", text: `${saying}.`, stop };

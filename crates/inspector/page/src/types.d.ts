@@ -97,6 +97,8 @@ export interface Source {
   allows(sample: Sample, query: number, key: number): boolean;
   /** Whether all steps of a sample are at hand, as a curve needs them; if not, they are being computed. */
   covers(sample: Sample): boolean;
+  /** Counts curves that arrived, where they are computed; who reads it is shown again then. */
+  arrived?: import("@preact/signals").Signal<number>;
   /** The values of a parameter at a step, by its name; null where the source has no weights. */
   parameter?(name: string, at: number): { shape: number[]; values: Float32Array } | null;
 }
@@ -153,7 +155,7 @@ export interface Pin {
 export type { Run };
 
 /** How the numbers of the page's own run came about. */
-export interface Origin { kind: "training" | "live" | "differs" | "recorded"; text: string; ask?: () => void; stop?: () => void }
+export interface Origin { kind: "training" | "live" | "differs" | "recorded"; text: string; /** The step, of how many. */ progress?: [number, number]; ask?: () => void; stop?: () => void }
 
 /** The experiment that the settings of the view describe. */
 export interface Experiment {
