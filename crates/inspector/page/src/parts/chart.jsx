@@ -1,0 +1,216 @@
+// A chart over the steps of a training that is also their scrubber.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { fixed } from "../numbers.js";
+import { here } from "../state.js";
+import { change, changeSoon, settleAddress, view } from "../view.js";
+import { beforeName, lastStep, marks, placeAt } from "./curves.js";
+
+/** @typedef {import("./curves.js").ChartModel} ChartModel */
+/** @typedef {import("./curves.js").Line} Line */
+/** @typedef {import("./curves.js").Points} Points */
+
+// Few points are shown as points.
+const FEW = 12;
+// A choice as near as this to a mark is the mark's step.
+const NEAR = 5;
+
+/** The width of an element in pixels, and the size of the root's font as a multiple of the usual one. */
+export function useSize() {
+  const ref = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const [size, setSize] = useState({ width: 0, unit: 1 });
+  useLayoutEffect(() => {
+    const element = /** @type {HTMLDivElement} */ (ref.current);
+    const measure = () => {
+      const [width, unit] = [element.clientWidth, parseFloat(getComputedStyle(document.documentElement).fontSize) / 16];
+      setSize((before) => before.width === width && before.unit === unit ? before : { width, unit });
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  return /** @type {const} */ ([ref, size]);
+}
+
+/** Steps for the axis: round ones, as many as there is room for. @param {number} last @param {number} most */
+function ticksOf(last, most) {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(last / most, 1)));
+  const stride = [1, 2, 5, 10].map((factor) => factor * unit).find((step) => last / step <= most) ?? last;
+  const ticks = [];
+  for (let step = 0; step < last - stride / 2; step += stride) ticks.push(step);
+  return [...ticks, last];
+}
+
+/** A line's path. Of more points than pixels, each pixel has the lowest and the highest. @param {Points} points @param {(time: number) => number} xOf @param {(value: number) => number} yOf */
+function pathOf(points, xOf, yOf) {
+  const known = points.filter(([, value]) => Number.isFinite(value));
+  const places = known.map(([time, value]) => [xOf(time), yOf(value)]);
+  const text = (/** @type {number[]} */ [x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
+  if (places.length < 2 * (xOf(1e9) - xOf(0))) return places.length ? `M${places.map(text).join("L")}` : "";
+  const kept = [];
+  for (let at = 0; at < places.length;) {
+    const pixel = Math.round(places[at][0]);
+    let [low, high] = [places[at], places[at]];
+    for (; at < places.length && Math.round(places[at][0]) === pixel; at++) {
+      if (places[at][1] < low[1]) low = places[at];
+      if (places[at][1] > high[1]) high = places[at];
+    }
+    kept.push(...(low === high ? [low] : low[0] < high[0] ? [low, high] : [high, low]));
+  }
+  return `M${kept.map(text).join("L")}`;
+}
+
+/** @param {{ chart: ChartModel }} props */
+export function Chart({ chart }) {
+  const [ref, { width, unit }] = useSize();
+  const last = lastStep.value;
+  const edge = { left: 34 * unit, right: 10 * unit, top: 18 * unit, bottom: 18 * unit };
+  const height = 118 * unit;
+  const inner = Math.max(width - edge.left - edge.right, 1);
+  const [top, bottom] = [edge.top, height - edge.bottom];
+  const xOf = (/** @type {number} */ time) => edge.left + Math.min(time / last, 1) * inner;
+  const yOf = (/** @type {number} */ value) => bottom - Math.min(value / chart.top, 1) * (bottom - top);
+  const scrub = scrubber((x) => (x - edge.left) / inner * last, (time) => time / last * inner);
+  const place = { xOf, yOf, top, bottom };
+  const digits = chart.top < 0.1 ? 3 : 2;
+  return (
+    <figure>
+      <figcaption>
+        <b>{chart.title}</b>
+        {chart.lines.map((line) => <Key line={line} key={line.label} />)}
+        {chart.isCut && <span class="key">(peaks are cut)</span>}
+        {beforeName.value && chart.lines.some(({ before }) => before) && <span class="key"><Swatch line={{ label: "", style: "before", points: null }} /><bdi>before: {beforeName.value}</bdi></span>}
+      </figcaption>
+      <div class="plot" ref={ref} {...scrub}>
+        {width > 0 && (
+          <svg id={`chart-${chart.name}`} class="chart" width={width} height={height} role="img" aria-label={`${chart.title}, over the steps of the training`}>
+            {[0, 0.5, 1].map((share) => (
+              <g key={share}>
+                <line class="rule" x1={edge.left} x2={width - edge.right} y1={yOf(chart.top * share)} y2={yOf(chart.top * share)} />
+                <text class="tick end" x={edge.left - 5 * unit} y={yOf(chart.top * share) + 4 * unit}>{fixed(chart.top * share, digits)}</text>
+              </g>
+            ))}
+            {ticksOf(last, Math.max(inner / (64 * unit), 1)).map((step) => <text key={step} class={step === last ? "tick end" : "tick middle"} x={step === last ? width - edge.right + 8 * unit : xOf(step)} y={height - 3 * unit}>{step}</text>)}
+            {chart.level !== undefined && (
+              <g>
+                <line class="level" x1={edge.left} x2={width - edge.right} y1={yOf(chart.level)} y2={yOf(chart.level)} />
+                <text class="tick end" x={width - edge.right} y={yOf(chart.level) - 3 * unit}>uniform</text>
+              </g>
+            )}
+            <Marks place={place} width={width} unit={unit} />
+            {chart.lines.map((line) => line.before && <path key={`before ${line.label}`} class={`line before ${line.style}`} style={stroke(line)} d={pathOf(line.before, xOf, yOf)} />)}
+            {chart.lines.map((line) => <Curve key={line.label} line={line} place={place} />)}
+            <Cursor chart={chart} place={place} />
+          </svg>
+        )}
+      </div>
+    </figure>
+  );
+}
+
+/** @param {Line} line */
+const stroke = ({ colour }) => colour ? { stroke: colour } : undefined;
+
+/** @typedef {{ xOf: (time: number) => number, yOf: (value: number) => number, top: number, bottom: number }} Place */
+
+/** @param {{ line: Line, place: Place }} props */
+function Curve({ line, place: { xOf, yOf } }) {
+  if (!line.points) return null;
+  const known = line.points.filter(([, value]) => Number.isFinite(value));
+  return (
+    <>
+      <path class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} d={pathOf(line.points, xOf, yOf)} />
+      {known.length < FEW && known.map(([time, value]) => <circle key={time} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(time)} cy={yOf(value)} r={3} />)}
+    </>
+  );
+}
+
+/** @param {{ place: Place, width: number, unit: number }} props */
+function Marks({ place: { xOf, top, bottom }, width, unit }) {
+  // A mark's text stands beside its line, where there is room and no other text.
+  let taken = -Infinity;
+  return marks.value.map(({ step, text, meaning }) => {
+    const said = `${text}: ${step}`;
+    const long = said.length * 5.8 * unit + 10 * unit;
+    const x = xOf(step);
+    const goesLeft = x + long > width && x - long > taken;
+    const from = goesLeft ? x - long : x;
+    const hasRoom = from >= taken && from + long <= width + 8 * unit;
+    if (hasRoom) taken = from + long;
+    return (
+      <g key={text} class="mark">
+        <title>{`Step ${step}: ${meaning}`}</title>
+        <line x1={x} x2={x} y1={top - 4 * unit} y2={bottom} />
+        <path d={`M${x - 4 * unit} ${top - 12 * unit}h${8 * unit}l${-4 * unit} ${8 * unit}z`} />
+        {hasRoom && <text class={goesLeft ? "tick end" : "tick"} x={goesLeft ? x - 7 * unit : x + 7 * unit} y={top - 5 * unit}>{said}</text>}
+      </g>
+    );
+  });
+}
+
+/** The cursor at the shown step, and each curve's point there. @param {{ chart: ChartModel, place: Place }} props */
+function Cursor({ chart, place: { xOf, yOf, top, bottom } }) {
+  const step = here.value?.step ?? 0;
+  return (
+    <g>
+      <line class="cursor" x1={xOf(step)} x2={xOf(step)} y1={top} y2={bottom} />
+      {chart.lines.map((line) => {
+        const at = line.points && !line.isPale ? placeAt(line.points, step) : -1;
+        const value = at < 0 ? NaN : /** @type {Points} */ (line.points)[at][1];
+        return Number.isFinite(value) && <circle key={line.label} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(step)} cy={yOf(value)} r={3.5} />;
+      })}
+    </g>
+  );
+}
+
+/** @param {{ line: Line }} props */
+const Swatch = ({ line }) => <svg class="swatch" viewBox="0 0 26 8" aria-hidden="true"><line x1={1} x2={25} y1={4} y2={4} class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} /></svg>;
+
+/** @param {{ line: Line }} props */
+const Key = ({ line }) => <span class="key"><Swatch line={line} /><bdi>{line.label}</bdi> <Value line={line} /></span>;
+
+/** @param {{ line: Line }} props */
+function Value({ line }) {
+  const step = here.value?.step ?? 0;
+  return (
+    <>
+      <span class="value">{line.points ? valueText(line.points, step) : "computing…"}</span>
+      {line.before && <span class="value-before">(before: {valueText(line.before, step)})</span>}
+    </>
+  );
+}
+
+/** @param {Points} points @param {number} step */
+function valueText(points, step) {
+  const [time, value] = points[placeAt(points, step)] ?? [step, NaN];
+  return Number.isFinite(value) ? fixed(value) + (time === step ? "" : ` (step ${time})`) : "–";
+}
+
+/** What makes an element the scrubber of steps. @param {(x: number) => number} timeOf @param {(time: number) => number} lengthOf */
+function scrubber(timeOf, lengthOf) {
+  /** The nearest step of the shown run, or that of a mark beside it. @param {PointerEvent} event */
+  const stepOf = (event) => {
+    const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
+    const time = timeOf(event.clientX - box.left);
+    const near = marks.value.find(({ step }) => lengthOf(Math.abs(step - time)) <= NEAR);
+    const run = here.value?.run;
+    return near?.step ?? (run ? run.times[run.at(Math.max(time, 0))] : 0);
+  };
+  const isHeld = (/** @type {PointerEvent} */ event) => /** @type {HTMLElement} */ (event.currentTarget).hasPointerCapture(event.pointerId);
+  return {
+    onPointerDown: (/** @type {PointerEvent} */ event) => {
+      if (event.button !== 0) return;
+      /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
+      // A finger may be about to scroll.
+      if (event.pointerType === "mouse") changeSoon({ step: stepOf(event) });
+    },
+    onPointerMove: (/** @type {PointerEvent} */ event) => {
+      if (!isHeld(event)) return;
+      const step = stepOf(event);
+      if (step !== view.peek().step) changeSoon({ step });
+    },
+    onPointerUp: (/** @type {PointerEvent} */ event) => { if (isHeld(event)) change({ step: stepOf(event) }); },
+    onPointerCancel: settleAddress,
+  };
+}

@@ -1,0 +1,253 @@
+// What the charts over the steps of a run show. Of all this, playing changes nothing: the cursor alone moves.
+
+import { computed, effect, signal } from "@preact/signals";
+import { settingsText } from "../config.js";
+import { classColour } from "../colour.js";
+import { mean, range } from "../numbers.js";
+import { base, changedRun, ghost, here, runOf, runs, settingsOf, shown, trainedRun } from "../state.js";
+import { view } from "../view.js";
+
+/** @typedef {import("../run.js").Run} Run */
+/** @typedef {[number, number][]} Points times and values */
+
+/** @typedef {object} Line
+ * @property {string} label
+ * @property {string} style
+ * @property {string} [colour]
+ * @property {Points | null} points null while they are computed
+ * @property {Points | null} [before] the same of the run before an experiment or a change
+ * @property {boolean} [isPale]
+ */
+
+/** @typedef {object} ChartModel
+ * @property {string} name
+ * @property {string} title
+ * @property {number} top the end of the axis of values
+ * @property {Line[]} lines
+ * @property {number} [level] uniform attention
+ * @property {boolean} [isCut] whether values above the top are drawn at it
+ */
+
+/** @typedef {{ step: number, text: string, meaning: string, isRecorded: boolean }} Mark */
+
+// A curve of more points than this is drawn with a running median.
+const MANY = 200;
+// While the reader drags a temperature or a row of weights, its curves need not follow each step of the way.
+const REST = 200;
+// [CLS] looks at the label's position once that has so many times uniform attention.
+export const LOOKS = 1.5;
+
+/** The run whose curves are drawn: the shown one, once the reader's changes rest. @type {import("@preact/signals").Signal<Run | null>} */
+const drawn = signal(null);
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let waiting;
+effect(() => {
+  const run = shown.value;
+  clearTimeout(waiting);
+  if (!drawn.peek() || run === base.value) drawn.value = run;
+  else waiting = setTimeout(() => { drawn.value = run; }, REST);
+});
+
+/** Whether the curves are not yet those of what is shown. */
+export const isLate = computed(() => drawn.value !== shown.value);
+
+// Parts of the view on their own: what reads one of them stays as it is while others change.
+const sampleKey = computed(() => here.value?.sample ?? "");
+const layer = computed(() => here.value?.layer ?? 0);
+const head = computed(() => here.value?.head ?? 0);
+const pin = computed(() => view.value.pin);
+const isWhatIf = computed(() => here.value?.isWhatIf ?? false);
+
+/** The run before the reader's changes or, without any, before the experiment. */
+const before = computed(() => {
+  if (isWhatIf.value) return base.value;
+  const run = ghost.value;
+  if (!run || run === base.value || !base.value?.isLive) return null;
+  // An address of an experiment can be opened before the page has trained its own run.
+  if (run.isLive) return run;
+  return runs.value[0]?.isLive && runs.value[0] !== base.value ? runs.value[0] : null;
+});
+
+/** What the pale lines are of; empty without such lines. */
+export const beforeName = computed(() => {
+  const run = before.value;
+  if (!run) return "";
+  return isWhatIf.value ? "without the changes" : settingsText(settingsOf(run)) || run.name;
+});
+
+const pinned = computed(() => {
+  const held = pin.value;
+  if (!held) return null;
+  const run = held.settings ? trainedRun(held.settings) : runOf(held.run);
+  return run && { run: changedRun(run, held.changes ?? {}), sample: held.sample };
+});
+
+/** The end of the axis of steps: the same for all runs, so that their curves can be compared. */
+export const lastStep = computed(() => {
+  const all = [...runs.value, drawn.value, before.value, pinned.value?.run];
+  return all.reduce((most, run) => run ? Math.max(most, run.last, run.facts.loss.at(-1)?.step ?? 0) : most, 1);
+});
+
+/** @param {Run} run @param {string} key @returns {Points | null} */
+function attentionOf(run, key) {
+  void run.source.arrived?.value;
+  const { layers, heads } = run.facts;
+  return run.curve(key, Math.min(layer.value, layers - 1), Math.min(head.value, heads - 1));
+}
+
+/** @param {Run} run @param {string} key */
+const hasLabelPosition = (run, key) => run.members(key).some(({ marked }) => marked.length);
+
+/** @param {Run} run @returns {Points} */
+const lossOf = (run) => run.facts.loss.map(({ step, loss }) => [step, loss]);
+
+/** A running median, over as many points on both sides. @param {Points} points @param {number} wide how many points in all @returns {Points} */
+export function runningMedian(points, wide) {
+  const side = wide >> 1;
+  return points.map(([time], at) => {
+    const reach = Math.min(side, at, points.length - 1 - at);
+    const near = Float64Array.from(points.slice(at - reach, at + reach + 1), ([, value]) => value).sort();
+    return [time, near[reach]];
+  });
+}
+
+/** The points of the running median: an odd number, so that one of them is in the middle. @param {number} count */
+const wideOf = (count) => Math.min(2 * Math.round(count / 100) + 1, 201);
+
+/** The end of an axis that holds a value: 1, 2 or 5 times a power of ten, or a quarter of such a step more. @param {number} most */
+function niceTop(most) {
+  if (!(most > 0)) return 1;
+  const unit = 10 ** Math.floor(Math.log10(most));
+  return unit * /** @type {number} */ ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most * 0.999));
+}
+
+/** @param {(Points | null | undefined)[]} all */
+const most = (...all) => all.reduce((highest, points) => (points ?? []).reduce((high, [, value]) => value > high ? value : high, highest), 0);
+
+/** @param {Run} run */
+const prefix = (run) => runs.value.length > 1 ? `${run.name}, ` : "";
+
+/** @type {import("@preact/signals").ReadonlySignal<ChartModel | null>} */
+const lossChart = computed(() => {
+  const run = drawn.value;
+  if (!run) return null;
+  const points = lossOf(run);
+  const over = run.facts.loss_over ?? "all training samples";
+  const other = before.value && !isWhatIf.value ? lossOf(before.value) : null;
+  /** @type {Line[]} */
+  const lines = [];
+  const isSmooth = points.length > MANY;
+  const smooth = (/** @type {Points} */ all) => all.length > MANY ? runningMedian(all, wideOf(all.length)) : all;
+  if (isSmooth) {
+    lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, isPale: true });
+    lines.push({ label: `running median of ${wideOf(points.length)}`, style: "loss", points: smooth(points), before: other && smooth(other) });
+  } else if (points.length) {
+    lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, before: other && smooth(other) });
+  }
+  const held = pinned.value;
+  if (held && held.run.facts !== run.facts) lines.push({ label: `Pinned: ${held.run.name}`, style: "pinned", points: smooth(lossOf(held.run)) });
+  if (!lines.some(({ points }) => points?.length)) return null;
+  // The losses of single batches have rare peaks, which would flatten all else.
+  const drawnLines = lines.filter(({ isPale }) => !isPale);
+  const highest = most(...drawnLines.flatMap(({ points, before }) => [points, before])) * (isSmooth ? 1.2 : 1);
+  const top = niceTop(highest);
+  return { name: "loss", title: "Loss", top, lines, isCut: isSmooth && most(points) > top };
+});
+
+/** @type {import("@preact/signals").ReadonlySignal<ChartModel | null>} */
+const attentionChart = computed(() => {
+  const run = drawn.value;
+  if (!run) return null;
+  const other = before.value;
+  /** @param {string} key */
+  const lineOf = (key) => ({ points: attentionOf(run, key), before: other && hasLabelPosition(other, key) ? attentionOf(other, key) : undefined });
+  /** @type {Line[]} */
+  const lines = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key)).map((key) => ({
+    label: `${run.groupName(key, run.members(key).length)} in this page`, ...lineOf(key),
+    ...(run.classCount > 2 ? { style: "several", colour: classColour(run.groups[key], run.classCount) } : { style: key }),
+  }));
+  const sample = sampleKey.value;
+  if (!run.isGroup(sample) && hasLabelPosition(run, sample)) lines.push({ label: run.sampleName(sample), style: "sample", ...lineOf(sample) });
+  const held = pinned.value;
+  if (held && (held.run !== run || held.sample !== sample) && hasLabelPosition(held.run, held.sample)) {
+    const of = runs.value.length > 1 || held.run.facts !== run.facts ? `${held.run.name}, ` : "";
+    lines.push({ label: `Pinned: ${of}${held.run.sampleName(held.sample)}`, style: "pinned", points: attentionOf(held.run, held.sample) });
+  }
+  if (!lines.length) return null;
+  const isDeviation = view.peek().run === "deviation" && run.isStatistic && !held;
+  const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
+  return {
+    name: "attention", title: `Attention of [CLS] on the label's position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
+    top: isDeviation ? niceTop(most(...lines.map(({ points }) => points))) : 1,
+  };
+});
+
+/** @type {import("@preact/signals").ReadonlySignal<ChartModel[]>} */
+export const charts = computed(() => [lossChart.value, attentionChart.value].filter((chart) => chart !== null));
+
+/** What uniform attention would give the positions that decide the label; null if that differs between samples. @param {Run} run */
+function uniformOf(run) {
+  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => {
+    const allowed = range(run.positions).filter((key) => run.allows(sample, run.facts.cls, key));
+    return allowed.filter((key) => sample.marked.includes(key)).length / allowed.length;
+  });
+  return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
+}
+
+/** What happens in the training, where it can be told. @type {import("@preact/signals").ReadonlySignal<Mark[]>} */
+export const marks = computed(() => {
+  const run = drawn.value;
+  if (!run || run.isStatistic) return [];
+  const isRecorded = run.times.length <= run.last;
+  /** @type {Mark[]} */
+  const found = [];
+  const first = startsLooking(run);
+  if (first !== null) {
+    const whose = run.classCount > 2 ? "samples with a label's position" : "positive samples";
+    found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which [CLS] gives the label's position more than ${LOOKS} times uniform attention in ${whose}`, isRecorded });
+  }
+  const learned = learnedAt(run);
+  if (learned !== null) found.push({ step: learned, text: "samples of this page right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all samples of this page correctly`, isRecorded });
+  return found;
+});
+
+/** @param {Run} run */
+function startsLooking(run) {
+  const uniform = uniformOf(run);
+  if (uniform === null) return null;
+  const keys = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key) && (run.classCount > 2 || run.groups[key] === 1));
+  const curves = keys.map((key) => attentionOf(run, key));
+  if (!curves.length || curves.some((curve) => !curve)) return null;
+  const at = run.times.findIndex((_, at) => mean(curves.map((curve) => /** @type {Points} */ (curve)[at][1])) > LOOKS * uniform);
+  return at < 0 ? null : run.times[at];
+}
+
+/** @type {WeakMap<Run, number | null>} */
+const learnedSteps = new WeakMap();
+
+/** The first step from which all samples of the page are right. @param {Run} run */
+function learnedAt(run) {
+  void run.source.arrived?.value;
+  const known = run.samples.filter(({ label }) => label !== null);
+  if (!known.length || !known.every((sample) => run.source.covers(sample))) return null;
+  let found = learnedSteps.get(run);
+  if (found === undefined) {
+    let at = run.times.length;
+    // The sample that was wrong last is likely to be wrong before.
+    while (at > 0 && known.every((sample) => run.outcome(sample, at - 1) === "right")) at--;
+    found = at < run.times.length ? run.times[at] : null;
+    learnedSteps.set(run, found);
+  }
+  return found;
+}
+
+/** The place of the last point that is not after a time; -1 if there is none. @param {Points} points @param {number} time */
+export function placeAt(points, time) {
+  let [low, high] = [0, points.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (points[middle][0] <= time) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
