@@ -36,7 +36,8 @@ export function useSize() {
 /** Steps for the axis: round ones, as many as there is room for. @param {number} last @param {number} most */
 function ticksOf(last, most) {
   const unit = 10 ** Math.floor(Math.log10(Math.max(last / most, 1)));
-  const stride = [1, 2, 5, 10].map((factor) => factor * unit).find((step) => last / step <= most) ?? last;
+  const strides = [1, 2, 2.5, 5, 10].map((factor) => factor * unit).filter((step) => last / step <= most && Number.isInteger(step));
+  const stride = strides.find((step) => last % step === 0) ?? strides[0] ?? last;
   const ticks = [];
   for (let step = 0; step < last - stride / 2; step += stride) ticks.push(step);
   return [...ticks, last];
@@ -95,7 +96,7 @@ export function Chart({ chart }) {
             {chart.level !== undefined && (
               <g>
                 <line class="level" x1={edge.left} x2={width - edge.right} y1={yOf(chart.level)} y2={yOf(chart.level)} />
-                <text class="tick end" x={width - edge.right} y={yOf(chart.level) - 3 * unit}>uniform</text>
+                <text class="tick end" x={width - edge.right - 8 * unit} y={yOf(chart.level) - 3 * unit}>uniform</text>
               </g>
             )}
             <Marks place={place} width={width} unit={unit} />
@@ -126,27 +127,30 @@ function Curve({ line, place: { xOf, yOf } }) {
   );
 }
 
+/**
+ * Where the texts of marks stand: right of their lines, or left where another text or the end of the chart is in the way.
+ * @param {import("./curves.js").Mark[]} marks @param {(time: number) => number} xOf @param {number} width @param {number} unit
+ */
+function placeTexts(marks, xOf, width, unit) {
+  const texts = marks.map((mark) => ({ ...mark, said: `${mark.text}: ${mark.step}`, x: xOf(mark.step), isLeft: false })).sort((one, other) => one.x - other.x);
+  const long = (/** @type {string} */ said) => said.length * 6 * unit + 10 * unit;
+  for (const [at, text] of texts.entries()) {
+    const end = texts[at + 1]?.x ?? width;
+    text.isLeft = text.x + long(text.said) > end && text.x - long(text.said) > (texts[at - 1]?.x ?? 0);
+  }
+  return texts;
+}
+
 /** @param {{ place: Place, width: number, unit: number }} props */
 function Marks({ place: { xOf, top, bottom }, width, unit }) {
-  // A mark's text stands beside its line, where there is room and no other text.
-  let taken = -Infinity;
-  return marks.value.map(({ step, text, meaning }) => {
-    const said = `${text}: ${step}`;
-    const long = said.length * 5.8 * unit + 10 * unit;
-    const x = xOf(step);
-    const goesLeft = x + long > width && x - long > taken;
-    const from = goesLeft ? x - long : x;
-    const hasRoom = from >= taken && from + long <= width + 8 * unit;
-    if (hasRoom) taken = from + long;
-    return (
-      <g key={text} class="mark">
-        <title>{`Step ${step}: ${meaning}`}</title>
-        <line x1={x} x2={x} y1={top - 4 * unit} y2={bottom} />
-        <path d={`M${x - 4 * unit} ${top - 12 * unit}h${8 * unit}l${-4 * unit} ${8 * unit}z`} />
-        {hasRoom && <text class={goesLeft ? "tick end" : "tick"} x={goesLeft ? x - 7 * unit : x + 7 * unit} y={top - 5 * unit}>{said}</text>}
-      </g>
-    );
-  });
+  return placeTexts(marks.value, xOf, width, unit).map(({ step, text, meaning, said, x, isLeft }) => (
+    <g key={text} class="mark">
+      <title>{`Step ${step}: ${meaning}`}</title>
+      <line x1={x} x2={x} y1={top - 4 * unit} y2={bottom} />
+      <path d={`M${x - 4 * unit} ${top - 12 * unit}h${8 * unit}l${-4 * unit} ${8 * unit}z`} />
+      <text class={isLeft ? "tick end" : "tick"} x={isLeft ? x - 7 * unit : x + 7 * unit} y={top - 5 * unit}>{said}</text>
+    </g>
+  ));
 }
 
 /** The cursor at the shown step, and each curve's point there. @param {{ chart: ChartModel, place: Place }} props */

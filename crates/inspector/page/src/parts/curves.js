@@ -30,7 +30,7 @@ import { view } from "../view.js";
 
 /** @typedef {{ step: number, text: string, meaning: string, isRecorded: boolean }} Mark */
 
-// A curve of more points than this is drawn with a running median.
+// A curve of more points than this is drawn with a running mean.
 const MANY = 200;
 // While the reader drags a temperature or a row of weights, its curves need not follow each step of the way.
 const REST = 200;
@@ -101,17 +101,17 @@ const hasLabelPosition = (run, key) => run.members(key).some(({ marked }) => mar
 /** @param {Run} run @returns {Points} */
 const lossOf = (run) => run.facts.loss.map(({ step, loss }) => [step, loss]);
 
-/** A running median, over as many points on both sides. @param {Points} points @param {number} wide how many points in all @returns {Points} */
-export function runningMedian(points, wide) {
-  const side = wide >> 1;
+/** A running mean, over as many points on both sides. A median would hide the loss of a rare class, which few batches have. @param {Points} points @param {number} wide how many points in all @returns {Points} */
+export function runningMean(points, wide) {
+  const sums = [0];
+  for (const [, value] of points) sums.push(sums[sums.length - 1] + value);
   return points.map(([time], at) => {
-    const reach = Math.min(side, at, points.length - 1 - at);
-    const near = Float64Array.from(points.slice(at - reach, at + reach + 1), ([, value]) => value).sort();
-    return [time, near[reach]];
+    const reach = Math.min(wide >> 1, at, points.length - 1 - at);
+    return [time, (sums[at + reach + 1] - sums[at - reach]) / (2 * reach + 1)];
   });
 }
 
-/** The points of the running median: an odd number, so that one of them is in the middle. @param {number} count */
+/** The points of the running mean: an odd number, so that one of them is in the middle. @param {number} count */
 const wideOf = (count) => Math.min(2 * Math.round(count / 100) + 1, 201);
 
 /** The end of an axis that holds a value: 1, 2 or 5 times a power of ten, or a quarter of such a step more. @param {number} most */
@@ -137,10 +137,10 @@ const lossChart = computed(() => {
   /** @type {Line[]} */
   const lines = [];
   const isSmooth = points.length > MANY;
-  const smooth = (/** @type {Points} */ all) => all.length > MANY ? runningMedian(all, wideOf(all.length)) : all;
+  const smooth = (/** @type {Points} */ all) => all.length > MANY ? runningMean(all, wideOf(all.length)) : all;
   if (isSmooth) {
     lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, isPale: true });
-    lines.push({ label: `running median of ${wideOf(points.length)}`, style: "loss", points: smooth(points), before: other && smooth(other) });
+    lines.push({ label: `mean of ${wideOf(points.length)} batches`, style: "loss", points: smooth(points), before: other && smooth(other) });
   } else if (points.length) {
     lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, before: other && smooth(other) });
   }
@@ -149,7 +149,7 @@ const lossChart = computed(() => {
   if (!lines.some(({ points }) => points?.length)) return null;
   // The losses of single batches have rare peaks, which would flatten all else.
   const drawnLines = lines.filter(({ isPale }) => !isPale);
-  const highest = most(...drawnLines.flatMap(({ points, before }) => [points, before])) * (isSmooth ? 1.2 : 1);
+  const highest = most(...drawnLines.flatMap(({ points, before }) => [points, before]));
   const top = niceTop(highest);
   return { name: "loss", title: "Loss", top, lines, isCut: isSmooth && most(points) > top };
 });
@@ -163,7 +163,7 @@ const attentionChart = computed(() => {
   const lineOf = (key) => ({ points: attentionOf(run, key), before: other && hasLabelPosition(other, key) ? attentionOf(other, key) : undefined });
   /** @type {Line[]} */
   const lines = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key)).map((key) => ({
-    label: `${run.groupName(key, run.members(key).length)} in this page`, ...lineOf(key),
+    label: run.groupName(key, run.members(key).length), ...lineOf(key),
     ...(run.classCount > 2 ? { style: "several", colour: classColour(run.groups[key], run.classCount) } : { style: key }),
   }));
   const sample = sampleKey.value;
