@@ -26,7 +26,7 @@ export class Live {
   kind = /** @type {const} */ ("live");
   /** Counts curves that arrived; who reads it is shown again then. */
   arrived = signal(0);
-  /** Curves of samples that were not watched while training. @type {Map<string, { row: Row, floats: Float32Array } | null>} */
+  /** Curves of samples that were not watched while training. @type {Map<string, { floats: Float32Array, size: number, starts: Record<string, number> } | null>} */
   #watched = new Map();
   /** @type {Map<string, any>} */
   #looks = new Map();
@@ -43,6 +43,7 @@ export class Live {
     this.shape = { heads, layers, positions: trained.config.data.seq_len + 1 };
     this.logits = trained.config.data.n_classes > 2 ? trained.config.data.n_classes : 1;
     this.weightCount = trained.row[0][1];
+    this.starts = startsOf(trained.row);
   }
 
   /** The weights of a step. @param {number} at */
@@ -51,29 +52,30 @@ export class Live {
     return floats.subarray(start, start + this.weightCount);
   }
 
-  /** The arrays that hold a sample at a step, and the sample's place in them. @param {number} at @param {Sample} sample @returns {[import("../types").Arrays, number]} */
-  #holding(at, sample) {
+  /** The numbers that hold an array of a sample at a step, where the array begins in them, and the sample's place in it. Curves ask this for each step and sample. @param {string} name @param {number} at @param {Sample} sample @returns {[Float32Array, number, number]} */
+  #holding(name, at, sample) {
     if (sample.index !== null && !this.isChanged) {
       const { floats, start } = this.trained.steps[at];
-      return [partsOf(this.trained.row, floats, start), sample.index];
+      return [floats, start + this.starts[name], sample.index];
     }
     const watched = this.#watched.get(sample.key);
-    if (watched) return [partsOf(watched.row, watched.floats, at * sizeOf(watched.row)), 0];
-    return [this.look(at, sample), 0];
+    if (watched) return [watched.floats, at * watched.size + watched.starts[name], 0];
+    return [this.look(at, sample)[name], 0, 0];
   }
 
   /** @type {Source["row"]} */
   row(name, at, sample, layer, head, query) {
-    const [arrays, index] = this.#holding(at, sample);
+    const [floats, first, index] = this.#holding(NAMES[name], at, sample);
     const { heads, layers, positions } = this.shape;
-    const start = (((index * layers + layer) * heads + head) * positions + query) * positions;
-    return Float64Array.from(arrays[NAMES[name]].subarray(start, start + positions));
+    const start = first + (((index * layers + layer) * heads + head) * positions + query) * positions;
+    return new Float64Array(floats.subarray(start, start + positions));
   }
 
   /** @type {Source["results"]} */
   results(name, at, sample) {
-    const [arrays, index] = this.#holding(at, sample);
-    return Array.from(arrays[name].subarray(index * this.logits, (index + 1) * this.logits));
+    const [floats, first, index] = this.#holding(name, at, sample);
+    const start = first + index * this.logits;
+    return Array.from(floats.subarray(start, start + this.logits));
   }
 
   /** @type {Source["arrays"]} */
@@ -150,7 +152,7 @@ export class Live {
     const head = { operation: "watch", config: this.config, tokens: [sample.tokens], interventions: this.interventions(steps.length - 1) };
     try {
       const { row, floats: found } = await worker.run({ name: "ask", head, floats }, undefined, [floats.buffer]);
-      this.#watched.set(sample.key, { row, floats: found });
+      this.#watched.set(sample.key, { floats: found, size: sizeOf(row), starts: startsOf(row) });
       this.arrived.value++;
     } catch {
       // Single steps can still be looked at.
@@ -172,6 +174,12 @@ export class Live {
   changed(changes, find) {
     return new Live(this.trained, this.samples, changes, find);
   }
+}
+
+/** Where the parts of a row begin. @param {Row} row @returns {Record<string, number>} */
+function startsOf(row) {
+  let start = 0;
+  return Object.fromEntries(row.map(([name, length]) => [name, (start += length) - length]));
 }
 
 /** A temperature and a causal mask are keys of the config. @param {import("../types").Config} config @param {Changes} changes */
