@@ -83,7 +83,7 @@ function describe() {
   const which = run.isStatistic ? `${run.name} of the ${chance}` : chance;
   const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${which} ${fixed(run.probability(one, at))}`;
   // Recorded results are those of the run, whatever the reader changes.
-  if (now.isWhatIf && !run.isLive) return `${text}, as recorded: the change ends at these weights.`;
+  if (now.isWhatIf && !run.isLive) return `${text}, recorded without the change.`;
   const result = outcomeText(one, at);
   return `${text}${now.isWhatIf ? " with the change" : ""}${result ? `: ${result}` : ""}.`;
 }
@@ -181,7 +181,7 @@ function Pin() {
 const room = signal({ width: 640, rem: 16 });
 // Matrices stand side by side from this width on, in rem.
 const SIDE_BY_SIDE = 34;
-const GAP = 12;
+const GAP = 10;
 
 function Matrices() {
   const home = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -204,14 +204,14 @@ function Matrices() {
   const isBeside = all.length > 1 && width >= SIDE_BY_SIDE * rem;
   const own = isBeside ? (width - GAP * (all.length - 1)) / all.length : width;
   // The width of the row names, as in the style.
-  const names = (own < 20 * rem ? 3.4 : 5.2) * rem;
+  const names = (own < 20 * rem ? 2.8 : 5.2) * rem;
   return (
-    <div id="matrices" ref={home} class={[isBeside && "beside", all.length > 1 && "several", own < 20 * rem && "narrow", now.isWhatIf && "what-if"].filter(Boolean).join(" ")} style={{ "--columns": isBeside ? all.length : 1 }}>
+    <div id="matrices" ref={home} class={[isBeside && "beside", all.length > 1 && "several", own < 20 * rem && "narrow", now.isWhatIf && "changed"].filter(Boolean).join(" ")} style={{ "--columns": isBeside ? all.length : 1 }}>
       {all.map((panel) => {
         const { positions, id } = panel;
         if (positions > MOST_CELLS) return <Picture panel={panel} query={now.query} chosen={now.key} room={own} rem={rem} key={id} />;
         const { level, size } = fitting((own - names) / positions - 2, rem);
-        return <div class="scroll" key={id} style={{ "--positions": positions }}><Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} /></div>;
+        return <div class="scroll" key={id} style={{ "--positions": positions, "--room": `${own - 8}px` }}><Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} /></div>;
       })}
     </div>
   );
@@ -233,7 +233,7 @@ function Foot() {
     <div class="row foot">
       <Legend scale={first.scale} positions={first.positions} />
       {last.scale && last.scale !== first.scale && last.id === "difference" && <Legend scale={last.scale} positions={last.positions} />}
-      <Save panels={() => panels.peek()} runs={() => runs.peek().length > 1 ? [view.peek().run, view.peek().pin?.run ?? 0] : []} />
+      <Save panels={() => panels.peek()} />
     </div>
   );
 }
@@ -254,7 +254,7 @@ export function Attention() {
       <Reason />
       <Matrices />
       <Foot />
-      <p class="hint">Rows are queries (from), columns are keys (to). <span aria-hidden="true">◆</span> decides the label. Click a cell, or use the arrow keys.</p>
+      <p class="hint">Rows are queries (from), columns keys (to). <span aria-hidden="true">◆</span> decides the label. Click a cell or use the arrow keys.</p>
     </section>
   );
 }

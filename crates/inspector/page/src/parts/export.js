@@ -9,28 +9,26 @@ import { departureOf, MOST_CELLS } from "./matrices.js";
 
 // Names of files may have 255 bytes.
 const MOST_OF_NAME = 200;
-const MOST_OF_DEPARTURE = 90;
+const MOST_OF_DEPARTURE = 80;
+const MOST_OF_PART = 30;
 
 /** Text as a part of a file's name, on every system. @param {string} text @param {number} [most] */
 export function inName(text, most = MOST_OF_NAME) {
-  return text.normalize("NFKD").replace(/[^A-Za-z0-9._]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, most).replace(/[-.]+$/, "");
+  return text.normalize("NFKD").replace(/[^A-Za-z0-9._]+/g, "-").replace(/\.{2,}/g, ".").replace(/^[-.]+|[-.]+$/g, "").slice(0, most).replace(/[-.]+$/, "");
 }
 
-/** What a file's name says of a place. @param {Place} place @param {string | number} [run] its run, if the page has several */
-function placeName(place, run) {
-  const { sample, at, settings, changesText } = place;
-  const departure = departureOf({ ...place, settings, changesText });
-  return [
-    run === undefined ? "" : `run-${run}`, inName(sample, 60), `step-${place.run.stepName(at)}`, departure && `with-${inName(departure, MOST_OF_DEPARTURE)}`,
-  ].filter(Boolean).join("-");
+/** What a file's name says of a place. @param {Place} place */
+function placeName(place) {
+  const { run, sample, at } = place;
+  const departure = inName(departureOf(place), MOST_OF_DEPARTURE);
+  return [inName(run.name, MOST_OF_PART), /^\d+$/.test(sample) ? `sample-${sample}` : inName(sample, MOST_OF_PART), `step-${run.stepName(at)}`, departure && `with-${departure}`].filter(Boolean).join("-");
 }
 
-/** @param {Panel[]} panels @param {string} ending @param {(string | number)[]} [runs] the runs of the panels, if the page has several */
-export function fileName([now, pinned], ending, runs = []) {
+/** @param {Panel[]} panels @param {string} ending */
+export function fileName([now, pinned], ending) {
   const { place } = now;
-  const shown = ["attention", placeName(place, runs[0]), `layer-${place.layer}`, `head-${place.head}`, place.show].join("-");
-  const beside = pinned ? `-beside-${placeName(pinned.place, runs[1])}` : "";
-  return `${(shown + beside).slice(0, MOST_OF_NAME).replace(/[-.]+$/, "")}.${ending}`;
+  const shown = `attention-${placeName(place)}-layer-${place.layer}-head-${place.head}-${place.show}`;
+  return `${(pinned ? `${shown}-beside-${placeName(pinned.place)}` : shown).slice(0, MOST_OF_NAME).replace(/[-.]+$/, "")}.${ending}`;
 }
 
 const stepOf = (/** @type {Place} */ { run, at }) => run.facts.steps[at];
@@ -61,7 +59,7 @@ export function jsonOf(panels) {
       values: range(positions).map((query) => range(positions).map((key) => forbidden?.[query * positions + key] ? null : Number(fixed(cells[query * positions + key])))),
     };
   };
-  return `${JSON.stringify({ decimals: 4, axes: ["query", "key"], masked: null, panels: panels.map(of) }, null, 1)}\n`;
+  return `${JSON.stringify({ decimals: 4, axes: ["query", "key"], masked_as: null, panels: panels.map(of) }, null, 1)}\n`;
 }
 
 /** Text for XML, without characters that it cannot hold. @param {string} text */
@@ -124,8 +122,9 @@ export function svgOf(panels) {
     });
     const end = top + positions * high + 14;
     for (const part of range(64)) box(left + part * 3, end, 3.2, 12, colours(valueAt((part + 0.5) / 64, scale), scale).fill);
-    text(fixed(scale.from, 2), left - 5, end + 10, 11, "end");
-    text(`${fixed(scale.to, 2)}${scale.more ? " or more" : ""} (${scale.name}${scale.log ? ", log" : ""})`, left + 198, end + 10, 11);
+    const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
+    text(fixed(scale.from, decimals), left - 5, end + 10, 11, "end");
+    text(`${fixed(scale.to, decimals)}${scale.more ? " or more" : ""} (${scale.name}${scale.log ? ", log" : ""})`, left + 198, end + 10, 11);
     if (forbidden) {
       box(left, end + 18, 12, 12, "url(#masked)");
       text("masked", left + 18, end + 28, 11);

@@ -103,13 +103,17 @@ export function differenceOf(now, pinned) {
   return { ...now, id: "difference", show: isScores ? "scores" : "difference", title: `Difference: shown minus pinned${isScores ? ", scores" : ""}`, cells, forbidden };
 }
 
-/** The largest absolute value that is not forbidden. @param {Panel[]} panels */
-export function largest(panels) {
-  let most = 0;
+/** The smallest and the largest value that are not forbidden. @param {Panel[]} panels @returns {[number, number]} */
+export function extent(panels) {
+  let [least, most] = [Infinity, -Infinity];
   for (const { cells, forbidden } of panels) {
-    for (let index = 0; index < cells.length; index++) if (!forbidden?.[index]) most = Math.max(most, Math.abs(cells[index]));
+    for (let index = 0; index < cells.length; index++) {
+      if (forbidden?.[index]) continue;
+      least = Math.min(least, cells[index]);
+      most = Math.max(most, cells[index]);
+    }
   }
-  return most;
+  return [least, most];
 }
 
 /** A cell in words. @param {Panel} panel @param {number} query @param {number} key @param {string} value */

@@ -85,7 +85,7 @@ export function Matrix({ panel, query, chosen, level, size }) {
   }
   return (
     <table role="grid" id={`grid-${panel.id}`} class={`heatmap ${level} ${positions > MOST_LONG ? "small" : ""}`} style={{ fontSize: positions > MOST_LONG ? "" : `${size}px` }} onKeyDown={onKeyDown} onClick={onClick}>
-      <caption>{panel.title}</caption>
+      <caption><span>{panel.title}</span></caption>
       <thead>
         <tr><td class="corner">query \ key</td>{panel.tokens.map((_, position) => <Name panel={panel} position={position} scope="col" key={position} />)}</tr>
       </thead>

@@ -10,6 +10,9 @@ import { say } from "./dom.jsx";
 
 /** @typedef {import("./matrices.js").Panel} Panel */
 
+// The largest side of a picture, in rem: it stays in sight as a whole.
+const MOST_SIDE = 29;
+
 /** A cell in words. @param {Panel} panel @param {number} query @param {number} key */
 function textOf(panel, query, key) {
   const at = query * panel.positions + key;
@@ -25,7 +28,7 @@ export function Picture({ panel, query, chosen, room, rem }) {
   }, [cells, forbidden, scale]);
   const unit = Math.max(1, rem / 16);
   const [left, top] = [(room < 420 * unit ? 64 : 88) * unit, 40 * unit];
-  const size = Math.max(3, Math.min(12 * unit, Math.floor((room - left - 8) / positions)));
+  const size = Math.max(3, Math.min(12 * unit, Math.floor((room - left - 8) / positions), Math.floor(MOST_SIDE * rem / positions)));
   const side = positions * size;
   const [width, height] = [left + side + 8, top + side + 8];
   /** @param {MouseEvent} event */

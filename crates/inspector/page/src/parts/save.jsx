@@ -37,8 +37,8 @@ const FORMATS = {
   json: (panels) => new Blob([jsonOf(panels)], { type: "application/json" }),
 };
 
-/** @param {{ panels: () => Panel[], runs: () => (string | number)[] }} props what is shown, and the runs if the page has several */
-export function Save({ panels, runs }) {
+/** @param {{ panels: () => Panel[] }} props what is shown */
+export function Save({ panels }) {
   const saved = useSignal("");
   useEffect(() => {
     if (!saved.value) return;
@@ -49,7 +49,7 @@ export function Save({ panels, runs }) {
   async function save(ending) {
     const now = panels();
     try {
-      const name = fileName(now, ending, runs());
+      const name = fileName(now, ending);
       saveFile(name, await FORMATS[ending](now));
       saved.value = `Saved ${name}`;
     } catch (error) {

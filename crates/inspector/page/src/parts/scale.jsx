@@ -2,7 +2,7 @@
 
 import { colours, scaleOf, valueAt } from "../colour.js";
 import { fixed } from "../numbers.js";
-import { isDeviation, largest } from "./matrices.js";
+import { extent, isDeviation } from "./matrices.js";
 
 /** @typedef {import("./matrices.js").Panel} Panel */
 /** @typedef {import("../colour.js").Scale} Scale */
@@ -11,29 +11,30 @@ import { isDeviation, largest } from "./matrices.js";
 export function rangesOf(show) {
   if (show === "scores") return [["unit", "same at all steps"], ["own", "own range"]];
   if (show === "uniform") return [["unit", "-1 to 1"], ["own", "own range"]];
-  return [["unit", "0 to 1"], ["uniform", "times uniform (log)"], ["own", "own range"]];
+  return [["unit", "0 to 1"], ["uniform", "× uniform (log)"], ["own", "own range"]];
 }
 
 /** One scale of panels that are to be compared. @param {Panel[]} panels @param {import("../types").Range} range @returns {Scale} */
 export function sharedScale(panels, range) {
-  const [{ show, place: { run, layer, head } }] = panels;
+  const [{ id, show, place: { run, layer, head } }] = panels;
   const isOwn = range === "own";
-  const most = isOwn ? largest(panels) || 1 : 1;
+  const [least, highest] = isOwn ? extent(panels) : [0, 1];
+  const most = Math.max(Math.abs(least), Math.abs(highest)) || 1;
   if (show === "scores") {
     const end = isOwn ? most : Math.max(...panels.map(({ place }) => place.base.mostScore(place.layer, place.head)));
-    return { from: -end, to: end, diverging: true, name: "score" };
+    return { from: -end, to: end, diverging: true, name: id === "difference" ? "difference" : "score" };
   }
   if (show === "uniform" || show === "difference") return { from: -most, to: most, diverging: true, name: show === "uniform" ? "weight minus uniform" : "difference" };
-  if (panels.every(isDeviation)) return isOwn ? { from: 0, to: most, diverging: false, name: "standard deviation" } : scaleOf(run, show, "unit", layer, head);
-  if (isOwn) return { from: 0, to: most, diverging: false, name: "weight" };
+  if (panels.every(isDeviation)) return isOwn ? { from: least, to: highest, diverging: false, name: "standard deviation" } : scaleOf(run, show, "unit", layer, head);
+  if (isOwn) return { from: least, to: highest, diverging: false, name: "weight" };
   return { ...scaleOf(run, show, range, layer, head), name: range === "uniform" ? "weight, times uniform" : "weight" };
 }
 
 /** The ticks of a scale, from its first to its last colour. @param {Scale} scale @param {number} positions */
 function ticksOf(scale, positions) {
   if (scale.log) return [`1/${positions} ×`, "1 ×", `${positions} ×`];
-  const shares = [0, 0.5, 1];
-  return shares.map((share) => (share === 1 && scale.more ? "≥ " : "") + fixed(valueAt(share, scale), 2));
+  const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
+  return [0, 0.5, 1].map((share) => (share === 1 && scale.more ? "≥ " : "") + fixed(valueAt(share, scale), decimals));
 }
 
 /** The colours of a scale as a gradient. @param {Scale} scale */
@@ -49,7 +50,7 @@ export function Legend({ scale, positions }) {
     <div class="legend" role="img" aria-label={`Colours: ${scale.name}, from ${ticks[0]} to ${ticks[2]}`}>
       <span class="legend-name">{scale.name}</span>
       <span class="legend-bar" style={{ backgroundImage: gradientOf(scale) }} />
-      <span class="legend-ticks">{ticks.map((tick) => <span key={tick}>{tick}</span>)}</span>
+      <span class="legend-ticks">{ticks.map((tick) => <span>{tick}</span>)}</span>
     </div>
   );
 }
