@@ -1,4 +1,91 @@
-/** Not written yet. */
-export function Guide() {
-  return <section>Guide</section>;
+// The guide: five captions, each of which sets the view.
+
+import { computed, effect } from "@preact/signals";
+import { captionsOf } from "../parts/captions.js";
+import { play } from "../parts/play.js";
+import { base, here, origin, shown } from "../state.js";
+import { change, changeSoon, settleAddress, view } from "../view.js";
+
+/** The captions of the shown run. A run without the reader's changes: they are about the training. */
+const captions = computed(() => {
+  const run = base.value;
+  void run?.source.arrived?.value;
+  return run && !run.isStatistic ? captionsOf(run) : [];
+});
+const at = computed(() => Math.min(view.value.guide, captions.value.length));
+
+/** The step that a caption has set, and in which run. @type {{ run: unknown, step: number } | null} */
+let set = null;
+
+/** @param {number} number */
+function partsOf(number) {
+  const caption = captions.peek()[number - 1];
+  if (!caption) return {};
+  set = { run: base.peek(), step: caption.parts.step };
+  return caption.parts;
 }
+
+/** @param {number} number from 1; 0 closes the guide */
+function open(number) {
+  play(false);
+  change({ guide: number, ...(number ? partsOf(number) : {}) });
+}
+
+// An address that names a caption and no step means the caption's view; and when another run is shown, its captions have
+// other steps.
+effect(() => {
+  const number = at.value;
+  if (!number) {
+    set = null;
+    return;
+  }
+  const run = base.value;
+  const { step } = view.peek();
+  if (set ? set.run !== run && set.step === step : !Number.isFinite(step)) {
+    changeSoon(partsOf(number));
+    settleAddress();
+  } else if (!set) set = { run, step: NaN };
+});
+
+export function Guide() {
+  const all = captions.value;
+  if (all.length < 2) return null;
+  const number = at.value;
+  const caption = all[number - 1];
+  const hasSeeds = document.getElementById("tab-seeds") !== null;
+  return (
+    <section id="guide" class={caption ? "open" : ""} aria-label="Guide">
+      {caption
+        ? (
+          <>
+            <button type="button" aria-label="Caption before" disabled={number === 1} onClick={() => open(number - 1)}>‹</button>
+            <ol>{all.map(({ title }, index) => <li key={title}><button type="button" aria-current={index + 1 === number ? "step" : undefined} aria-label={`${index + 1}: ${title}`} title={title} onClick={() => open(index + 1)}>{index + 1}</button></li>)}</ol>
+            <button type="button" aria-label="Next caption" disabled={number === all.length} onClick={() => open(number + 1)}>›</button>
+            <p role="status"><b>{caption.title}</b> {caption.text}{caption.seeds && hasSeeds && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
+            <button type="button" id="guide-close" aria-label="Close the guide" onClick={() => open(0)}>×</button>
+          </>
+        )
+        : <><button type="button" id="guide-start" onClick={() => open(1)}>Show me</button><p>in five steps what the model learns, and what is odd about it.</p></>}
+    </section>
+  );
+}
+
+function showSeeds() {
+  change({ tab: "seeds" });
+  const tab = document.getElementById("tab-seeds");
+  tab?.scrollIntoView({ block: "start" });
+  tab?.focus({ preventScroll: true });
+}
+
+// On first opening, the training plays once.
+const isFirst = location.hash === "" && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+const FEW = 3;
+const stop = effect(() => {
+  const { kind } = origin.value;
+  const run = shown.value;
+  if (!isFirst || !run || kind === "training") return;
+  // Whoever has changed the view, has an address.
+  const untouched = location.hash === "" && here.peek()?.step === run.last;
+  if (untouched && run.times.length > FEW) requestAnimationFrame(() => play());
+  queueMicrotask(() => stop());
+});

@@ -1,4 +1,174 @@
-/** Not written yet. */
+// The question, what a reader can change in it, and how the numbers came about.
+
+import { computed, signal } from "@preact/signals";
+import { cannot } from "../engine/workers.js";
+import { settingsText, valueOf, withSettings } from "../config.js";
+import { page } from "../facts.js";
+import { copyText } from "../parts/dom.jsx";
+import { isNarrow } from "../parts/narrow.js";
+import { RULES, limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
+import { openSeed } from "../parts/seed.js";
+import { base, baseConfig, config, departure, experiment, origin, question, runs, settingsOf, shown } from "../state.js";
+import { change, settleAddress, view } from "../view.js";
+
+const TITLE = document.title;
+
+/** Whether the reader can train something else. */
+const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && cannot() === null);
+
+/** What the shown numbers answer: not yet the question of an experiment that trains. */
+const asked = computed(() => {
+  const own = baseConfig();
+  if (runs.value.length > 1) return "";
+  const shownConfig = own ? withSettings(own, settingsOf(base.value)) : base.value?.facts.config;
+  const words = questionOf(shownConfig?.data.rule) || question.value.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
+  if (words) return `Can a tiny transformer learn: ${words}`;
+  const classes = base.value?.facts.classes ?? [];
+  return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${classes.slice(0, 4).join(", ")}${classes.length > 4 ? ", …" : ""} apart?` : "";
+});
+
 export function Headline() {
-  return <section>Headline</section>;
+  const text = asked.value || TITLE;
+  document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE;
+  return (
+    <header id="headline">
+      <h1>{text}</h1>
+      <Lead />
+      {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>Change the question</summary><Chips /></details> : <Chips />}
+      <Status />
+    </header>
+  );
+}
+
+const isLive = computed(() => shown.value?.isLive ?? false);
+const hasSteps = computed(() => (shown.value?.times.length ?? 0) > 1);
+
+function Lead() {
+  if (!shown.value) return null;
+  const next = [
+    hasSteps.value ? "Play the training" : "", isLive.value ? "edit a token" : "choose another sample", canTrain.value ? "change the question" : "",
+  ].filter(Boolean);
+  const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
+  return <p id="lead">[CLS] is the token from which the model answers. The arcs and the matrix show where it looks. {list.charAt(0).toUpperCase() + list.slice(1)}, and see what it does.</p>;
+}
+
+// The settings, apart from all else in the view: while steps play, what a reader types stays.
+const settingsKey = computed(() => JSON.stringify(view.value.settings));
+
+function Chips() {
+  const key = settingsKey.value;
+  const own = baseConfig();
+  const now = config.peek();
+  if (!canTrain.value || !own || !now) return <div class="chips"><Share /></div>;
+  const rule = now.data.rule;
+  const settings = view.peek().settings;
+  return (
+    <form class="chips" aria-label="The question, and the seed" onSubmit={(event) => event.preventDefault()}>
+      {rule && Object.hasOwn(RULES, rule.kind) && !own.data.file && (
+        <>
+          <label>Rule <select id="rule" value={rule.kind} onChange={(event) => change({ settings: withKind(own, settings, event.currentTarget.value) })}>
+            {Object.entries(RULES).map(([kind, { title }]) => <option key={kind} value={kind}>{title}</option>)}
+          </select></label>
+          {RULES[rule.kind].fields.map(([name, title, of]) => (
+            <NumberChip key={`${rule.kind} ${name}`} id={`rule-${name}`} title={title} value={rule[name]} limits={limitsOf(now, of)}
+              onChange={(value) => change({ settings: withRule(own, settings, { ...rule, [name]: value }), ...(of === "position" && name === "position" ? { key: value } : {}) })} />
+          ))}
+        </>
+      )}
+      <NumberChip id="seed" title="seed" value={Number(valueOf(now, "seed") ?? 0)} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
+      <button type="button" id="next-seed" onClick={() => openSeed(Number(valueOf(now, "seed") ?? 0) + 1)}>New seed</button>
+      <Share />
+      {(key !== "{}" || hasChanges.value) && <button type="button" id="back-to-run" onClick={() => change({ settings: {}, changes: {} })}>Back to the {page.lab ? "beginning" : "run"}</button>}
+    </form>
+  );
+}
+
+const hasChanges = computed(() => Object.keys(view.value.changes).length > 0);
+
+/** A number of the experiment. @param {{ id: string, title: string, value: number, limits: [number, number], onChange: (value: number) => void }} props */
+function NumberChip({ id, title, value, limits: [least, most], onChange }) {
+  const changed = (/** @type {Event & { currentTarget: HTMLInputElement }} */ event) => {
+    const field = event.currentTarget;
+    const number = Number(field.value);
+    if (field.value !== "" && Number.isInteger(number) && number >= least && number <= most) {
+      if (number !== value) onChange(number);
+    } else {
+      wrong.value = `${title[0].toUpperCase()}${title.slice(1)} ${field.value || "without a number"}: it is a whole number from ${least} to ${most}.`;
+      field.value = String(value);
+      return;
+    }
+    wrong.value = "";
+  };
+  const digits = most > 9999 ? 5 : String(most).length;
+  return <label>{title} <input type="number" id={id} class="number" style={{ "--digits": digits }} min={least} max={most > 1e6 ? undefined : most} step={1} value={value} required onChange={changed} /></label>;
+}
+
+/** Why a number was not taken. */
+const wrong = signal("");
+
+const copied = signal(false);
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let later;
+
+function Share() {
+  const share = async () => {
+    settleAddress();
+    await copyText(location.href, "the address of this view");
+    copied.value = true;
+    clearTimeout(later);
+    later = setTimeout(() => { copied.value = false; }, 3000);
+  };
+  return <button type="button" id="share" title="Copies the address, which holds all that you see" onClick={share}>{copied.value ? "Address copied" : "Share"}</button>;
+}
+
+const BADGES = { live: "Live", differs: "Differs", recorded: "Recorded", training: "Training" };
+
+function Status() {
+  if (!shown.value) return null;
+  return (
+    <>
+      <Origin />
+      <ExperimentState />
+      <p id="wrong" class="failed" role="alert">{wrong.value}</p>
+    </>
+  );
+}
+
+// Steps of a training are not announced; its beginning and its end are.
+/** @param {{ steps: [number, number] | undefined }} props */
+const Progress = ({ steps }) => steps && steps[1] > 0 ? <span class="progress" aria-hidden="true"> <progress value={steps[0]} max={steps[1]} /> step {steps[0]} of {steps[1]}</span> : null;
+
+function Origin() {
+  const { kind, text, progress, ask, stop } = origin.value;
+  // The text begins with the word of the badge, if there is one for it.
+  const [, word = BADGES[kind], rest = text] = /^(Live|Differs|Recorded)[:.] (.*)$/s.exec(text) ?? [];
+  return (
+    <p id="origin" role="status" class={kind}>
+      {text && <><b class="badge">{word}</b><span class="unseen">: </span>{rest.charAt(0).toUpperCase() + rest.slice(1)}</>}
+      <Progress steps={progress} />
+      {ask && <> <button type="button" onClick={ask}>Train it again here</button></>}
+      {stop && <> <button type="button" onClick={stop}>Stop</button></>}
+    </p>
+  );
+}
+
+/** What became of the experiment that the settings describe, and what is shown in place of the run. */
+function ExperimentState() {
+  const now = experiment.value;
+  const text = departure.value;
+  return (
+    <p id="experiment-state" role="status" class={now?.state === "failed" ? "failed" : "departure"}>
+      {now && now.state !== "trained" ? <Unfinished now={now} /> : text && <><b class="badge">{now ? "Experiment" : "Changed"}</b> {`Not the run${page.lab ? " that the page began with" : ""}: ${text}.${now ? " The page has trained it." : ""}`}</>}
+    </p>
+  );
+}
+
+/** @param {{ now: import("../types").Experiment }} props */
+function Unfinished({ now }) {
+  const name = settingsText(JSON.parse(now.key));
+  const still = "Until then you see the numbers before it.";
+  if (now.state === "training") return <><b class="badge">Training</b> {`${name}. ${still}`}<Progress steps={[now.step, now.steps]} /> <button type="button" onClick={now.stop}>Stop</button></>;
+  if (now.state === "asks") return <><b class="badge">Long</b> {`${name}: this training may take long. `}<button type="button" onClick={now.start}>Train it</button></>;
+  if (now.state === "stopped") return <><b class="badge">Stopped</b> {`${name}: you stopped this training. `}<button type="button" onClick={now.start}>Train it</button></>;
+  return <><b class="badge">Failed</b> {`${name}: the page cannot train this (${now.why}).`}</>;
 }

@@ -1,0 +1,52 @@
+// Bands from one position to all others, as wide as its attention on them.
+
+import { range } from "../numbers.js";
+
+const COLUMN = 100;
+const HEIGHT = 100;
+/** The width of all bands together. Narrow columns would hide them. @param {number} count */
+const widthOf = (count) => COLUMN * Math.max(0.84, count / 16);
+// The thinnest band is still a line.
+const LEAST = 0.6;
+
+/** Where the bands begin within the query's column: none crosses another. @param {number} query @param {ArrayLike<number>} weights */
+function starts(query, weights) {
+  const keys = range(weights.length);
+  const width = widthOf(weights.length);
+  const order = [...keys.slice(0, query).reverse(), query, ...keys.slice(query + 1).reverse()];
+  const total = keys.reduce((sum, key) => sum + weights[key], 0);
+  let x = (query + 0.5) * COLUMN - total * width / 2;
+  const found = new Float64Array(weights.length);
+  for (const key of order) {
+    found[key] = x;
+    x += weights[key] * width;
+  }
+  return found;
+}
+
+/** The outline of a band. @param {number} from its left end at the query @param {number} to its left end at the key @param {number} width @param {number} rise */
+function band(from, to, width, rise) {
+  const top = (/** @type {number} */ height) => (HEIGHT - height * 4 / 3).toFixed(1);
+  // At its top a band is about as wide as at its ends.
+  const inner = Math.max(rise - width, 2);
+  const [left, right] = from < to ? [from, to] : [to, from];
+  const [a, b, c, d] = [left, right + width, right, left + width].map((x) => x.toFixed(1));
+  return `M${a} ${HEIGHT}C${a} ${top(rise)} ${b} ${top(rise)} ${b} ${HEIGHT}H${c}C${c} ${top(inner)} ${d} ${top(inner)} ${d} ${HEIGHT}Z`;
+}
+
+/** @param {{ query: number, weights: ArrayLike<number>, isMarked: (key: number) => boolean }} props */
+export function Arcs({ query, weights, isMarked }) {
+  const count = weights.length;
+  const from = starts(query, weights);
+  const furthest = Math.max(query, count - 1 - query, 1);
+  return (
+    <svg class="arcs" viewBox={`0 0 ${count * COLUMN} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
+      {range(count).map((key) => {
+        const width = weights[key] * widthOf(count);
+        const to = (key + 0.5) * COLUMN - width / 2;
+        const rise = key === query ? 12 + width / 3 : 22 + 76 * Math.abs(key - query) / furthest;
+        return <path key={key} class={isMarked(key) ? "band marked" : "band"} d={band(from[key], to, Math.max(width, LEAST), rise)} />;
+      })}
+    </svg>
+  );
+}

@@ -1,0 +1,65 @@
+// What the attention of one query says, as numbers and as a sentence.
+
+import { percent, range } from "../numbers.js";
+
+/** @typedef {import("../run.js").Run} Run */
+/** @typedef {{ run: Run, sample: string, at: number, query: number, layer: number, head: number }} Place */
+
+/** The weights of a query: of a sample, or the mean over a class. `[key]` @param {Place} place */
+export function weightsOf({ run, sample, at, query, layer, head }) {
+  const members = run.members(sample);
+  const sum = new Float64Array(run.positions);
+  for (const member of members) {
+    const row = run.source.row("weights", at, member, layer, head, query);
+    for (let key = 0; key < sum.length; key++) sum[key] += row[key] / members.length;
+  }
+  return sum;
+}
+
+/** The attention that even attention would give positions. @param {Run} run @param {string} sample @param {number} query @param {number[]} keys */
+export function evenShare(run, sample, query, keys) {
+  const [first] = run.members(sample);
+  if (!first) return NaN;
+  const allowed = range(run.positions).filter((key) => run.allows(first, query, key));
+  return allowed.filter((key) => keys.includes(key)).length / allowed.length;
+}
+
+/** The positions that decide the label of all samples that a key stands for. @param {Run} run @param {string} sample */
+export const decisive = (run, sample) => range(run.positions).filter((position) => run.marked(sample, position));
+
+/** @param {string[]} words */
+const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+
+/** @param {Run} run @param {string} sample @param {number[]} positions */
+export function placesText(run, sample, positions) {
+  const one = positions.length === 1;
+  const tokens = positions.map((position) => run.tokenAt(sample, position));
+  const named = tokens.some((token) => token === "·") || positions.includes(run.facts.cls) ? "" : ` (token${one ? "" : "s"} ${listed(tokens)})`;
+  return positions.includes(run.facts.cls) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
+}
+
+/** One sentence or two on where a query looks. @param {Place} place @param {Float64Array} weights */
+export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
+  const step = run.facts.steps[at] === null ? "" : `At step ${run.stepName(at)}, `;
+  const isGroup = run.isGroup(sample);
+  const over = isGroup ? `as the ${run.sampleName(sample)}, ` : "";
+  const which = run.facts.layers * run.facts.heads > 1 ? ` (layer ${layer}, head ${head})` : "";
+  const who = `${query === run.facts.cls ? "[CLS]" : placesText(run, sample, [query])}${which}`;
+  const keys = decisive(run, sample).filter((key) => key !== query);
+  const share = keys.reduce((sum, key) => sum + weights[key], 0);
+  if (run.isStatistic && run.name.startsWith("standard")) {
+    const where = keys.length ? keys : [weights.indexOf(Math.max(...weights))];
+    return capital(`${step}${over}the attention of ${who} on ${placesText(run, sample, where)} differs between the runs: its standard deviation is ${where.map((key) => weights[key].toFixed(2)).join(" and ")}.`);
+  }
+  const named = run.isStatistic ? `in the ${run.name}, ` : "";
+  if (!keys.length) {
+    const most = weights.indexOf(Math.max(...weights));
+    const none = isGroup ? "No position decides the label in all these samples." : "No position decides this label.";
+    return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
+  }
+  const even = evenShare(run, sample, query, keys);
+  return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Even attention would give ${percent(even)}.`;
+}
+
+/** @param {string} text */
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
