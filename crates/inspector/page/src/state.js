@@ -20,6 +20,9 @@ export const runs = signal([]);
 /** @type {import("@preact/signals").Signal<import("./types").Origin>} */
 export const origin = signal({ kind: "training", text: "" });
 
+/** The SHA-256 of the weights that the page's own training gave; empty before. */
+export const trainedHash = signal("");
+
 /** The experiment that the settings of the view describe, if they describe one. @type {import("@preact/signals").Signal<import("./types").Experiment | null>} */
 export const experiment = signal(null);
 
@@ -185,7 +188,7 @@ async function train() {
   try {
     const outcome = await training.outcome;
     if (!outcome) return;
-    const found = outcome.ended.weights_sha256;
+    const found = trainedHash.value = outcome.ended.weights_sha256;
     if (live && found !== live.weights_sha256) {
       return settle("differs", `Differs: the page trained the run again and got other weights. SHA-256 of model.safetensors: ${live.weights_sha256}; here: ${found}. The page shows what was recorded.`);
     }

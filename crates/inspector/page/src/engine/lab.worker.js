@@ -21,7 +21,14 @@ const TASKS = {
   },
   // The outcome of a training for each seed.
   seeds(lab, { config, seeds, samples }, tell) {
-    for (const seed of seeds) tell({ seed: { ...lab.ask({ operation: "summary", config: { ...config, seed }, samples }), seed, floats: null } });
+    for (const seed of seeds) {
+      try {
+        tell({ seed: { ...lab.ask({ operation: "summary", config: { ...config, seed }, samples }), seed, floats: null } });
+      } catch (error) {
+        // A training can diverge with one seed, and not with others.
+        tell({ seed: { seed, failed: error instanceof Error ? error.message : String(error) } });
+      }
+    }
     tell({ ended: true });
   },
   // One request.

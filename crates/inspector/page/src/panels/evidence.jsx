@@ -1,4 +1,81 @@
-/** Not written yet. */
+// Where the numbers come from, for each run.
+
+import { tomlOf } from "../config.js";
+import { page } from "../facts.js";
+import { copyText } from "../parts/dom.jsx";
+import { config, departure, experiment, here, origin, runs, trainedHash } from "../state.js";
+
+/** @typedef {import("../run.js").Run} Run */
+
 export function Evidence() {
-  return <section>Evidence</section>;
+  const all = runs.value;
+  return (
+    <div id="evidence">
+      <h2>Origin of the numbers</h2>
+      <Origin />
+      <Experiment />
+      {page.apart && <p>No mean over the runs: {page.apart}.</p>}
+      {all.map((run, at) => <OfRun key={at} run={run} isAlone={all.length === 1} />)}
+    </div>
+  );
 }
+
+/** How the page's numbers came about, with the hashes that tell. */
+function Origin() {
+  const { kind, text } = origin.value;
+  const expected = page.runs[0]?.again?.live?.weights_sha256;
+  const found = trainedHash.value;
+  return (
+    <>
+      {kind !== "recorded" || !found ? <p class={kind === "differs" ? "failed" : undefined}>{text}</p> : null}
+      {(expected || found) && (
+        <dl>
+          {expected && <Entry name="SHA-256 of the run's weights" text={expected} />}
+          {found && <Entry name="SHA-256 of the weights that this page trained" text={`${found}${expected ? found === expected ? " (the same)" : " (others)" : ""}`} />}
+        </dl>
+      )}
+    </>
+  );
+}
+
+/** The experiment or the changes that are shown in place of the page's own run. */
+function Experiment() {
+  const trained = experiment.value?.outcome;
+  const named = departure.value;
+  if (!named) return null;
+  const toml = trained && config.value ? tomlOf(config.value) : "";
+  return (
+    <section class="card" aria-labelledby="departure-title">
+      <h3 id="departure-title">Shown now: <bdi>{named}</bdi></h3>
+      {here.value?.isWhatIf && <p>The page computes with the same weights and these changes; no training made such numbers.</p>}
+      {trained && (
+        <>
+          <p>The page trained this experiment itself. <code>headlight train</code> gives the same weights from this config.</p>
+          <dl>
+            <Entry name="SHA-256 of its weights" text={trained.ended.weights_sha256} />
+            <dt>Its config, as TOML</dt>
+            <dd><button type="button" onClick={() => copyText(toml, "the experiment's config")}>Copy</button><Long text={toml} /></dd>
+          </dl>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** @param {{ run: Run, isAlone: boolean }} props */
+function OfRun({ run, isAlone }) {
+  const { notes, evidence } = run.facts;
+  return (
+    <section class="of-run">
+      <h3>{isAlone ? "The page's run: " : ""}<bdi>{run.name}</bdi></h3>
+      <ul>{notes.map((note) => <li key={note}>{note}</li>)}</ul>
+      <dl>{evidence.map(({ name, text }) => <Entry key={name} name={name} text={text} />)}</dl>
+    </section>
+  );
+}
+
+/** @param {{ name: string, text: string }} props */
+const Entry = ({ name, text }) => <><dt>{name}</dt><dd>{text.includes("\n") ? <Long text={text} /> : text}</dd></>;
+
+/** @param {{ text: string }} props */
+const Long = ({ text }) => <details><summary>show</summary><pre tabIndex={0}>{text}</pre></details>;

@@ -1,4 +1,219 @@
-/** Not written yet. */
+// Seeds: the same training from many starts, and what a sweep recorded.
+
+import { signal } from "@preact/signals";
+import { settingsText } from "../config.js";
+import { cannot } from "../engine/workers.js";
+import { page } from "../facts.js";
+import { fixed, range } from "../numbers.js";
+import { copyText, say } from "../parts/dom.jsx";
+import { openSeed } from "../parts/seed.js";
+import { Swarm, pointed } from "../parts/swarm.jsx";
+import { Sweep, decides } from "../parts/sweep.jsx";
+import { baseData, changesText, config, experiment, here, origin, runs, shown } from "../state.js";
+import { LEARNED, f1Of, isLearned, swarmOf } from "../swarm.js";
+import { view } from "../view.js";
+
+/** @typedef {import("../swarm.js").Seed} Seed */
+
+// A first look, and one that shows what is rare.
+const FEW = 200;
+const MANY = 1000;
+const count = (/** @type {number} */ number) => number.toLocaleString("en");
+
 export function Seeds() {
-  return <section>Seeds</section>;
+  const [run] = runs.value;
+  return (
+    <div id="seeds">
+      <Trained />
+      {page.seeds && run && <Sweep seeds={page.seeds} run={run} />}
+    </div>
+  );
+}
+
+/** Why no seeds can be trained now; empty if they can. */
+function whyNot() {
+  const { kind, text } = origin.value;
+  const why = cannot();
+  if (!config.value || why) return `This page cannot train seeds: ${why ?? page.runs[0]?.again?.recorded ?? "it holds recordings alone"}.`;
+  if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
+  if (kind !== "live") return `This page does not train seeds, since its own training did not succeed. ${text}`;
+  if (experiment.value && experiment.value.state !== "trained") return "Seeds can be trained here once the experiment above is trained.";
+  return "";
+}
+
+function Trained() {
+  const why = whyNot();
+  if (why) return <p class="hint" id="no-seeds">{why}</p>;
+  return <TrainedHere />;
+}
+
+/** @param {Seed} seed @param {number[]} positions @param {"positive" | "negative"} name */
+const onLabel = ({ attention }, positions, name) => positions.reduce((sum, position) => sum + (attention[name]?.[position] ?? NaN), 0);
+
+function TrainedHere() {
+  const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), baseData());
+  const run = /** @type {import("../run.js").Run} */ (shown.value);
+  const seeds = swarm.seeds.value;
+  const positions = run.classCount === 2 ? range(run.positions).filter((position) => decides(run, position)) : [];
+  const hasBoth = positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);
+  const { seed: _, ...settings } = view.value.settings;
+  const own = Number(config.value?.seed ?? 0);
+  const text = settingsText(settings);
+  const changes = here.value?.isWhatIf ? changesText(view.value.changes) : "";
+  const open = (/** @type {number} */ seed) => { openSeed(seed); say(`Seed ${seed} is shown`); };
+  return (
+    <section aria-labelledby="swarm-title">
+      <h2 id="swarm-title">Other seeds{text ? `: ${text}` : ""}</h2>
+      <p class="how">A seed sets the weights at the start and the order of the samples; all else is the same as in the training shown above.{changes ? ` Seeds are trained without the changes (${changes}).` : ""}</p>
+      <Start swarm={swarm} />
+      {seeds.length > 0 && (
+        <div class="swarm">
+          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, 1 / run.positions) : f1Axes(seeds)} own={own} open={open} />
+          <div>
+            <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, hasBoth ? positions : [], run.positions)}</p>
+            <p class="hint"><span class="sign learned" aria-hidden="true">●</span> learned <span class="sign unlearned" aria-hidden="true">×</span> not learned <span class="sign own" aria-hidden="true">○</span> shown above. {hasBoth ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last block. " : ""}Click a dot, or a button of the table, to open its seed.</p>
+            <Hovered positions={hasBoth ? positions : []} />
+            <Table seeds={seeds} failed={swarm.failed.value} positions={hasBoth ? positions : []} uniform={positions.length / run.positions} isTraining={swarm.state.value.name === "training"} own={own} open={open} />
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** @param {number[]} positions @param {number} share @returns {import("../parts/swarm.jsx").Axes} */
+const attentionAxes = (positions, share) => ({
+  x: (seed) => onLabel(seed, positions, "negative"), y: (seed) => onLabel(seed, positions, "positive"), from: [0, 0], level: positions.length * share,
+  xName: `Attention on position ${positions.join(" and ")} in negatives`, yName: "in positives",
+});
+
+/** F1 alone; the height keeps equal dots apart. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
+const f1Axes = (seeds) => ({
+  x: f1Of, y: ({ seed }) => seed * 0.618034 % 1, from: [Math.floor(10 * Math.min(0.9, ...seeds.map(f1Of))) / 10, 0], level: null,
+  xName: seeds[0]?.held_out ? "F1 on held-out samples" : "F1 on training samples", yName: "",
+});
+
+/** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} all */
+function sumOf(seeds, failed, positions, all) {
+  const learned = seeds.filter(isLearned);
+  const parts = [`${learned.length} of ${count(seeds.length)} seeds learned: their F1 on ${seeds[0].held_out ? "held-out" : "training"} samples is ${LEARNED} or more.`];
+  if (positions.length && learned.length) {
+    const uniform = positions.length / all;
+    const away = learned.filter((seed) => looksAway(seed, positions, uniform)).length;
+    const too = learned.filter((seed) => onLabel(seed, positions, "negative") > uniform).length;
+    const more = learned.filter((seed) => onLabel(seed, positions, "negative") > onLabel(seed, positions, "positive")).length;
+    const where = positions.length > 1 ? `positions ${positions.join(" and ")}` : `position ${positions[0]}`;
+    parts.push(`In ${away || "none"} of those [CLS] looks away: in positives it gives ${where} less than uniform attention (${fixed(uniform, 2)}).`);
+    parts.push(`In ${too || "none"} it gives more than uniform attention to ${where} in negatives, too; in ${more || "none"}, more than in positives.`);
+  }
+  if (failed.length) parts.push(`${failed.length} failed: seed ${failed[0].seed} (${failed[0].failed})${failed.length > 1 ? " and others" : ""}.`);
+  return parts.join(" ");
+}
+
+/** @param {Seed} seed @param {number[]} positions @param {number} uniform */
+const looksAway = (seed, positions, uniform) => onLabel(seed, positions, "positive") < uniform;
+
+/** @param {{ swarm: import("../swarm.js").Swarm }} props */
+function Start({ swarm }) {
+  const { name, why, seconds } = swarm.state.value;
+  const done = swarm.count;
+  const wanted = swarm.wanted.value;
+  if (name === "training") {
+    const rest = swarm.remaining;
+    return (
+      <div class="row">
+        <button type="button" id="stop-seeds" onClick={() => swarm.stop()}>Stop</button>
+        <progress aria-label="Trained seeds" max={wanted} value={done} />
+        <span>{count(done)} of {count(wanted)} seeds{rest !== null && rest > 2 ? `; about ${timeText(rest)} more` : ""}</span>
+      </div>
+    );
+  }
+  if (name === "asks") {
+    return (
+      <div class="row" role="group" aria-label="Before a long training">
+        <span>Training {count(wanted - done)} seeds may take about {timeText(seconds ?? 0)} on this computer. You can stop at any time.</span>
+        <button type="button" id="sure-seeds" onClick={() => begin(swarm, wanted, true)}>Train them</button>
+      </div>
+    );
+  }
+  const next = done < FEW ? FEW : done < MANY ? MANY : 0;
+  return (
+    <div class="row">
+      {next > 0 && <button type="button" id="train-seeds" onClick={() => begin(swarm, next)}>{done > 0 && done < FEW ? `Go on to ${FEW} seeds` : `Train ${count(next)} seeds`}</button>}
+      {name === "failed" && <span class="failed">The training failed: {why}</span>}
+      {name === "stopped" && <span>Stopped after {count(done)} seeds.</span>}
+    </div>
+  );
+}
+
+/** @param {import("../swarm.js").Swarm} swarm @param {number} wanted @param {boolean} [isSure] */
+async function begin(swarm, wanted, isSure) {
+  await swarm.start(wanted, isSure);
+  if (swarm.state.peek().name === "ended") say(`${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(isLearned).length} learned`);
+}
+
+/** @param {number} seconds */
+const timeText = (seconds) => seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} minutes`;
+
+/** The numbers of the seed that the reader points at. @param {{ positions: number[] }} props */
+function Hovered({ positions }) {
+  const seed = pointed.value;
+  return (
+    <p id="swarm-seed">
+      {seed ? `Seed ${seed.seed}: ${positions.length ? `${fixed(onLabel(seed, positions, "positive"))} in positives, ${fixed(onLabel(seed, positions, "negative"))} in negatives, ` : ""}F1 ${fixed(f1Of(seed))}.` : "\u00a0"}
+    </p>
+  );
+}
+
+/** Which seeds the table lists. */
+const listed = signal("all");
+
+/** @param {{ seeds: Seed[], failed: Seed[], positions: number[], uniform: number, isTraining: boolean, own: number, open: (seed: number) => void }} props */
+function Table({ seeds, failed, positions, uniform, isTraining, own, open }) {
+  if (isTraining) return <p class="hint">The table follows when the training has ended.</p>;
+  const sorted = seeds.toSorted((one, other) => one.seed - other.seed);
+  const kinds = {
+    all: sorted, unlearned: sorted.filter((seed) => !isLearned(seed)), ...(positions.length ? { away: sorted.filter((seed) => isLearned(seed) && looksAway(seed, positions, uniform)) } : {}),
+  };
+  const names = { all: "all", unlearned: "not learned", away: "looks away" };
+  const kind = listed.value in kinds ? /** @type {keyof typeof kinds} */ (listed.value) : "all";
+  const rows = /** @type {Seed[]} */ (kinds[kind]);
+  const attention = positions.length ? ["in positives", "in negatives"] : [];
+  const columns = ["seed", "learned", ...attention, ...(seeds[0].held_out ? ["F1, held-out", "accuracy, held-out", "loss, held-out"] : []), "F1, training", "loss, training"];
+  const numbersOf = (/** @type {Seed} */ { train, held_out, ...seed }) => [
+    ...(positions.length ? [onLabel(/** @type {Seed} */ (seed), positions, "positive"), onLabel(/** @type {Seed} */ (seed), positions, "negative")] : []),
+    ...(held_out ? [held_out.f1, held_out.accuracy, held_out.loss] : []), train.f1, train.loss,
+  ];
+  const text = (/** @type {number | null} */ value) => value === null ? "–" : fixed(value);
+  const copy = () => {
+    const places = range(seeds[0].attention.positive?.length ?? seeds[0].attention.negative?.length ?? 0);
+    const head = [...columns, ...places.flatMap((position) => [`positive ${position}`, `negative ${position}`]), "weights_sha256"];
+    const lines = rows.map((seed) => [
+      seed.seed, isLearned(seed) ? "yes" : "no", ...numbersOf(seed), ...places.flatMap((position) => [seed.attention.positive?.[position] ?? "", seed.attention.negative?.[position] ?? ""]), seed.weights_sha256,
+    ].join("\t"));
+    copyText([head.join("\t"), ...lines, ...failed.map(({ seed, failed }) => `${seed}\tfailed: ${failed}`)].join("\n"), `${rows.length} seeds`);
+  };
+  return (
+    <details class="seed-table">
+      <summary>All numbers as a table</summary>
+      <div class="row">
+        <label>Seeds <select id="listed-seeds" value={kind} onChange={(event) => { listed.value = event.currentTarget.value; }}>{Object.entries(kinds).map(([name, { length }]) => <option key={name} value={name}>{names[/** @type {keyof typeof names} */ (name)]} ({length})</option>)}</select></label>
+        <button type="button" onClick={copy}>Copy, with all positions and hashes</button>
+      </div>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Seeds">
+        <table class="numbers">
+          <thead><tr>{columns.map((column) => <th scope="col" key={column}>{column}</th>)}</tr></thead>
+          <tbody>
+            {rows.map((seed) => (
+              <tr key={seed.seed}>
+                <th scope="row"><button type="button" aria-current={seed.seed === own ? "true" : undefined} aria-label={`Open seed ${seed.seed}`} onClick={() => open(seed.seed)} onFocus={() => { pointed.value = seed; }} onBlur={() => { pointed.value = null; }}>{seed.seed}</button></th>
+                <td>{isLearned(seed) ? "yes" : "no"}</td>
+                {numbersOf(seed).map((value, at) => <td key={at}>{text(value)}</td>)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
 }

@@ -1,0 +1,93 @@
+// A sweep's seeds (`inspect --sweep`): the attention of [CLS] over all of them, and the page's own runs to compare.
+
+import { fixed, range } from "../numbers.js";
+import { NumberTable } from "./dom.jsx";
+
+/** @typedef {import("../types").SweepSeeds} SweepSeeds */
+/** @typedef {import("../run.js").Run} Run */
+
+const SIDES = /** @type {const} */ ({ positive: "positives", negative: "negatives" });
+const classesOf = (/** @type {SweepSeeds} */ seeds) => /** @type {(keyof typeof SIDES)[]} */ (Object.keys(SIDES)).filter((name) => seeds[name]);
+const figuresOf = (/** @type {SweepSeeds} */ seeds, /** @type {keyof typeof SIDES} */ name) => /** @type {import("../types").SeedFigures} */ (seeds[name]);
+const shareText = (/** @type {number} */ part, /** @type {number} */ whole) => `${fixed(100 * part / whole, 1)}%`;
+
+/** Whether a position decides the label of all positive samples. @param {Run} run @param {number} position */
+export function decides(run, position) {
+  const positives = run.samples.filter(({ label }) => (label ?? 0) > 0);
+  return positives.length > 0 && positives.every(({ marked }) => marked.includes(position));
+}
+
+/** @param {{ seeds: SweepSeeds, run: Run }} props */
+export function Sweep({ seeds, run }) {
+  const { heads } = run.facts;
+  const failed = seeds.failed ? ` ${seeds.failed} other seeds failed and are left out.` : "";
+  return (
+    <section class="sweep" aria-labelledby="sweep-title">
+      <h2 id="sweep-title">A sweep: {seeds.count} seeds</h2>
+      <p class="how">Attention of [CLS] in the last block: {heads > 1 ? `mean of ${heads} heads and ` : "mean "}of all training samples of a class, then mean and standard deviation over the {seeds.count} seeds of <bdi>{seeds.name}</bdi>.{failed}</p>
+      <ul>
+        {deciding(seeds, run).map((line) => <li key={line}>{line}</li>)}
+        {seeds.own.map(({ name, over }) => <li key={name}><bdi>{name}</bdi>, for comparison: {over}.</li>)}
+      </ul>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Bars over seeds"><Bars seeds={seeds} run={run} /></div>
+      <p class="hint">By position. Filled: positive samples; outlined: negative samples; lines: one standard deviation; narrow: the page's own runs, in the order of the list above.</p>
+      <Table seeds={seeds} run={run} />
+    </section>
+  );
+}
+
+/** For each position that decides the label, the seeds that attend to it. @param {SweepSeeds} seeds @param {Run} run */
+function deciding({ count, positive, harder }, run) {
+  return range(run.positions).filter((position) => decides(run, position)).map((position) => {
+    const most = positive && `${positive.most[position]} (${shareText(positive.most[position], count)}) attend to it most in positive samples`;
+    const more = harder && `${harder[position]} (${shareText(harder[position], count)}) attend to it more in positive samples than in negative ones`;
+    return `◆ Position ${position} decides the label: of ${count} seeds ${[most, more].filter(Boolean).join(", and ")}.`;
+  });
+}
+
+/** For each position and class, a wide bar for the mean and a narrow bar for each of the page's runs. @param {{ seeds: SweepSeeds, run: Run }} props */
+function Bars({ seeds, run }) {
+  const classes = classesOf(seeds);
+  const block = 26 + 8 * seeds.own.length;
+  const group = classes.length * block + 16;
+  const [width, height] = [48 + run.positions * group, 214];
+  const top = Math.min(1, Math.ceil(4 * Math.max(...classes.flatMap((name) => figuresOf(seeds, name).mean)) + 0.5) / 4);
+  const yOf = (/** @type {number} */ value) => 190 - 180 * Math.min(top, Math.max(0, value)) / top;
+  const bar = (/** @type {string} */ key, /** @type {number} */ x, /** @type {number} */ wide, /** @type {number} */ value, /** @type {string} */ style) => <rect key={key} x={x} width={wide} y={yOf(value)} height={190 - yOf(value)} class={`column ${style}`} />;
+  return (
+    <svg viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img" aria-label="Bars of the means over seeds, by position; the numbers are in the table below">
+      {[0, 0.5, 1].map((share) => (
+        <g key={share}>
+          <line class="rule" x1={40} x2={width} y1={yOf(top * share)} y2={yOf(top * share)} />
+          <text class="tick end" x={34} y={yOf(top * share) + 4}>{fixed(top * share, 2)}</text>
+        </g>
+      ))}
+      {range(run.positions).map((position) => (
+        <g key={position}>
+          {classes.flatMap((name, index) => {
+            const { mean, deviation } = figuresOf(seeds, name);
+            const x = 52 + position * group + index * block;
+            const [low, high] = [-1, 1].map((sign) => yOf(mean[position] + sign * (deviation?.[position] ?? 0)));
+            return [
+              bar(name, x, 18, mean[position], SIDES[name]),
+              deviation && <path key={`${name} deviation`} class="cursor" d={`M${x + 9} ${low}V${high}M${x + 5} ${low}h8M${x + 5} ${high}h8`} />,
+              ...seeds.own.map((own, at) => own[name] && bar(`${name} ${at}`, x + 20 + at * 8, 6, own[name][position], "own")),
+            ];
+          })}
+          <text class="tick middle" x={52 + position * group + group / 2 - 8} y={208}>{decides(run, position) ? "◆ " : ""}{position}</text>
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+/** @param {{ seeds: SweepSeeds, run: Run }} props */
+function Table({ seeds, run }) {
+  const classes = classesOf(seeds);
+  const columns = ["position", ...classes.flatMap((name) => [`${name}: mean`, "standard deviation", "highest of the row", ...seeds.own.map((own) => `${name}: ${own.name}`)]), ...(seeds.harder ? ["more in positive"] : [])];
+  const rows = range(run.positions).map((position) => [`${decides(run, position) ? "◆ " : ""}${position}`, ...classes.flatMap((name) => {
+    const { mean, deviation, most } = figuresOf(seeds, name);
+    return [mean[position], deviation ? deviation[position] : "–", shareText(most[position], seeds.count), ...seeds.own.map((own) => own[name] ? own[name][position] : "–")];
+  }), ...(seeds.harder ? [shareText(seeds.harder[position], seeds.count)] : [])]);
+  return <NumberTable id="seeds" title="The same as a table" text="Shares of seeds: those whose attention is highest at the position, and those that attend to it more in positive samples than in negative ones." columns={columns} rows={rows} />;
+}

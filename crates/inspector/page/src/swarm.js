@@ -1,0 +1,146 @@
+// Trainings of many seeds: what came of each.
+
+import { signal } from "@preact/signals";
+import { operationsOf } from "./config.js";
+import { LabWorker, labModule } from "./engine/workers.js";
+
+/** @typedef {import("./types").Config} Config */
+
+/** What came of a seed. @typedef {object} Seed
+ * @property {number} seed
+ * @property {string} [failed] why its training failed
+ * @property {Metrics} train
+ * @property {Metrics | null} held_out
+ * @property {{ positive: number[] | null, negative: number[] | null }} attention of [CLS] in the last block, mean over heads and training samples
+ * @property {number} [learned_at_step]
+ * @property {string} weights_sha256
+ */
+/** @typedef {{ loss: number, accuracy: number | null, f1: number | null }} Metrics */
+
+/** @typedef {{ name: "new" | "asks" | "training" | "stopped" | "ended" | "failed", why?: string, seconds?: number }} State */
+
+const WORKERS = 2;
+// A worker gets so many seeds at a time.
+const PART = 4;
+// New dots show at most so often, in milliseconds.
+const PAUSE = 80;
+// Multiplications in a second, of both workers together, on a computer of 2020; the reader is asked before so many seconds.
+const SPEED = 6e9;
+const LONG = 20;
+
+/** The F1 from which a model counts as one that learned, as in sweeps. */
+export const LEARNED = 0.99;
+
+/** @param {Seed} seed */
+export const f1Of = ({ held_out, train }) => (held_out ?? train).f1 ?? 0;
+/** @param {Seed} seed */
+export const isLearned = (seed) => f1Of(seed) >= LEARNED;
+
+/** The seeds of a config. */
+export class Swarm {
+  /** The seeds that did not fail, in the order in which they arrived. @type {import("@preact/signals").Signal<Seed[]>} */
+  seeds = signal([]);
+  /** @type {import("@preact/signals").Signal<Seed[]>} */
+  failed = signal([]);
+  /** How many seeds are asked for. */
+  wanted = signal(0);
+  /** @type {import("@preact/signals").Signal<State>} */
+  state = signal({ name: "new" });
+  /** @type {LabWorker[]} */
+  #workers = [];
+  #next = 0;
+  #began = 0;
+  #startedAt = 0;
+  /** @type {(nothing: null) => void} */
+  #halt = () => {};
+
+  /** @param {Config} config @param {import("./types").OwnData} [data] */
+  constructor(config, data) {
+    this.config = config;
+    this.data = data;
+  }
+
+  get count() { return this.seeds.value.length + this.failed.value.length; }
+
+  /** Trains the seeds from 0 to a count, or asks first if that could take long. @param {number} wanted @param {boolean} [isSure] */
+  async start(wanted, isSure = false) {
+    const seconds = operationsOf(this.config) * (wanted - this.count) / SPEED;
+    this.wanted.value = wanted;
+    if (seconds <= LONG || isSure) return this.#train();
+    this.state.value = { name: "asks", seconds };
+  }
+
+  stop() {
+    for (const worker of this.#workers) worker.stop();
+    this.#workers = [];
+    this.state.value = { name: "stopped" };
+    this.#halt(null);
+  }
+
+  /** The seconds that the rest will take, as far as can be told. */
+  get remaining() {
+    const done = this.count - this.#began;
+    return done > 0 ? (performance.now() - this.#startedAt) / done * (this.wanted.value - this.count) / 1000 : null;
+  }
+
+  async #train() {
+    this.state.value = { name: "training" };
+    const known = new Set([...this.seeds.value, ...this.failed.value].map(({ seed }) => seed));
+    const seeds = Array.from({ length: this.wanted.value }, (_, seed) => seed).filter((seed) => !known.has(seed));
+    this.#began = this.count;
+    this.#startedAt = performance.now();
+    this.#next = 0;
+    /** @type {Seed[]} */
+    let heard = [];
+    const show = () => {
+      const failed = heard.filter((seed) => seed.failed !== undefined);
+      if (failed.length) this.failed.value = [...this.failed.value, ...failed];
+      if (heard.length > failed.length) this.seeds.value = [...this.seeds.value, ...heard.filter((seed) => seed.failed === undefined)];
+      heard = [];
+    };
+    const timer = setInterval(() => { if (heard.length) show(); }, PAUSE);
+    try {
+      const module = await labModule();
+      if (this.state.value.name !== "training") return;
+      const workers = this.#workers = Array.from({ length: Math.min(WORKERS, seeds.length) }, () => new LabWorker(module));
+      const { config, data } = this;
+      const samples = data && { tokens: data.tokens, labels: data.labels, splits: data.splits };
+      await Promise.race([
+        Promise.all(workers.map(async (worker) => {
+          while (this.#next < seeds.length) {
+            const part = seeds.slice(this.#next, this.#next += PART);
+            await worker.run({ name: "seeds", config, seeds: part, samples }, ({ seed }) => { if (seed) heard.push(seed); });
+          }
+        })),
+        new Promise((resolve) => { this.#halt = resolve; }),
+      ]);
+      show();
+      if (this.state.value.name === "training") this.state.value = { name: "ended" };
+    } catch (error) {
+      this.state.value = { name: "failed", why: /** @type {Error} */ (error).message };
+    } finally {
+      clearInterval(timer);
+      for (const worker of this.#workers) worker.stop();
+      this.#workers = [];
+    }
+  }
+}
+
+/** @type {Map<string, Swarm>} */
+const swarms = new Map();
+const MOST_SWARMS = 4;
+
+/** The seeds of a config, whatever its own seed; the training of another config's seeds stops. @param {Config} config @param {import("./types").OwnData} [data] */
+export function swarmOf(config, data) {
+  const { seed, ...others } = config;
+  const key = JSON.stringify(others);
+  for (const [name, swarm] of swarms) if (name !== key && swarm.state.peek().name === "training") swarm.stop();
+  let found = swarms.get(key);
+  if (!found) {
+    found = new Swarm(config, data);
+    swarms.set(key, found);
+    const [oldest] = swarms.keys();
+    if (swarms.size > MOST_SWARMS) swarms.delete(oldest);
+  }
+  return found;
+}
