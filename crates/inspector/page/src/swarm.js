@@ -51,8 +51,13 @@ export class Swarm {
   #next = 0;
   #began = 0;
   #startedAt = 0;
+  /** The seconds that a seed took here; none before the first ones. @type {number | null} */
+  #pace = null;
   /** @type {(nothing: null) => void} */
   #halt = () => {};
+
+  /** The positions that decide the label, if all samples have the same ones. @type {number[]} */
+  positions = [];
 
   /** @param {Config} config @param {import("./types").OwnData} [data] */
   constructor(config, data) {
@@ -64,7 +69,7 @@ export class Swarm {
 
   /** Trains the seeds from 0 to a count, or asks first if that could take long. @param {number} wanted @param {boolean} [isSure] */
   async start(wanted, isSure = false) {
-    const seconds = operationsOf(this.config) * (wanted - this.count) / SPEED;
+    const seconds = (this.#pace ?? operationsOf(this.config) / SPEED) * (wanted - this.count);
     this.wanted.value = wanted;
     if (seconds <= LONG || isSure) return this.#train();
     this.state.value = { name: "asks", seconds };
@@ -79,8 +84,7 @@ export class Swarm {
 
   /** The seconds that the rest will take, as far as can be told. */
   get remaining() {
-    const done = this.count - this.#began;
-    return done > 0 ? (performance.now() - this.#startedAt) / done * (this.wanted.value - this.count) / 1000 : null;
+    return this.#pace && this.#pace * (this.wanted.value - this.count);
   }
 
   async #train() {
@@ -97,6 +101,7 @@ export class Swarm {
       if (failed.length) this.failed.value = [...this.failed.value, ...failed];
       if (heard.length > failed.length) this.seeds.value = [...this.seeds.value, ...heard.filter((seed) => seed.failed === undefined)];
       heard = [];
+      this.#pace = (performance.now() - this.#startedAt) / 1000 / (this.count - this.#began);
     };
     const timer = setInterval(() => { if (heard.length) show(); }, PAUSE);
     try {

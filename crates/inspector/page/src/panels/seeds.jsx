@@ -37,7 +37,9 @@ function whyNot() {
   if (!config.value || why) return `This page cannot train seeds: ${why ?? page.runs[0]?.again?.recorded ?? "it holds recordings alone"}.`;
   if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
   if (kind !== "live") return `This page does not train seeds, since its own training did not succeed. ${text}`;
-  if (experiment.value && experiment.value.state !== "trained") return "Seeds can be trained here once the experiment above is trained.";
+  // Another seed of the same experiment is on its way.
+  const isKnown = swarmOf(config.value, baseData()).count > 0;
+  if (experiment.value && experiment.value.state !== "trained" && !isKnown) return "Seeds can be trained here once the experiment above is trained.";
   return "";
 }
 
@@ -52,10 +54,10 @@ const onLabel = ({ attention }, positions, name) => positions.reduce((sum, posit
 
 function TrainedHere() {
   const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), baseData());
-  const run = /** @type {import("../run.js").Run} */ (shown.value);
   const seeds = swarm.seeds.value;
-  const positions = run.classCount === 2 ? range(run.positions).filter((position) => decides(run, position)) : [];
-  const hasBoth = positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);
+  const all = swarm.config.data.seq_len + 1;
+  const hasBoth = swarm.positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);
+  const positions = hasBoth ? swarm.positions : [];
   const { seed: _, ...settings } = view.value.settings;
   const own = Number(config.value?.seed ?? 0);
   const text = settingsText(settings);
@@ -68,12 +70,12 @@ function TrainedHere() {
       <Start swarm={swarm} />
       {seeds.length > 0 && (
         <div class="swarm">
-          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, 1 / run.positions) : f1Axes(seeds)} own={own} open={open} />
+          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, 1 / all) : f1Axes(seeds)} own={own} open={open} />
           <div>
-            <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, hasBoth ? positions : [], run.positions)}</p>
+            <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, all)}</p>
             <p class="hint"><span class="sign learned" aria-hidden="true">●</span> learned <span class="sign unlearned" aria-hidden="true">×</span> not learned <span class="sign own" aria-hidden="true">○</span> shown above. {hasBoth ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last block. " : ""}Click a dot, or a button of the table, to open its seed.</p>
-            <Hovered positions={hasBoth ? positions : []} />
-            <Table seeds={seeds} failed={swarm.failed.value} positions={hasBoth ? positions : []} uniform={positions.length / run.positions} isTraining={swarm.state.value.name === "training"} own={own} open={open} />
+            <Hovered positions={positions} />
+            <Table seeds={seeds} failed={swarm.failed.value} positions={positions} uniform={positions.length / all} isTraining={swarm.state.value.name === "training"} own={own} open={open} />
           </div>
         </div>
       )}
@@ -96,15 +98,16 @@ const f1Axes = (seeds) => ({
 /** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} all */
 function sumOf(seeds, failed, positions, all) {
   const learned = seeds.filter(isLearned);
-  const parts = [`${learned.length} of ${count(seeds.length)} seeds learned: their F1 on ${seeds[0].held_out ? "held-out" : "training"} samples is ${LEARNED} or more.`];
+  const parts = [`${count(learned.length)} of ${count(seeds.length)} seeds learned: their F1 on ${seeds[0].held_out ? "held-out" : "training"} samples is ${LEARNED} or more.`];
   if (positions.length && learned.length) {
     const uniform = positions.length / all;
     const away = learned.filter((seed) => looksAway(seed, positions, uniform)).length;
     const too = learned.filter((seed) => onLabel(seed, positions, "negative") > uniform).length;
     const more = learned.filter((seed) => onLabel(seed, positions, "negative") > onLabel(seed, positions, "positive")).length;
     const where = positions.length > 1 ? `positions ${positions.join(" and ")}` : `position ${positions[0]}`;
-    parts.push(`In ${away || "none"} of those [CLS] looks away: in positives it gives ${where} less than uniform attention (${fixed(uniform, 2)}).`);
-    parts.push(`In ${too || "none"} it gives more than uniform attention to ${where} in negatives, too; in ${more || "none"}, more than in positives.`);
+    const text = (/** @type {number} */ number) => number ? count(number) : "none";
+    parts.push(`In ${text(away)} of those [CLS] looks away: in positives it gives ${where} less than uniform attention (${fixed(uniform, 2)}).`);
+    parts.push(`In ${text(too)} it gives more than uniform attention to ${where} in negatives, too; in ${text(more)}, more than in positives.`);
   }
   if (failed.length) parts.push(`${failed.length} failed: seed ${failed[0].seed} (${failed[0].failed})${failed.length > 1 ? " and others" : ""}.`);
   return parts.join(" ");
@@ -148,6 +151,8 @@ function Start({ swarm }) {
 
 /** @param {import("../swarm.js").Swarm} swarm @param {number} wanted @param {boolean} [isSure] */
 async function begin(swarm, wanted, isSure) {
+  const run = /** @type {import("../run.js").Run} */ (shown.peek());
+  swarm.positions = run.classCount === 2 ? range(run.positions).filter((position) => decides(run, position)) : [];
   await swarm.start(wanted, isSure);
   if (swarm.state.peek().name === "ended") say(`${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(isLearned).length} learned`);
 }
@@ -165,8 +170,10 @@ function Hovered({ positions }) {
   );
 }
 
-/** Which seeds the table lists. */
+/** Which seeds the table lists, and how many of them. */
 const listed = signal("all");
+const isOpen = signal(false);
+const room = signal(100);
 
 /** @param {{ seeds: Seed[], failed: Seed[], positions: number[], uniform: number, isTraining: boolean, own: number, open: (seed: number) => void }} props */
 function Table({ seeds, failed, positions, uniform, isTraining, own, open }) {
@@ -194,17 +201,17 @@ function Table({ seeds, failed, positions, uniform, isTraining, own, open }) {
     copyText([head.join("\t"), ...lines, ...failed.map(({ seed, failed }) => `${seed}\tfailed: ${failed}`)].join("\n"), `${rows.length} seeds`);
   };
   return (
-    <details class="seed-table">
+    <details class="seed-table" open={isOpen.value} onToggle={(event) => { isOpen.value = event.currentTarget.open; }}>
       <summary>All numbers as a table</summary>
       <div class="row">
-        <label>Seeds <select id="listed-seeds" value={kind} onChange={(event) => { listed.value = event.currentTarget.value; }}>{Object.entries(kinds).map(([name, { length }]) => <option key={name} value={name}>{names[/** @type {keyof typeof names} */ (name)]} ({length})</option>)}</select></label>
+        <label>Seeds <select id="listed-seeds" value={kind} onChange={(event) => { listed.value = event.currentTarget.value; room.value = 100; }}>{Object.entries(kinds).map(([name, { length }]) => <option key={name} value={name}>{names[/** @type {keyof typeof names} */ (name)]} ({length})</option>)}</select></label>
         <button type="button" onClick={copy}>Copy, with all positions and hashes</button>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Seeds">
         <table class="numbers">
           <thead><tr>{columns.map((column) => <th scope="col" key={column}>{column}</th>)}</tr></thead>
           <tbody>
-            {rows.map((seed) => (
+            {isOpen.value && rows.slice(0, room.value).map((seed) => (
               <tr key={seed.seed}>
                 <th scope="row"><button type="button" aria-current={seed.seed === own ? "true" : undefined} aria-label={`Open seed ${seed.seed}`} onClick={() => open(seed.seed)} onFocus={() => { pointed.value = seed; }} onBlur={() => { pointed.value = null; }}>{seed.seed}</button></th>
                 <td>{isLearned(seed) ? "yes" : "no"}</td>
@@ -213,6 +220,7 @@ function Table({ seeds, failed, positions, uniform, isTraining, own, open }) {
             ))}
           </tbody>
         </table>
+        {rows.length > room.value && <button type="button" onClick={() => { room.value += 100; }}>Show 100 more of {count(rows.length - room.value)}</button>}
       </div>
     </details>
   );

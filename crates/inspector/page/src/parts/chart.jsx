@@ -81,7 +81,7 @@ export function Chart({ chart }) {
         <b>{chart.title}</b>
         {chart.lines.map((line) => <Key line={line} key={line.label} />)}
         {chart.isCut && <span class="key">(peaks are cut)</span>}
-        {beforeName.value && chart.lines.some(({ before }) => before) && <span class="key"><Swatch line={{ label: "", style: "before", points: null }} /><bdi>before: {beforeName.value}</bdi></span>}
+        {beforeName.value && chart.lines.some(({ before }) => before) && <span class="key"><Swatch line={{ label: "", style: "before", points: null }} /><bdi>in brackets: {beforeName.value}</bdi></span>}
       </figcaption>
       <div class="plot" ref={ref} {...scrub}>
         {width > 0 && (
@@ -180,7 +180,7 @@ function Value({ line }) {
   return (
     <>
       <span class="value">{line.points ? valueText(line.points, step) : "computing…"}</span>
-      {line.before && <span class="value-before">(before: {valueText(line.before, step)})</span>}
+      {line.before && <span class="value-before">({valueText(line.before, step)})</span>}
     </>
   );
 }

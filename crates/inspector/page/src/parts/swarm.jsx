@@ -91,16 +91,16 @@ function Frame({ axes, place: { x, y, low, unit, edge, side, height } }) {
 /** @param {{ seeds: Seed[], axes: Axes, place: Place }} props */
 function Dots({ seeds, axes, place: { x, y, unit } }) {
   // Two paths draw a thousand dots at once: circles of seeds that learned, and crosses of the others.
-  const far = (2.6 * unit).toFixed(1);
+  const [far, round] = [(2.6 * unit).toFixed(1), (3.2 * unit).toFixed(1)];
   const [learned, others] = [/** @type {string[]} */ ([]), /** @type {string[]} */ ([])];
   for (const seed of seeds) {
     const [left, top] = [x(axes.x(seed)).toFixed(1), y(axes.y(seed)).toFixed(1)];
-    if (isLearned(seed)) learned.push(`M${left} ${top}h0`);
+    if (isLearned(seed)) learned.push(`M${left} ${top}m-${round} 0a${round} ${round} 0 1 0 ${2 * Number(round)} 0a${round} ${round} 0 1 0-${2 * Number(round)} 0`);
     else others.push(`M${left} ${top}m-${far}-${far}l${2 * Number(far)} ${2 * Number(far)}m0-${2 * Number(far)}l-${2 * Number(far)} ${2 * Number(far)}`);
   }
   return (
     <>
-      <path class="learned" d={learned.join("")} stroke-width={6.5 * unit} />
+      <path class="learned" d={learned.join("")} stroke-width={0.8 * unit} />
       <path class="unlearned" d={others.join("")} stroke-width={2 * unit} />
     </>
   );
