@@ -1,6 +1,7 @@
 // The guide: five captions, each of which sets the view.
 
 import { computed, effect } from "@preact/signals";
+import { canEdit, canPlay, canTrain } from "../parts/able.js";
 import { captionsOf } from "../parts/captions.js";
 import { play } from "../parts/play.js";
 import { base, here, origin, shown } from "../state.js";
@@ -49,25 +50,35 @@ effect(() => {
 
 export function Guide() {
   const all = captions.value;
-  if (all.length < 2) return null;
   const number = at.value;
   const caption = all[number - 1];
-  const hasSeeds = document.getElementById("tab-seeds") !== null;
+  if (!caption) {
+    return (
+      <section id="guide" aria-label="Guide">
+        <Lead />
+        {all.length > 1 && <button type="button" id="guide-start" onClick={() => { open(1); focusGuide(); }}>Show me in five steps</button>}
+      </section>
+    );
+  }
   return (
-    <section id="guide" class={caption ? "open" : ""} aria-label="Guide">
-      {caption
-        ? (
-          <>
-            <button type="button" aria-label="Caption before" disabled={number === 1} onClick={() => open(number - 1)}>‹</button>
-            <ol>{all.map(({ title }, index) => <li key={title}><button type="button" aria-current={index + 1 === number ? "step" : undefined} aria-label={`${index + 1}: ${title}`} title={title} onClick={() => open(index + 1)}>{index + 1}</button></li>)}</ol>
-            <button type="button" aria-label="Next caption" disabled={number === all.length} onClick={() => open(number + 1)}>›</button>
-            <p role="status"><b>{caption.title}</b> {caption.text}{caption.seeds && hasSeeds && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
-            <button type="button" id="guide-close" aria-label="Close the guide" onClick={() => open(0)}>×</button>
-          </>
-        )
-        : <><button type="button" id="guide-start" onClick={() => open(1)}>Show me</button><p>in five steps what the model learns, and what is odd about it.</p></>}
+    <section id="guide" class="open" aria-label="Guide">
+      <button type="button" aria-label="Caption before" aria-disabled={number === 1} onClick={() => number > 1 && open(number - 1)}>‹</button>
+      <ol>{all.map(({ title }, index) => <li key={title}><button type="button" aria-current={index + 1 === number ? "step" : undefined} aria-label={`${index + 1}: ${title}`} title={title} onClick={() => open(index + 1)}>{index + 1}</button></li>)}</ol>
+      <button type="button" id="guide-next" aria-label="Next caption" aria-disabled={number === all.length} onClick={() => number < all.length && open(number + 1)}>›</button>
+      <p role="status"><b>{caption.title}</b> {caption.text}{caption.seeds && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
+      <button type="button" id="guide-close" aria-label="Close the guide" onClick={() => { open(0); focusGuide(); }}>×</button>
     </section>
   );
+}
+
+/** The button that had the focus is gone. */
+const focusGuide = () => requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector("#guide-next, #guide-start"))?.focus());
+
+/** What is seen, and what to do next. */
+function Lead() {
+  const next = [canPlay.value ? "play the training" : "", canEdit.value ? "edit a token" : "choose another sample", canTrain.value ? "change the question" : ""].filter(Boolean);
+  const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
+  return <p id="lead">The model answers from its [CLS] token. Arcs and matrix show where it looks. {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
 }
 
 function showSeeds() {

@@ -1,20 +1,17 @@
 // The question, what a reader can change in it, and how the numbers came about.
 
 import { computed, signal } from "@preact/signals";
-import { cannot } from "../engine/workers.js";
 import { settingsText, valueOf, withSettings } from "../config.js";
 import { page } from "../facts.js";
 import { copyText } from "../parts/dom.jsx";
 import { isNarrow } from "../parts/narrow.js";
+import { canTrain } from "../parts/able.js";
 import { RULES, limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
 import { base, baseConfig, config, departure, experiment, origin, question, runs, settingsOf, shown } from "../state.js";
 import { change, settleAddress, view } from "../view.js";
 
 const TITLE = document.title;
-
-/** Whether the reader can train something else. */
-const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && cannot() === null);
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */
 const asked = computed(() => {
@@ -33,23 +30,10 @@ export function Headline() {
   return (
     <header id="headline">
       <h1>{text}</h1>
-      <Lead />
       {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>Change the question</summary><Chips /></details> : <Chips />}
       <Status />
     </header>
   );
-}
-
-const isLive = computed(() => shown.value?.isLive ?? false);
-const hasSteps = computed(() => (shown.value?.times.length ?? 0) > 1);
-
-function Lead() {
-  if (!shown.value) return null;
-  const next = [
-    hasSteps.value ? "Play the training" : "", isLive.value ? "edit a token" : "choose another sample", canTrain.value ? "change the question" : "",
-  ].filter(Boolean);
-  const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
-  return <p id="lead">[CLS] is the token from which the model answers. The arcs and the matrix show where it looks. {list.charAt(0).toUpperCase() + list.slice(1)}, and see what it does.</p>;
 }
 
 // The settings, apart from all else in the view: while steps play, what a reader types stays.
@@ -78,9 +62,15 @@ function Chips() {
       <NumberChip id="seed" title="seed" value={Number(valueOf(now, "seed") ?? 0)} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
       <button type="button" id="next-seed" onClick={() => openSeed(Number(valueOf(now, "seed") ?? 0) + 1)}>New seed</button>
       <Share />
-      {(key !== "{}" || hasChanges.value) && <button type="button" id="back-to-run" onClick={() => change({ settings: {}, changes: {} })}>Back to the {page.lab ? "beginning" : "run"}</button>}
+      {(key !== "{}" || hasChanges.value) && <button type="button" id="back-to-run" onClick={goBack}>Back to the {page.lab ? "beginning" : "run"}</button>}
     </form>
   );
+}
+
+function goBack() {
+  change({ settings: {}, changes: {} });
+  // The button is gone.
+  document.getElementById("share")?.focus();
 }
 
 const hasChanges = computed(() => Object.keys(view.value.changes).length > 0);
@@ -126,11 +116,11 @@ const BADGES = { live: "Live", differs: "Differs", recorded: "Recorded", trainin
 function Status() {
   if (!shown.value) return null;
   return (
-    <>
+    <div id="status" class={departure.value ? "departed" : ""}>
       <Origin />
       <ExperimentState />
       <p id="wrong" class="failed" role="alert">{wrong.value}</p>
-    </>
+    </div>
   );
 }
 
@@ -144,7 +134,7 @@ function Origin() {
   const [, word = BADGES[kind], rest = text] = /^(Live|Differs|Recorded)[:.] (.*)$/s.exec(text) ?? [];
   return (
     <p id="origin" role="status" class={kind}>
-      {text && <><b class="badge">{word}</b><span class="unseen">: </span>{rest.charAt(0).toUpperCase() + rest.slice(1)}</>}
+      {text && <><b class="badge">{word}</b><span class="unseen">: </span><span class="rest">{rest.charAt(0).toUpperCase() + rest.slice(1)}</span></>}
       <Progress steps={progress} />
       {ask && <> <button type="button" onClick={ask}>Train it again here</button></>}
       {stop && <> <button type="button" onClick={stop}>Stop</button></>}

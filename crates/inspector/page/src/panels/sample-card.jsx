@@ -153,8 +153,10 @@ function Tile({ run, sample, position, name }) {
   /** @param {HTMLInputElement} field @param {boolean} isStep */
   const take = (field, isStep) => {
     if (field.value.trim() === text) {
-      said.value = "";
-      return field.removeAttribute("aria-invalid");
+      field.removeAttribute("aria-invalid");
+      // What is said may be about another tile.
+      if (!document.querySelector("#card [aria-invalid]")) said.value = "";
+      return;
     }
     let isTaken = false;
     try {
@@ -163,7 +165,7 @@ function Tile({ run, sample, position, name }) {
       said.value = `${/** @type {Error} */ (error).message}.`;
     }
     if (!isTaken) field.setAttribute("aria-invalid", "true");
-    else focusTile(position);
+    else refocus(`tile-${position}`);
   };
   /** @param {KeyboardEvent & { currentTarget: HTMLInputElement }} event */
   const step = (event) => {
@@ -178,7 +180,7 @@ function Tile({ run, sample, position, name }) {
     const number = Number(sample.tokens[position]) + (by ?? 0);
     if (!by || event.altKey || event.ctrlKey || event.metaKey || number < 1) return;
     event.preventDefault();
-    if (showOwn(tokens(number), true)) focusTile(position);
+    if (showOwn(tokens(number), true)) refocus(`tile-${position}`);
   };
   /** @param {ClipboardEvent & { currentTarget: HTMLInputElement }} event */
   const paste = (event) => {
@@ -193,10 +195,9 @@ function Tile({ run, sample, position, name }) {
   );
 }
 
-/** Another sample has other tiles: the focus goes on in the same place. @param {number} position */
-function focusTile(position) {
-  const wanted = document.activeElement?.id === `tile-${position}`;
-  if (wanted) requestAnimationFrame(() => document.getElementById(`tile-${position}`)?.focus());
+/** Another sample has other fields: the focus goes on in the same place. @param {string} id */
+function refocus(id) {
+  if (document.activeElement?.id === id) requestAnimationFrame(() => document.getElementById(id)?.focus());
 }
 
 /** Left and right move between tiles where the caret cannot. @param {KeyboardEvent} event */
@@ -219,6 +220,7 @@ function takeText(text) {
   if (!now) return;
   try {
     showOwn(tokensOf(now, text), false);
+    refocus(document.activeElement?.id ?? "");
   } catch (error) {
     said.value = `${/** @type {Error} */ (error).message}.`;
   }

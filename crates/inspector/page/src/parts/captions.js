@@ -8,6 +8,8 @@ import { decisive, evenShare, weightsOf } from "./sentence.js";
 
 // [CLS] looks at a position once that has so many times even attention; it looks away below the inverse.
 const LOOKS = 1.5;
+// The share of right samples below which the model has not learned.
+const HAS_LEARNED = 0.9;
 
 /** @type {WeakMap<Run, Caption[]>} */
 const known = new WeakMap();
@@ -41,6 +43,7 @@ function madeOf(run) {
   const view = (/** @type {number} */ at, /** @type {string} */ sample = group) => ({ ...place, sample, key, step: run.times[at] });
   const stepText = (/** @type {number} */ at) => `step ${run.stepName(at)}`;
   const right = rightText(run, end);
+  const isLearned = judgedAt(run, end).right === judgedAt(run, end).count;
   if (!curve || !where || Number.isNaN(even)) return withoutPlace(run, group, others, end, view, who, right);
 
   const values = curve.map(([, value]) => value);
@@ -52,7 +55,7 @@ function madeOf(run) {
   /** @type {Caption[]} */
   const captions = [{
     title: isEven ? "Even at first." : "Before training.",
-    text: `${gets(first)} of the attention of ${who}; an even share is ${percent(even)}. The weights are still random${isEven ? ", so it hardly prefers any position" : ""}.`,
+    text: `The weights are still random: ${gets(first)} of the attention of ${who}. An even share is ${percent(even)}.`,
     parts: view(0),
   }];
   if (direction) {
@@ -60,26 +63,26 @@ function madeOf(run) {
     const half = values.findIndex((value, at) => at >= starts && (value - (first + last) / 2) * direction >= 0);
     captions.push({
       title: direction > 0 ? "It starts to look." : "It starts to look away.",
-      text: `${capital(stepText(starts))} is the first${recorded} step at which ${gets(values[starts])}: ${direction > 0 ? `more than ${LOOKS} times an even share` : `less than an even share by a factor of ${LOOKS}`}.`,
+      text: `${capital(stepText(starts))} is the first${recorded} step at which ${where} gets ${direction > 0 ? `more than ${LOOKS} times` : "less than two thirds of"} an even share: ${percent(values[starts])}.`,
       parts: view(starts),
     }, {
       title: direction > 0 ? "It turns." : "It turns away.",
-      text: `At ${stepText(half)} ${who} is half-way between first and last: ${gets(values[half])}.`,
+      text: `At${recorded} ${stepText(half)} ${who} is half-way${recorded ? " or more" : ""} from its first to its last attention: ${gets(values[half])}.`,
       parts: view(half),
     }, {
       title: "It settles.",
-      text: `At the end, ${stepText(end)}, ${gets(last)} of the attention of ${who} in ${whoText(run, group)}. ${right}`,
+      text: `At the end ${gets(last)} of the attention of ${who} in ${whoText(run, group)}. ${right}`,
       parts: view(end),
     });
   } else {
     const furthest = values.reduce((best, value, at) => Math.abs(value - even) > Math.abs(values[best] - even) ? at : best, 0);
     captions.push({
-      title: "It never really looks.",
+      title: isLearned ? "It never needs to look." : "It never really looks.",
       text: `${capital(where)} gets at most about its even share; the furthest from it is ${percent(values[furthest])}, at ${stepText(furthest)}.`, parts: view(furthest),
     }, {
       title: "Half-way.", text: `At ${stepText(end >> 1)}, ${gets(values[end >> 1])}.`, parts: view(end >> 1),
     }, {
-      title: "It ends there.", text: `At ${stepText(end)}, ${gets(last)}. ${right}`, parts: view(end),
+      title: "It ends there.", text: `At ${stepText(end)}, ${gets(last)}. ${right}${isLearned ? " An even average is enough." : ""}`, parts: view(end),
     });
   }
   captions.push(surprise(run, group, others, { end, layer, head, where, last, even, view, who }));
@@ -99,10 +102,10 @@ function surprise(run, group, others, { end, layer, head, where, last, even, vie
   const share = looks.reduce((sum, sample) => sum + run.onLabel(sample, end, layer, head), 0) / looks.length;
   const isFixed = decisive(run, others).length > 0;
   const evenThere = evenOf(run, others);
-  const compared = share > LOOKS * evenThere ? "it looks there, too: it must look to know" : share < evenThere / LOOKS ? "it looks away there" : "it looks there about as much as anywhere";
+  const compared = share > LOOKS * evenThere ? "[CLS] must look there to know" : share < evenThere / LOOKS ? "[CLS] looks away there" : "about an even share";
   return {
     title: "The surprise.",
-    text: `In ${whoText(run, others)}, ${isFixed ? where : "what the label depends on"} gets ${percent(share)}: ${compared}. ${share > last ? "That is more than in the others. " : ""}Other seeds divide it differently, and some look away.`,
+    text: `In ${whoText(run, others)}, ${isFixed ? where : "what the label depends on"} gets ${percent(share)}: ${compared}.${share > last ? ` That is more than in ${whoText(run, group)}.` : ""} Some seeds look away.`,
     parts, seeds: true,
   };
 }
@@ -156,11 +159,17 @@ function placeText(run, group) {
 const whoText = (run, group) => run.classCount > 2 || run.facts.classes.length ? `samples of ${run.className(run.groups[group])}` : group;
 
 /** @param {Run} run @param {number} at */
+function judgedAt(run, at) {
+  const outcomes = run.samples.map((sample) => run.outcome(sample, at)).filter(Boolean);
+  return { count: outcomes.length, right: outcomes.filter((outcome) => outcome === "right").length };
+}
+
+/** @param {Run} run @param {number} at */
 function rightText(run, at) {
-  const judged = run.samples.filter(({ label }) => label !== null);
-  const right = judged.filter((sample) => run.outcome(sample, at) === "right").length;
-  if (!judged.length) return "";
-  return right === judged.length ? `All ${right} samples of this page are right.` : `${right} of the ${judged.length} samples of this page are right${right < 0.9 * judged.length ? ": it has not learned the rule" : ""}.`;
+  const { count, right } = judgedAt(run, at);
+  if (!count) return "";
+  if (right === count) return `All ${right} samples of this page are right.`;
+  return `${right} of the ${count} samples of this page are right${right < HAS_LEARNED * count ? ": it has not learned the rule" : ""}.`;
 }
 
 /** @param {string} text */

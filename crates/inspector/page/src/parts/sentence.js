@@ -42,7 +42,7 @@ export function placesText(run, sample, positions) {
 export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const step = run.facts.steps[at] === null ? "" : `At step ${run.stepName(at)}, `;
   const isGroup = run.isGroup(sample);
-  const over = isGroup ? `as the ${run.sampleName(sample)}, ` : "";
+  const over = isGroup ? `on average over ${run.sampleName(sample).replace("mean over ", "")}, ` : "";
   const which = run.facts.layers * run.facts.heads > 1 ? ` (layer ${layer}, head ${head})` : "";
   const who = `${query === run.facts.cls ? "[CLS]" : placesText(run, sample, [query])}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
