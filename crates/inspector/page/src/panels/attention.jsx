@@ -8,7 +8,7 @@ import { isOwn } from "../run.js";
 import { base, changedRun, changesFor, changesText, ghost, here, runOf, runs, settingsOf, trainedRun } from "../state.js";
 import { change, view } from "../view.js";
 import { apart, differenceOf, fitting, MOST_CELLS, panelOf } from "../parts/matrices.js";
-import { Matrix } from "../parts/matrix.jsx";
+import { Matrix, MOST_LONG } from "../parts/matrix.jsx";
 import { Picture } from "../parts/picture.jsx";
 import { Save } from "../parts/save.jsx";
 import { Legend, rangesOf, sharedScale } from "../parts/scale.jsx";
@@ -211,7 +211,7 @@ function Matrices() {
         const { positions, id } = panel;
         if (positions > MOST_CELLS) return <Picture panel={panel} query={now.query} chosen={now.key} room={own} rem={rem} key={id} />;
         const { level, size } = fitting((own - names) / positions - 2, rem);
-        return <div class="scroll" key={id} style={{ "--positions": positions, "--room": `${own - 8}px` }}><Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} /></div>;
+        return <div class={`scroll ${positions > MOST_LONG ? "many" : ""}`} key={id} style={{ "--positions": positions, "--room": `${own - 8}px` }}><Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} /></div>;
       })}
     </div>
   );

@@ -8,7 +8,7 @@ import { brief, reading } from "./matrices.js";
 /** @typedef {import("./matrices.js").Panel} Panel */
 
 // More positions than this leave room for two decimals.
-const MOST_LONG = 12;
+export const MOST_LONG = 12;
 
 /** @type {Record<string, [number, number]>} */
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -Infinity], End: [0, Infinity], PageUp: [-Infinity, 0], PageDown: [Infinity, 0] };
