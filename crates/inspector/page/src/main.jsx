@@ -58,7 +58,10 @@ async function start() {
   await unpack();
   openAddress();
   for (const event of ["popstate", "hashchange"]) addEventListener(event, openAddress);
-  render(<><main id="app"><App /></main><Said /></>, /** @type {HTMLElement} */ (document.getElementById("page")));
+  const root = /** @type {HTMLElement} */ (document.getElementById("page"));
+  // What stands there for readers without scripts.
+  root.replaceChildren();
+  render(<><main id="app"><App /></main><Said /></>, root);
   document.documentElement.dataset.ready = performance.now().toFixed(1);
   startLive();
   startExperiments();
