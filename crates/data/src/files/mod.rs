@@ -21,7 +21,8 @@ pub use complete::FileKeys;
 pub use contents::Contents;
 pub use rows::Rows;
 
-use rows::Counted;
+use labels::Label;
+use rows::{Counted, Place, is_held_out};
 
 use crate::invalid::InvalidValue;
 
@@ -126,6 +127,27 @@ pub fn read(
 pub fn read_text(reader: impl Read, name: impl fmt::Display) -> Result<Rows, FileError> {
     let mut rows = Rows::new(name, Counted::Lines);
     let done = text::read(BufReader::new(reader), &mut rows);
+    finished(rows, done)
+}
+
+/// Takes samples that are in no file as [`read`] takes those of a CSV file: for each its tokens, and the text of its label
+/// and of its split. Messages call them `name`, and count them from line 1.
+///
+/// # Errors
+/// As [`read`].
+pub fn listed<'a>(
+    samples: impl Iterator<Item = (&'a [i64], &'a str, &'a str)>,
+    name: impl fmt::Display,
+) -> Result<Rows, FileError> {
+    let mut rows = Rows::new(name, Counted::Lines);
+    let mut numbered = (1..).zip(samples);
+    let done = numbered.try_for_each(|(line, (tokens, label, split))| {
+        let place = Place::Line(line);
+        let at = |reason: String| format!("{place}: {reason}");
+        let label = Label::of_text(label).map_err(at)?;
+        let held_out = is_held_out(split).map_err(at)?;
+        rows.push(place, held_out, Some(label), tokens)
+    });
     finished(rows, done)
 }
 
