@@ -186,7 +186,7 @@ fn an_attribution_adds_up() {
         let values = head["values"].as_array().unwrap();
         let values: Vec<f64> = values.iter().map(|value| value.as_f64().unwrap()).collect();
         let error = values.iter().sum::<f64>() - (logits[0] - logits[1]);
-        assert!(error.abs() < 1e-5, "{error}");
+        assert!(error.abs() < 1e-3, "{error}");
         assert_eq!((values.len(), floats.len()), (4, 16));
         for (value, row) in values.iter().zip(floats.chunks(4)) {
             let sum: f64 = row.iter().copied().map(f64::from).sum();
