@@ -56,8 +56,10 @@ pub(crate) fn watch(
     view: &View,
     weights: &[f32],
 ) -> Result<Message, String> {
-    let mut rows = Vec::new();
-    for weights in weights.chunks(view.frozen.size()) {
+    let size = view.frozen.size();
+    let row: usize = view.row().iter().map(|(_, length)| length).sum();
+    let mut rows = Vec::with_capacity(weights.len() / size * row);
+    for weights in weights.chunks(size) {
         view.append(weights, &mut rows)?;
     }
     let head = json!({ "row": view.row(), "judged": judged(config, &view.samples) });

@@ -24,6 +24,8 @@ pub(crate) struct Training {
     progress: Progress,
     steps: usize,
     kept_every: usize,
+    /// The numbers of a row.
+    row: usize,
 }
 
 impl Training {
@@ -86,6 +88,7 @@ impl Training {
             progress: Progress::default(),
             steps,
             kept_every,
+            row: size,
         };
         Ok((training, Message::of(&head, Vec::new())))
     }
@@ -97,13 +100,20 @@ impl Training {
     pub(crate) fn advance(&mut self, steps: usize) -> Result<Message, String> {
         let told = |error: Error| error.to_string();
         let mut engine = self.engine()?;
+        let until = self.steps.min(self.progress.step.saturating_add(steps));
+        let count = until - self.progress.step;
+        if count == 0 && self.state.is_some() {
+            return Ok(Message::of(&answer(self.progress, 0, &[]), Vec::new()));
+        }
+        let mut floats = Vec::with_capacity(count + (count / self.kept_every + 2) * self.row);
+        floats.resize(count, 0.0);
         let mut kept = Kept {
             training: self,
-            until: self.steps.min(self.progress.step.saturating_add(steps)),
+            until,
             progress: self.progress,
-            losses: Vec::new(),
+            losses: 0,
             steps: Vec::new(),
-            rows: Vec::new(),
+            floats,
         };
         let never = || false;
         train(
@@ -118,13 +128,12 @@ impl Training {
             progress,
             losses,
             steps,
-            rows,
+            floats,
             ..
         } = kept;
         self.state = Some(engine.state());
         self.progress = progress;
-        let head = json!({ "step": progress.step, "losses": losses.len(), "kept": steps });
-        Ok(Message::of(&head, [losses, rows].concat()))
+        Ok(Message::of(&answer(progress, losses, &steps), floats))
     }
 
     /// The results after the last step.
@@ -148,6 +157,11 @@ impl Training {
         }
         Ok(engine)
     }
+}
+
+/// What a part of a training answers: its last step, how many steps it took, and which have a row.
+fn answer(progress: Progress, losses: usize, kept: &[usize]) -> Value {
+    json!({ "step": progress.step, "losses": losses, "kept": kept })
 }
 
 /// Samples from the page, and what is known of each.
@@ -187,9 +201,10 @@ struct Kept<'a> {
     training: &'a Training,
     until: usize,
     progress: Progress,
-    losses: Vec<f32>,
+    losses: usize,
     steps: Vec<usize>,
-    rows: Vec<f32>,
+    /// The loss of each step, and the rows behind them.
+    floats: Vec<f32>,
 }
 
 impl Observer for Kept<'_> {
@@ -198,11 +213,18 @@ impl Observer for Kept<'_> {
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Error> {
         let training = self.training;
         self.progress = progress;
-        self.losses.extend(progress.loss.map(|loss| loss as f32));
+        if progress.step == 0 && training.state.is_some() {
+            // An earlier part, of no steps, has the first row.
+            return Ok(Next::Step);
+        }
+        if let Some(loss) = progress.loss {
+            self.floats[self.losses] = loss as f32;
+            self.losses += 1;
+        }
         if progress.step.is_multiple_of(training.kept_every) || progress.step == training.steps {
             let weights = engine.weights();
-            self.rows.extend_from_slice(&weights);
-            let appended = training.watched.append(&weights, &mut self.rows);
+            self.floats.extend_from_slice(&weights);
+            let appended = training.watched.append(&weights, &mut self.floats);
             appended.map_err(Error::Input)?;
             self.steps.push(progress.step);
         }

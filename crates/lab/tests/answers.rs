@@ -58,6 +58,22 @@ fn parts_of_a_training_are_the_training() {
 }
 
 #[test]
+fn a_part_without_steps_adds_nothing() {
+    let begin = json!({ "operation": "begin", "config": config(), "tokens": [], "steps": 3 });
+    ask(&begin, &[]);
+    let advance = |steps: usize| {
+        let (part, floats) = ask(&json!({ "operation": "advance", "steps": steps }), &[]);
+        (part, floats.len())
+    };
+    let part = |step: usize, losses: usize, kept: &[usize]| json!({ "step": step, "losses": losses, "kept": kept });
+    let row = 9 * 4 + 4 * 4 + 4 * (4 * 4 + 4) + 2 * 4 + 4 + 1;
+    assert_eq!(advance(0), (part(0, 0, &[0]), row));
+    assert_eq!(advance(2), (part(2, 2, &[1, 2]), 2 + 2 * row));
+    assert_eq!(advance(9), (part(3, 1, &[3]), 1 + row));
+    assert_eq!(advance(9), (part(3, 0, &[]), 0));
+}
+
+#[test]
 fn what_was_watched_is_what_the_weights_compute() {
     let tokens = json!([[0, 7, 1, 2], [0, 3, 4, 5]]);
     let begin = json!({ "operation": "begin", "config": config(), "tokens": tokens, "steps": 1 });

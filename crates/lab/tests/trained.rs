@@ -117,6 +117,25 @@ fn results_are_those_of_a_sweep() {
 }
 
 #[test]
+fn the_notebooks_training_is_its_run() {
+    let notebook = json!({
+        "data": {
+            "generator": "numpy", "samples": 8000, "held_out": 2000, "vocab_size": 51, "seq_len": 6,
+            "rule": { "kind": "token-at-position", "token": 42, "position": 3 },
+        },
+        "model": { "d_model": 8 },
+        "training": { "epochs": 3, "batch_size": 16 },
+    });
+    let (found, _) = told(&json!({ "operation": "summary", "config": notebook }), &[]);
+    // As `headlight train notebook` (crates/headlight/tests/engines.rs).
+    let hash = "d6b36476939e1fde5e4329391fd7c132165c76c99c79c039984da505e916fe1d";
+    assert_eq!(
+        (&found["weights_sha256"], &found["step"]),
+        (&json!(hash), &json!(1500))
+    );
+}
+
+#[test]
 fn a_training_watches_what_a_run_dumps() {
     let begin = json!({ "operation": "begin", "config": of_file(), "samples": rows() });
     let (begun, _) = told(&begin, &[]);
