@@ -5,7 +5,7 @@
 //! on every device. This crate does not use Burn.
 //!
 //! The feature `files` (on by default) reads and writes datasets as npz, CSV and JSONL. The caller
-//! opens the files.
+//! opens the files. The feature `rows` alone takes samples that are in no file.
 //!
 //! ```
 //! use headlight_data::{DatasetConfig, Generator, LabelRule};
@@ -35,7 +35,7 @@ mod batch;
 mod cls;
 mod config;
 mod dataset;
-#[cfg(feature = "files")]
+#[cfg(feature = "rows")]
 pub mod files;
 mod generate;
 mod invalid;

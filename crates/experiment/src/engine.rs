@@ -27,6 +27,12 @@ pub trait Engine {
     /// All parameters, in the model's order.
     fn parameters(&self) -> Vec<Parameter>;
 
+    /// The values of all parameters, one after the other.
+    fn weights(&self) -> Vec<f32> {
+        let parameters = self.parameters().into_iter();
+        parameters.flat_map(|parameter| parameter.values).collect()
+    }
+
     /// The complete state that the next steps depend on.
     fn state(&self) -> TrainingState;
 

@@ -2,7 +2,8 @@
 
 use headlight_architecture::{Parameter, ProjectionKind, Scale};
 use headlight_data::Dataset;
-use headlight_fused::{Architecture, Forward, Intervention, Model, Projections, Samples, State};
+use headlight_fused::{Architecture, Model, Projections, Samples, State};
+pub use headlight_fused::{Attribution, Forward, Intervention, Place};
 
 use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, TrainingState};
@@ -73,19 +74,92 @@ pub fn forward(
     let layout = config.model.layout(config.inputs());
     let parameters = Parameter::arrange(parameters.iter().cloned(), &layout)
         .map_err(|mismatch| Error::Diverged(format!("training diverged: {mismatch}")))?;
-    let parameters: Vec<f32> = parameters
+    let weights: Vec<f32> = parameters
         .iter()
         .flat_map(|parameter| parameter.values.iter().copied())
         .collect();
-    let architecture = architecture(config)?;
-    headlight_fused::forward(
-        &architecture,
-        &parameters,
-        samples(dataset),
-        chosen,
-        interventions,
-    )
-    .map_err(|error| Error::Input(error.to_string()))
+    Frozen::new(config)?.forward(&weights, dataset, chosen, interventions)
+}
+
+/// A config's model without training, which computes with any weights. They are the values of all parameters, in the
+/// model's order.
+#[derive(Clone, Debug)]
+pub struct Frozen(Architecture);
+
+impl Frozen {
+    /// The model of a config.
+    ///
+    /// # Errors
+    /// When it cannot be.
+    pub fn new(config: &ExperimentConfig) -> Result<Self, Error> {
+        architecture(config).map(Self)
+    }
+
+    /// How many weights the model has.
+    pub fn size(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    /// As [`forward`], with the weights one after the other.
+    ///
+    /// # Errors
+    /// When the weights or the interventions do not match the model.
+    pub fn forward(
+        &self,
+        weights: &[f32],
+        dataset: &Dataset,
+        chosen: &[u32],
+        interventions: &[Intervention],
+    ) -> Result<Forward, Error> {
+        self.check(weights)?;
+        headlight_fused::forward(&self.0, weights, samples(dataset), chosen, interventions)
+            .map_err(|error| Error::Input(error.to_string()))
+    }
+
+    /// Integrated gradients of a sample's logit, from an input of zeros.
+    ///
+    /// # Errors
+    /// When the weights do not match the model, or it has no such logit.
+    pub fn attribute(
+        &self,
+        weights: &[f32],
+        dataset: &Dataset,
+        sample: u32,
+        logit: usize,
+    ) -> Result<Attribution, Error> {
+        self.check(weights)?;
+        let architecture = &self.0;
+        let count = architecture.n_logits();
+        if logit >= count {
+            let message = format!("there is no logit {logit}; the model has {count}, from 0");
+            return Err(Error::Input(message));
+        }
+        let baseline = vec![0.0; architecture.positions * architecture.d_model];
+        let samples = samples(dataset);
+        headlight_fused::integrated_gradients(
+            architecture,
+            weights,
+            samples,
+            sample,
+            logit,
+            &baseline,
+        )
+        .map_err(|error| Error::Input(error.to_string()))
+    }
+
+    fn check(&self, weights: &[f32]) -> Result<(), Error> {
+        let (given, count) = (weights.len(), self.size());
+        if given != count {
+            return Err(Error::Input(format!(
+                "{given} weights were given, and the model has {count}"
+            )));
+        }
+        if !weights.iter().all(|weight| weight.is_finite()) {
+            let message = "training diverged: a weight is NaN or infinite";
+            return Err(Error::Diverged(message.to_owned()));
+        }
+        Ok(())
+    }
 }
 
 /// The architecture of a config's model.
@@ -172,6 +246,10 @@ impl Engine for FusedEngine<'_> {
 
     fn parameters(&self) -> Vec<Parameter> {
         self.named(&self.model.parameters())
+    }
+
+    fn weights(&self) -> Vec<f32> {
+        self.model.parameters()
     }
 
     fn state(&self) -> TrainingState {

@@ -5,9 +5,14 @@
 //! kept here.
 
 mod exports;
+mod interventions;
 mod look;
 mod message;
+mod results;
+mod samples;
 mod training;
+mod view;
+mod weights;
 
 use std::cell::RefCell;
 
@@ -15,38 +20,56 @@ use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 
-use crate::look::{look, watch};
+use crate::interventions::{Change, interventions};
+use crate::look::{attribute, look, watch};
 use crate::message::Message;
+use crate::results::summary;
+use crate::samples::{Given, dataset, splits, told};
 use crate::training::Training;
+use crate::view::View;
+use crate::weights::save;
 
 /// What the page asks for. One struct, since a tagged enum would double the code that reads a config.
 #[derive(Debug, Deserialize)]
 struct Request {
     operation: Operation,
     config: Option<Box<ExperimentConfig>>,
+    /// The samples of a config that names a file.
+    samples: Option<Given>,
     /// The steps to train, or to take.
-    #[serde(default)]
     steps: Option<usize>,
-    /// Samples, with `[CLS]`. `[sample][position]`
+    /// Samples to look at, with `[CLS]`. `[sample][position]`
+    tokens: Option<Vec<Vec<u32>>>,
+    /// Changes of what the model computes.
     #[serde(default)]
-    tokens: Vec<Vec<u32>>,
+    interventions: Vec<Change>,
+    /// The logit to attribute.
+    #[serde(default)]
+    logit: usize,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Operation {
-    /// Starts a training of the config, in place of the one before, and watches the samples.
+    /// Starts a training of the config, in place of the one before, and watches the samples; without any, those that a
+    /// run dumps.
     Begin,
     /// Takes more steps of the training; the floats of the answer are the loss of each, and then a row for each step
     /// that is kept: its weights, and what they make of the samples.
     Advance,
-    /// Ends the training; its weights are those after the last step.
+    /// Ends the training, and measures the model after the last step.
     End,
+    /// Trains without keeping anything, and measures the model.
+    Summary,
     /// Computes all arrays of a dump of the samples; the floats of the request are the weights.
     Look,
     /// Computes what a training keeps of each step; the floats of the request are the weights of some steps, one after
     /// the other, and those of the answer the numbers of each.
     Watch,
+    /// Computes what each number of the input adds to a logit of one sample; the floats of the request are the weights.
+    Attribute,
+    /// Writes `model.safetensors`; the floats of the request are the weights, and those of the answer its bytes.
+    Save,
 }
 
 thread_local! {
@@ -67,36 +90,52 @@ fn respond(message: &Message) -> Result<Message, String> {
     let Request {
         operation,
         config,
+        samples,
         steps,
         tokens,
+        interventions: changes,
+        logit,
     } = request;
     let config = || config.ok_or_else(|| "the request has no config".to_owned());
-    TRAINING.with_borrow_mut(|training| {
-        let begun = || "no training has begun".to_owned();
-        match operation {
-            Operation::Begin => {
-                *training = None;
-                let (begun, answer) = Training::begin(experiment(*config()?)?, steps, &tokens)?;
-                *training = Some(begun);
-                Ok(answer)
-            }
-            Operation::Advance => {
-                let training = training.as_mut().ok_or_else(begun)?;
-                training.advance(steps.unwrap_or(usize::MAX))
-            }
-            Operation::End => training.take().ok_or_else(begun)?.end(),
-            Operation::Look => look(&*config()?, &tokens, &message.floats),
-            Operation::Watch => watch(&*config()?, &tokens, &message.floats),
+    let begun = || "no training has begun".to_owned();
+    let weights = &message.floats[..];
+    match operation {
+        Operation::Begin => {
+            TRAINING.set(None);
+            let experiment = experiment(*config()?, samples.as_ref())?;
+            let (training, answer) = Training::begin(experiment, steps, tokens.as_deref())?;
+            TRAINING.set(Some(training));
+            Ok(answer)
         }
-    })
+        Operation::Advance => TRAINING.with_borrow_mut(|training| {
+            let training = training.as_mut().ok_or_else(begun)?;
+            training.advance(steps.unwrap_or(usize::MAX))
+        }),
+        Operation::End => TRAINING.take().ok_or_else(begun)?.end(),
+        Operation::Summary => summary(&experiment(*config()?, samples.as_ref())?),
+        Operation::Save => save(&*config()?, weights),
+        Operation::Look | Operation::Watch | Operation::Attribute => {
+            let config = config()?;
+            let samples = dataset(&config, &tokens.unwrap_or_default())?;
+            let view = View::new(&config, samples, interventions(changes)?)?;
+            match operation {
+                Operation::Look => look(&config, &view, weights),
+                Operation::Watch => watch(&config, &view, weights),
+                _ => attribute(&view, logit, weights),
+            }
+        }
+    }
 }
 
-/// The experiment of a config whose samples are generated.
-fn experiment(config: ExperimentConfig) -> Result<Experiment, String> {
-    let invalid =
-        |invalid: headlight_data::InvalidValue| format!("`{}`: {}", invalid.key, invalid.message);
-    config.validate().map_err(invalid)?;
-    let generated = config.data.generate();
-    let splits = generated.map_err(|error| invalid(error.within("data")))?;
+/// The experiment of a config, whose samples are generated or given.
+fn experiment(config: ExperimentConfig, given: Option<&Given>) -> Result<Experiment, String> {
+    config.validate().map_err(|invalid| told(&invalid))?;
+    if config.reference.is_some() {
+        return Err(
+            "the config repeats a reference run, whose file is not here; remove `reference`"
+                .to_owned(),
+        );
+    }
+    let splits = splits(&config, given)?;
     Experiment::new(config, splits.into(), None).map_err(|error| error.to_string())
 }

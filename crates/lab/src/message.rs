@@ -27,11 +27,11 @@ impl Message {
             Some((str::from_utf8(head).ok()?, floats))
         });
         let (head, floats) = parts.ok_or("the request is not a message")?;
-        let (floats, _) = floats.as_chunks();
-        Ok(Self {
-            head: head.to_owned(),
-            floats: floats.iter().copied().map(f32::from_le_bytes).collect(),
-        })
+        let (bytes, _) = floats.as_chunks();
+        let mut floats = vec![0.0; bytes.len()];
+        decode(bytes, &mut floats);
+        let head = head.to_owned();
+        Ok(Self { head, floats })
     }
 
     pub(crate) fn write(self) -> Vec<u8> {
@@ -39,9 +39,27 @@ impl Message {
         while !head.len().is_multiple_of(4) {
             head.push(' ');
         }
-        let mut bytes = (head.len() as u32).to_le_bytes().to_vec();
-        bytes.extend(head.into_bytes());
-        bytes.extend(self.floats.iter().flat_map(|value| value.to_le_bytes()));
+        let numbers = 4 + head.len();
+        let mut bytes = vec![0; numbers + 4 * self.floats.len()];
+        bytes[..4].copy_from_slice(&(head.len() as u32).to_le_bytes());
+        bytes[4..numbers].copy_from_slice(head.as_bytes());
+        let (chunks, _) = bytes[numbers..].as_chunks_mut();
+        encode(&self.floats, chunks);
         bytes
+    }
+}
+
+// As functions of slices, of which the compiler knows that they do not overlap, these are copies of memory. A message has
+// millions of numbers.
+
+fn decode(bytes: &[[u8; 4]], floats: &mut [f32]) {
+    for (float, bytes) in floats.iter_mut().zip(bytes) {
+        *float = f32::from_le_bytes(*bytes);
+    }
+}
+
+fn encode(floats: &[f32], bytes: &mut [[u8; 4]]) {
+    for (bytes, float) in bytes.iter_mut().zip(floats) {
+        *bytes = float.to_le_bytes();
     }
 }

@@ -1,15 +1,15 @@
 //! A training, some steps at a time.
 
-use headlight_architecture::Parameter;
-use headlight_data::Dataset;
+use headlight_data::{Dataset, LabelRule};
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
-use safetensors::tensor::{Dtype, TensorView};
-use serde_json::json;
-use sha2::{Digest, Sha256};
+use serde_json::{Value, json};
 
-use crate::look::{WATCHED, arrays, dataset, lengths};
+use crate::look::bits;
 use crate::message::Message;
+use crate::results::results;
+use crate::samples::{dataset, judged};
+use crate::view::View;
 
 /// The memory for rows of steps, in numbers: 64 MiB. Of a longer training or a larger model, only each step whose number
 /// is a multiple of a power of two is kept, and the last.
@@ -19,41 +19,68 @@ const KEPT_LIMIT: usize = 16 << 20;
 #[derive(Debug)]
 pub(crate) struct Training {
     experiment: Experiment,
-    watched: Dataset,
+    watched: View,
     state: Option<TrainingState>,
     progress: Progress,
     steps: usize,
     kept_every: usize,
+    /// The numbers of a row.
+    row: usize,
 }
 
 impl Training {
-    /// Starts a training; the answer says what a row holds, and which steps have one.
+    /// Starts a training that watches these samples, or else those that a run dumps. The answer says what they are, what a
+    /// row holds, and which steps have one.
     ///
     /// # Errors
     /// When the samples to watch do not suit the config.
     pub(crate) fn begin(
         experiment: Experiment,
         steps: Option<usize>,
-        watched: &[Vec<u32>],
+        watched: Option<&[Vec<u32>]>,
     ) -> Result<(Self, Message), String> {
-        let watched = dataset(&experiment.config, watched)?;
+        let config = &experiment.config;
+        let (watched, samples) = match watched {
+            Some(tokens) => given(&experiment, tokens)?,
+            None => dumped(&experiment)?,
+        };
+        let watched = View::new(config, watched, Vec::new())?;
         let steps = steps.unwrap_or(usize::MAX).min(experiment.steps());
-        let weights = experiment
-            .start
-            .iter()
-            .map(|parameter| parameter.values.len());
-        let mut row = vec![("weights", weights.sum())];
-        let (arrays, _) = arrays(&experiment.config, &experiment.start, &watched)?;
-        row.extend(lengths(&arrays[..WATCHED]));
+        let mut row = vec![("weights", watched.frozen.size())];
+        row.extend(watched.row());
         let size: usize = row.iter().map(|(_, length)| length).sum();
         let mut kept_every = 1;
         while (steps / kept_every + 2) * size > KEPT_LIMIT && kept_every < steps {
             kept_every *= 2;
         }
-        let rule = experiment.config.data.rule.as_ref();
-        let question = rule.map(headlight_data::LabelRule::question);
-        let head =
-            json!({ "steps": steps, "kept_every": kept_every, "row": row, "question": question });
+        let start: Vec<f32> = experiment
+            .start
+            .iter()
+            .flat_map(|parameter| parameter.values.iter().copied())
+            .collect();
+        let parameters: Vec<(&str, &[usize])> = experiment
+            .start
+            .iter()
+            .map(|parameter| (&*parameter.name, &*parameter.shape))
+            .collect();
+        let inputs = config.inputs();
+        let splits = &experiment.splits;
+        let head = json!({
+            "steps": steps,
+            "kept_every": kept_every,
+            "row": row,
+            "question": config.data.rule.as_ref().map(LabelRule::question),
+            "parameters": parameters,
+            "samples": samples,
+            "inputs": {
+                "positions": inputs.positions,
+                "cls": inputs.cls_position,
+                "classes": inputs.n_classes,
+                "vocab_size": inputs.vocab_size,
+            },
+            "counts": { "train": splits.train.len(), "held_out": splits.held_out.len() },
+            "mask": bits(watched.forward(&start)?.mask),
+        });
         let training = Self {
             experiment,
             watched,
@@ -61,6 +88,7 @@ impl Training {
             progress: Progress::default(),
             steps,
             kept_every,
+            row: size,
         };
         Ok((training, Message::of(&head, Vec::new())))
     }
@@ -71,18 +99,22 @@ impl Training {
     /// When training diverges.
     pub(crate) fn advance(&mut self, steps: usize) -> Result<Message, String> {
         let told = |error: Error| error.to_string();
+        let mut engine = self.engine()?;
+        let until = self.steps.min(self.progress.step.saturating_add(steps));
+        let count = until - self.progress.step;
+        if count == 0 && self.state.is_some() {
+            return Ok(Message::of(&answer(self.progress, 0, &[]), Vec::new()));
+        }
+        let mut floats = Vec::with_capacity(count + (count / self.kept_every + 2) * self.row);
+        floats.resize(count, 0.0);
         let mut kept = Kept {
             training: self,
-            until: self.steps.min(self.progress.step.saturating_add(steps)),
+            until,
             progress: self.progress,
-            losses: Vec::new(),
+            losses: 0,
             steps: Vec::new(),
-            rows: Vec::new(),
+            floats,
         };
-        let mut engine = FusedEngine::new(&self.experiment).map_err(told)?;
-        if let Some(state) = &self.state {
-            engine.restore(state).map_err(told)?;
-        }
         let never = || false;
         train(
             &self.experiment,
@@ -96,52 +128,72 @@ impl Training {
             progress,
             losses,
             steps,
-            rows,
+            floats,
             ..
         } = kept;
         self.state = Some(engine.state());
         self.progress = progress;
-        let head = json!({ "step": progress.step, "losses": losses.len(), "kept": steps });
-        Ok(Message::of(&head, [losses, rows].concat()))
+        Ok(Message::of(&answer(progress, losses, &steps), floats))
     }
 
-    /// The hash of `model.safetensors` after the last step.
+    /// The results after the last step.
     ///
     /// # Errors
     /// When no step was taken.
     pub(crate) fn end(self) -> Result<Message, String> {
-        let state = self.state.ok_or("no step was taken")?;
-        let sha256 = format!("{:x}", Sha256::digest(safetensors(&state.parameters)?));
-        Ok(Message::of(
-            &json!({ "weights_sha256": sha256, "step": self.progress.step }),
-            Vec::new(),
-        ))
+        if self.state.is_none() {
+            return Err("no step was taken".to_owned());
+        }
+        let results = results(&self.experiment, &mut self.engine()?, self.progress.step)?;
+        Ok(Message::of(&results, Vec::new()))
+    }
+
+    /// The engine after the last step.
+    fn engine(&self) -> Result<FusedEngine<'_>, String> {
+        let told = |error: Error| error.to_string();
+        let mut engine = FusedEngine::new(&self.experiment).map_err(told)?;
+        if let Some(state) = &self.state {
+            engine.restore(state).map_err(told)?;
+        }
+        Ok(engine)
     }
 }
 
-/// The bytes of `model.safetensors`.
-fn safetensors(parameters: &[Parameter]) -> Result<Vec<u8>, String> {
-    let told = |error: safetensors::SafeTensorError| error.to_string();
-    let bytes: Vec<Vec<u8>> = parameters
-        .iter()
-        .map(|parameter| {
-            parameter
-                .values
-                .iter()
-                .flat_map(|value| value.to_le_bytes())
-                .collect()
-        })
-        .collect();
-    let tensors: Vec<(&str, TensorView<'_>)> = parameters
-        .iter()
-        .zip(&bytes)
-        .map(|(parameter, bytes)| {
-            let tensor =
-                TensorView::new(Dtype::F32, parameter.shape.clone(), bytes).map_err(told)?;
-            Ok((parameter.name.as_str(), tensor))
-        })
-        .collect::<Result<_, String>>()?;
-    safetensors::serialize(tensors, None).map_err(told)
+/// What a part of a training answers: its last step, how many steps it took, and which have a row.
+fn answer(progress: Progress, losses: usize, kept: &[usize]) -> Value {
+    json!({ "step": progress.step, "losses": losses, "kept": kept })
+}
+
+/// Samples from the page, and what is known of each.
+fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<Value>), String> {
+    let watched = dataset(&experiment.config, tokens)?;
+    let judged = judged(&experiment.config, &watched);
+    let known = tokens.iter().enumerate().map(|(index, tokens)| {
+        let judged = judged.as_ref().map(|judged| &judged[index]);
+        let label = judged.map(|(label, _)| label);
+        let marked = judged.map_or(&[][..], |(_, marked)| marked);
+        json!({ "number": null, "label": label, "tokens": tokens, "marked": marked })
+    });
+    let known = known.collect();
+    Ok((watched, known))
+}
+
+/// The training samples that a run dumps, and what is known of each.
+fn dumped(experiment: &Experiment) -> Result<(Dataset, Vec<Value>), String> {
+    experiment
+        .check_recording()
+        .map_err(|error| error.to_string())?;
+    let (config, train) = (&experiment.config, &experiment.splits.train);
+    let mut watched = Dataset::empty(config.data.seq_len);
+    let mut known = Vec::new();
+    for number in config.dump.chosen(train) {
+        let (tokens, label) = (train.tokens(number), train.label(number));
+        watched.push(tokens, label);
+        let rule = config.data.rule.as_ref();
+        let marked = rule.map_or_else(Vec::new, |rule| rule.label_positions(tokens));
+        known.push(json!({ "number": number, "label": label, "tokens": tokens, "marked": marked }));
+    }
+    Ok((watched, known))
 }
 
 /// Keeps the loss of each step, and the rows of some.
@@ -149,9 +201,10 @@ struct Kept<'a> {
     training: &'a Training,
     until: usize,
     progress: Progress,
-    losses: Vec<f32>,
+    losses: usize,
     steps: Vec<usize>,
-    rows: Vec<f32>,
+    /// The loss of each step, and the rows behind them.
+    floats: Vec<f32>,
 }
 
 impl Observer for Kept<'_> {
@@ -160,15 +213,19 @@ impl Observer for Kept<'_> {
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Error> {
         let training = self.training;
         self.progress = progress;
-        self.losses.extend(progress.loss.map(|loss| loss as f32));
+        if progress.step == 0 && training.state.is_some() {
+            // An earlier part, of no steps, has the first row.
+            return Ok(Next::Step);
+        }
+        if let Some(loss) = progress.loss {
+            self.floats[self.losses] = loss as f32;
+            self.losses += 1;
+        }
         if progress.step.is_multiple_of(training.kept_every) || progress.step == training.steps {
-            let weights = engine.parameters();
-            let config = &training.experiment.config;
-            let (arrays, _) = arrays(config, &weights, &training.watched).map_err(Error::Input)?;
-            let weights = weights.iter().flat_map(|parameter| &parameter.values);
-            self.rows.extend(weights);
-            let watched = arrays.iter().take(WATCHED);
-            self.rows.extend(watched.flat_map(|(_, values)| values));
+            let weights = engine.weights();
+            self.floats.extend_from_slice(&weights);
+            let appended = training.watched.append(&weights, &mut self.floats);
+            appended.map_err(Error::Input)?;
             self.steps.push(progress.step);
         }
         Ok(if progress.step == self.until {

@@ -1,34 +1,12 @@
 //! Requests and their answers. `scripts/checks/check_live_page.py` compares what the module computes in a browser.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
+use common::{ask, read};
 use headlight_lab::answer;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-fn request(head: &Value, floats: &[f32]) -> Vec<u8> {
-    let mut head = head.to_string();
-    while !head.len().is_multiple_of(4) {
-        head.push(' ');
-    }
-    let mut bytes = (head.len() as u32).to_le_bytes().to_vec();
-    bytes.extend(head.into_bytes());
-    bytes.extend(floats.iter().flat_map(|value| value.to_le_bytes()));
-    bytes
-}
-
-/// The head and the floats of an answer.
-fn read(answer: &[u8]) -> (Value, Vec<f32>) {
-    let (length, rest) = answer.split_first_chunk().unwrap();
-    let (head, floats) = rest.split_at(u32::from_le_bytes(*length) as usize);
-    let (floats, rest) = floats.as_chunks();
-    assert!(rest.is_empty());
-    let floats = floats.iter().copied().map(f32::from_le_bytes).collect();
-    (serde_json::from_slice(head).unwrap(), floats)
-}
-
-fn ask(head: &Value, floats: &[f32]) -> (Value, Vec<f32>) {
-    read(&answer(&request(head, floats)))
-}
 
 fn config() -> Value {
     json!({
@@ -80,6 +58,22 @@ fn parts_of_a_training_are_the_training() {
 }
 
 #[test]
+fn a_part_without_steps_adds_nothing() {
+    let begin = json!({ "operation": "begin", "config": config(), "tokens": [], "steps": 3 });
+    ask(&begin, &[]);
+    let advance = |steps: usize| {
+        let (part, floats) = ask(&json!({ "operation": "advance", "steps": steps }), &[]);
+        (part, floats.len())
+    };
+    let part = |step: usize, losses: usize, kept: &[usize]| json!({ "step": step, "losses": losses, "kept": kept });
+    let row = 9 * 4 + 4 * 4 + 4 * (4 * 4 + 4) + 2 * 4 + 4 + 1;
+    assert_eq!(advance(0), (part(0, 0, &[0]), row));
+    assert_eq!(advance(2), (part(2, 2, &[1, 2]), 2 + 2 * row));
+    assert_eq!(advance(9), (part(3, 1, &[3]), 1 + row));
+    assert_eq!(advance(9), (part(3, 0, &[]), 0));
+}
+
+#[test]
 fn what_was_watched_is_what_the_weights_compute() {
     let tokens = json!([[0, 7, 1, 2], [0, 3, 4, 5]]);
     let begin = json!({ "operation": "begin", "config": config(), "tokens": tokens, "steps": 1 });
@@ -113,6 +107,11 @@ fn what_cannot_be_is_refused() {
         (json!({ "operation": "begin" }), "config"),
         (json!({ "operation": "advance" }), "begun"),
         (json!({ "operation": "end" }), "begun"),
+        (json!({ "operation": "summary" }), "config"),
+        (
+            json!({ "operation": "save", "config": config() }),
+            "weights",
+        ),
         (looks(json!([[0, 1, 2]])), "3"),
         (looks(json!([[1, 1, 2, 3]])), "[CLS]"),
         (looks(json!([[0, 1, 2, 9]])), "9"),
@@ -124,9 +123,22 @@ fn what_cannot_be_is_refused() {
             "{head}: {refused}"
         );
     }
+    let mut repeated = config();
+    repeated["reference"] = json!("run.safetensors");
+    let (refused, _) = ask(&json!({ "operation": "summary", "config": repeated }), &[]);
+    assert!(refused["error"].as_str().unwrap().contains("reference"));
+    let mut undivided = config();
+    undivided["model"]["n_heads"] = json!(0);
+    let mut headless = looks(json!([[0, 1, 2, 3]]));
+    headless["config"] = undivided;
+    let (refused, _) = ask(&headless, &weights);
+    assert!(refused["error"].as_str().unwrap().contains("model.n_heads"));
     let mut large = config();
     large["model"]["d_model"] = json!(1 << 20);
-    let (refused, _) = ask(&json!({ "operation": "begin", "config": large }), &[]);
+    let (refused, _) = ask(
+        &json!({ "operation": "begin", "config": large, "tokens": [] }),
+        &[],
+    );
     assert!(refused["error"].is_string());
 }
 

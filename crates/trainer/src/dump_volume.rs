@@ -5,7 +5,7 @@ use headlight_experiment::config::{DumpConfig, DumpFormat};
 use headlight_inspector::counted;
 
 use crate::Failure;
-use crate::dumping::{dims, is_masked, samples_to_dump};
+use crate::dumping::{dims, is_masked};
 use crate::printing::note;
 
 /// A run that will write more dumps than this, or more bytes of them, says so.
@@ -73,7 +73,7 @@ fn dumps_after(experiment: &Experiment, start: usize) -> u64 {
 /// The bytes of one dump, in all formats.
 fn dump_bytes(experiment: &Experiment) -> f64 {
     let (config, train) = (&experiment.config, &experiment.splits.train);
-    let samples = samples_to_dump(&config.dump, train).len();
+    let samples = config.dump.chosen(train).len();
     let dims = dims(config, samples, train);
     let (numbers, bytes) = headlight_dump::size(dims, is_masked(config));
     let extents = [

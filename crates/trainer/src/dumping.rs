@@ -7,7 +7,7 @@ use headlight_data::{CLS, Dataset, LabelRule};
 use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
 #[cfg(feature = "burn")]
 use headlight_experiment::config::EngineName;
-use headlight_experiment::config::{DumpConfig, ExperimentConfig};
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused;
 use headlight_experiment::metrics::probabilities;
 
@@ -45,23 +45,6 @@ pub struct Model<'a> {
     pub config: &'a ExperimentConfig,
     /// Its parameters, in any order.
     pub parameters: &'a [Parameter],
-}
-
-/// The training samples that a config dumps: the given ones and the first of each class, in order.
-pub fn samples_to_dump(config: &DumpConfig, train: &Dataset) -> Vec<usize> {
-    let last = train.labels().iter().copied().max().unwrap_or(0);
-    let mut indices = config.samples.clone();
-    for class in 0..=last {
-        let count = if class == 0 {
-            config.negatives
-        } else {
-            config.positives
-        };
-        indices.extend(train.of_class(class).take(count));
-    }
-    indices.sort_unstable();
-    indices.dedup();
-    indices
 }
 
 /// Runs a model over samples and keeps all that it computes.

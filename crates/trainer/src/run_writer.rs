@@ -10,7 +10,7 @@ use headlight_experiment::train::{Next, Observer, Progress, due, measure};
 use headlight_experiment::{Engine, Experiment};
 
 use crate::checkpoint::{Checkpoint, inputs_sha256};
-use crate::dumping::{Model, Origin, dump, samples_to_dump};
+use crate::dumping::{Model, Origin, dump};
 use crate::environment::Environment;
 use crate::files::Log;
 use crate::run_dir::{RunDir, step_of};
@@ -92,7 +92,7 @@ impl<'a> RunWriter<'a> {
             session,
             run,
             display,
-            dumped: samples_to_dump(&experiment.config.dump, &experiment.splits.train),
+            dumped: experiment.config.dump.chosen(&experiment.splits.train),
             log,
             loss_log: run.loss_log(loss_bytes)?,
             losses: Vec::new(),

@@ -4,56 +4,37 @@
 //! leaves out, and [`Rows::fit`] makes the samples of an experiment from them.
 
 mod complete;
+#[cfg(feature = "files")]
 mod contents;
 mod fit;
+#[cfg(feature = "files")]
+mod formats;
+#[cfg(feature = "files")]
 mod jsonl;
 mod labels;
+#[cfg(feature = "files")]
 mod npz;
 mod rows;
+#[cfg(feature = "files")]
 mod table;
+#[cfg(feature = "files")]
 mod text;
 
 use std::fmt;
-use std::io::{BufReader, Read, Seek, Write};
-use std::path::Path;
 
 pub use complete::FileKeys;
+#[cfg(feature = "files")]
 pub use contents::Contents;
+#[cfg(feature = "files")]
+pub use formats::{Format, read, read_text, write};
+#[cfg(feature = "files")]
 pub use labels::numbers_are_names;
 pub use rows::Rows;
 
-use rows::Counted;
+use labels::Label;
+use rows::{Counted, Place, is_held_out};
 
 use crate::invalid::InvalidValue;
-
-/// A dataset file's format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `tokens`, `labels`, `held_out_tokens`, `held_out_labels`, for `numpy.load`.
-    Npz,
-    /// `split,label,token_0,token_1,...`
-    Csv,
-    /// One `{"split":"train","label":0,"tokens":[0,45,...]}` per line.
-    Jsonl,
-}
-
-impl Format {
-    /// The format that the extension of a path names.
-    ///
-    /// # Errors
-    /// When the extension is none of the three.
-    pub fn of(path: &Path) -> Result<Self, FileError> {
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("npz") => Ok(Self::Npz),
-            Some("csv") => Ok(Self::Csv),
-            Some("jsonl") => Ok(Self::Jsonl),
-            _ => Err(FileError::new(
-                path.display(),
-                "unknown file extension; use .npz, .csv or .jsonl",
-            )),
-        }
-    }
-}
 
 /// A dataset file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -85,48 +66,24 @@ pub enum FitError {
     File(#[from] FileError),
 }
 
-/// Writes both splits.
-///
-/// # Errors
-/// When writing fails.
-pub fn write(contents: Contents<'_>, format: Format, writer: impl Write) -> std::io::Result<()> {
-    match format {
-        Format::Npz => npz::write(contents, writer),
-        Format::Csv => table::write(contents, writer),
-        Format::Jsonl => jsonl::write(contents, writer),
-    }
-}
-
-/// Reads the samples of a dataset file. `name` is what messages call the file.
-///
-/// # Errors
-/// When the bytes are damaged, or hold something else than samples: says where and what.
-pub fn read(
-    reader: impl Read + Seek,
-    format: Format,
-    name: impl fmt::Display,
-) -> Result<Rows, FileError> {
-    let reader = BufReader::new(reader);
-    let counted = match format {
-        Format::Npz => Counted::Arrays,
-        Format::Csv | Format::Jsonl => Counted::Lines,
-    };
-    let mut rows = Rows::new(name, counted);
-    let done = match format {
-        Format::Npz => npz::read(reader, &mut rows),
-        Format::Csv => table::read(reader, &mut rows),
-        Format::Jsonl => jsonl::read(reader, &mut rows),
-    };
-    finished(rows, done)
-}
-
-/// Reads samples from text, as [`read`]: the token ids of one sample per line, separated by blanks or commas.
+/// Takes samples that are in no file as [`read`] takes those of a CSV file: for each its tokens, and the text of its label
+/// and of its split. Messages call them `name`, and count them from line 1.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_text(reader: impl Read, name: impl fmt::Display) -> Result<Rows, FileError> {
+pub fn listed<'a>(
+    samples: impl Iterator<Item = (&'a [i64], &'a str, &'a str)>,
+    name: impl fmt::Display,
+) -> Result<Rows, FileError> {
     let mut rows = Rows::new(name, Counted::Lines);
-    let done = text::read(BufReader::new(reader), &mut rows);
+    let mut numbered = (1..).zip(samples);
+    let done = numbered.try_for_each(|(line, (tokens, label, split))| {
+        let place = Place::Line(line);
+        let at = |reason: String| format!("{place}: {reason}");
+        let label = Label::of_text(label).map_err(at)?;
+        let held_out = is_held_out(split).map_err(at)?;
+        rows.push(place, held_out, Some(label), tokens)
+    });
     finished(rows, done)
 }
 

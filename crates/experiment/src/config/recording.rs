@@ -1,5 +1,6 @@
 //! Which attention dumps and checkpoints a run writes.
 
+use headlight_data::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// The `[dump]` section: which samples a run dumps, when, and in which formats.
@@ -32,6 +33,25 @@ impl Default for DumpConfig {
             every_steps: 0,
             formats: vec![DumpFormat::Npz],
         }
+    }
+}
+
+impl DumpConfig {
+    /// The training samples to dump: the given ones and the first of each class, in order.
+    pub fn chosen(&self, train: &Dataset) -> Vec<usize> {
+        let last = train.labels().iter().copied().max().unwrap_or(0);
+        let mut indices = self.samples.clone();
+        for class in 0..=last {
+            let count = if class == 0 {
+                self.negatives
+            } else {
+                self.positives
+            };
+            indices.extend(train.of_class(class).take(count));
+        }
+        indices.sort_unstable();
+        indices.dedup();
+        indices
     }
 }
 

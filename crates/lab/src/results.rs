@@ -1,0 +1,81 @@
+//! The results of a training.
+
+use headlight_experiment::evaluate::evaluate;
+use headlight_experiment::metrics::{EvalMetrics, Metric};
+use headlight_experiment::train::{Next, Observer, Progress, train};
+use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::message::Message;
+use crate::weights::safetensors;
+
+/// Trains all steps without keeping anything; the answer is the results, and the seed.
+///
+/// # Errors
+/// When training diverges.
+pub(crate) fn summary(experiment: &Experiment) -> Result<Message, String> {
+    let told = |error: Error| error.to_string();
+    let mut engine = FusedEngine::new(experiment).map_err(told)?;
+    let never = || false;
+    let mut last = Last(0);
+    train(
+        experiment,
+        &mut engine,
+        Progress::default(),
+        never,
+        &mut last,
+    )
+    .map_err(told)?;
+    let mut results = results(experiment, &mut engine, last.0)?;
+    results["seed"] = experiment.config.seed.into();
+    Ok(Message::of(&results, Vec::new()))
+}
+
+/// What a model is after so many steps, as in a row of a sweep: its hash, its metrics, and the attention of `[CLS]` in the
+/// last block, mean over heads and training samples of class 0, and of all others.
+///
+/// # Errors
+/// When there are no training samples.
+pub(crate) fn results(
+    experiment: &Experiment,
+    engine: &mut FusedEngine<'_>,
+    step: usize,
+) -> Result<Value, String> {
+    let n_classes = experiment.config.data.n_classes;
+    let splits = &experiment.splits;
+    let train = evaluate(engine, &splits.train, n_classes, None);
+    let train = train.ok_or("the dataset has no training samples")?;
+    let held_out = evaluate(engine, &splits.held_out, n_classes, None);
+    let bytes = safetensors(&engine.parameters())?;
+    Ok(json!({
+        "weights_sha256": format!("{:x}", Sha256::digest(bytes)),
+        "step": step,
+        "train": metrics(&train.metrics),
+        "held_out": held_out.map(|held_out| metrics(&held_out.metrics)),
+        "attention": {
+            "positive": train.attention_positive,
+            "negative": train.attention_negative,
+        },
+    }))
+}
+
+fn metrics(metrics: &EvalMetrics) -> Value {
+    json!({
+        "loss": metrics[Metric::Loss],
+        "accuracy": metrics[Metric::Accuracy],
+        "f1": metrics[Metric::F1],
+    })
+}
+
+/// Counts steps.
+struct Last(usize);
+
+impl Observer for Last {
+    type Failure = Error;
+
+    fn step(&mut self, progress: Progress, _engine: &mut dyn Engine) -> Result<Next, Error> {
+        self.0 = progress.step;
+        Ok(Next::Step)
+    }
+}

@@ -1,0 +1,116 @@
+//! Samples from the page: those of an experiment, and those to look at.
+
+use headlight_data::files::{FitError, listed};
+use headlight_data::{Dataset, InvalidValue, Source, Splits};
+use headlight_experiment::config::ExperimentConfig;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Samples in place of the file that a config names, in its order.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Given {
+    /// Without `[CLS]`. `[sample][position]`
+    tokens: Vec<Vec<i64>>,
+    /// Numbers or names of classes. `[sample]`
+    labels: Vec<Value>,
+    /// Samples are held out unless their split is `train`; without splits, all are for training. `[sample]`
+    splits: Option<Vec<String>>,
+}
+
+/// The samples of an experiment: generated, or given in place of a file.
+///
+/// # Errors
+/// When the config or a sample is invalid.
+pub(crate) fn splits(config: &ExperimentConfig, given: Option<&Given>) -> Result<Splits, String> {
+    match (&config.data.source, given) {
+        (Source::Generated { .. }, None) => {
+            let generated = config.data.generate();
+            generated.map_err(|invalid| told(&invalid.within("data")))
+        }
+        (Source::File(_), Some(given)) => given.fit(config),
+        (Source::Generated { .. }, Some(_)) => Err(
+            "samples were given, but the config generates its own; set data.file, or leave the samples out"
+                .to_owned(),
+        ),
+        (Source::File(path), None) => Err(format!(
+            "the samples come from {}, and the request does not hold them",
+            path.display()
+        )),
+    }
+}
+
+impl Given {
+    /// Checks and splits the samples as those of a file.
+    fn fit(&self, config: &ExperimentConfig) -> Result<Splits, String> {
+        let count = self.tokens.len();
+        let splits = self.splits.as_ref();
+        if self.labels.len() != count || splits.is_some_and(|splits| splits.len() != count) {
+            return Err("each sample needs a label, and a split if any has one".to_owned());
+        }
+        let labels: Vec<String> = self.labels.iter().map(text).collect();
+        let samples = (0..count).map(|index| {
+            let split = splits.map_or("train", |splits| &splits[index]);
+            (&self.tokens[index][..], &labels[index][..], split)
+        });
+        let rows = listed(samples, "the samples").map_err(|error| error.to_string())?;
+        let splits = rows.fit(&config.data, config.model.attention.padding_token);
+        splits.map_err(|error| match error {
+            FitError::Config(invalid) => told(&invalid.within("data")),
+            FitError::File(error) => error.to_string(),
+        })
+    }
+}
+
+/// The text of a label.
+fn text(label: &Value) -> String {
+    label
+        .as_str()
+        .map_or_else(|| label.to_string(), str::to_owned)
+}
+
+/// Samples with `[CLS]`, as a dataset whose labels mean nothing.
+///
+/// # Errors
+/// When one does not suit the config.
+pub(crate) fn dataset(config: &ExperimentConfig, tokens: &[Vec<u32>]) -> Result<Dataset, String> {
+    let inputs = config.inputs();
+    let mut samples = Dataset::empty(config.data.seq_len);
+    for tokens in tokens {
+        if tokens.len() != inputs.positions || tokens[inputs.cls_position] != 0 {
+            let count = inputs.positions - 1;
+            return Err(format!("a sample has {count} tokens and [CLS]"));
+        }
+        if let Some(token) = tokens
+            .iter()
+            .find(|&&token| token as usize >= inputs.vocab_size)
+        {
+            let size = inputs.vocab_size;
+            return Err(format!(
+                "token {token} is not below data.vocab_size, {size}"
+            ));
+        }
+        samples.push(tokens, 0);
+    }
+    Ok(samples)
+}
+
+/// What a rule makes of the samples: the class of each, and the positions that decide it.
+pub(crate) fn judged(
+    config: &ExperimentConfig,
+    samples: &Dataset,
+) -> Option<Vec<(u8, Vec<usize>)>> {
+    let rule = config.data.rule.as_ref()?;
+    let tokens = (0..samples.len()).map(|sample| samples.tokens(sample));
+    let judged = tokens.map(|tokens| {
+        (
+            rule.label_for(tokens, config.data.n_classes),
+            rule.label_positions(tokens),
+        )
+    });
+    Some(judged.collect())
+}
+
+/// The sentence for a value of a config that cannot be used.
+pub(crate) fn told(invalid: &InvalidValue) -> String {
+    format!("`{}`: {}", invalid.key, invalid.message)
+}

@@ -1,0 +1,224 @@
+//! What the module computes of a model is what the engine computes of it.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use common::{ask, told};
+use headlight_architecture::Parameter;
+use headlight_data::{Dataset, Stream};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::fused::{Forward, Intervention, Place, forward};
+use serde_json::{Value, json};
+
+fn config() -> Value {
+    json!({
+        "data": {
+            "samples": 4, "vocab_size": 6, "seq_len": 3, "cls": "last", "n_classes": 3,
+            "rule": { "kind": "count", "token": 2 },
+        },
+        "model": {
+            "d_model": 4, "n_heads": 2, "n_layers": 2, "d_ff": 3, "attention": { "mask": "causal" },
+        },
+        "training": { "epochs": 1, "batch_size": 2 },
+    })
+}
+
+const TOKENS: [[u32; 4]; 2] = [[2, 5, 2, 0], [1, 1, 3, 0]];
+
+fn parsed() -> ExperimentConfig {
+    serde_json::from_value(config()).unwrap()
+}
+
+fn parameters() -> Vec<Parameter> {
+    let config = parsed();
+    let rng = &mut Stream::Weights.rng(1);
+    let mut parameters = config.model.initial_parameters(config.inputs(), rng);
+    // With biases of 0, two norms in a row jump near an input of zeros, too fast for any attribution.
+    for parameter in &mut parameters {
+        for (index, value) in parameter.values.iter_mut().enumerate() {
+            *value += 0.3 * (index as f32).sin();
+        }
+    }
+    parameters
+}
+
+fn weights() -> Vec<f32> {
+    let parameters = parameters().into_iter();
+    parameters.flat_map(|parameter| parameter.values).collect()
+}
+
+fn computed(interventions: &[Intervention]) -> Forward {
+    let mut samples = Dataset::empty(3);
+    for tokens in TOKENS {
+        samples.push(&tokens, 0);
+    }
+    forward(&parsed(), &parameters(), &samples, &[0, 1], interventions).unwrap()
+}
+
+fn ask_of(operation: &str, interventions: &Value) -> Value {
+    json!({
+        "operation": operation, "config": config(), "tokens": TOKENS, "interventions": interventions,
+    })
+}
+
+/// Each intervention as the page writes it, and as the engine takes it.
+fn interventions() -> Vec<(Value, Intervention)> {
+    let shares = vec![0.5, 0.25, 0.25, 0.0];
+    let vector = vec![1.0, -2.0, 0.5, 3.0];
+    let replaced = |place: &str, of: Place| {
+        let written = json!({
+            "kind": "replace", "place": place, "layer": 1, "position": 3, "vector": vector,
+        });
+        let vector = vector.clone();
+        (
+            written,
+            Intervention::Replace {
+                place: of,
+                position: 3,
+                vector,
+            },
+        )
+    };
+    vec![
+        (
+            json!({ "kind": "remove_head", "layer": 1, "head": 1 }),
+            Intervention::RemoveHead { layer: 1, head: 1 },
+        ),
+        (
+            json!({ "kind": "remove_key", "layer": 0, "position": 2 }),
+            Intervention::RemoveKey {
+                layer: 0,
+                position: 2,
+            },
+        ),
+        (
+            json!({ "kind": "remove_block", "layer": 0 }),
+            Intervention::RemoveBlock { layer: 0 },
+        ),
+        (
+            json!({ "kind": "set_weights", "layer": 1, "head": 0, "query": 3, "weights": shares }),
+            Intervention::SetWeights {
+                layer: 1,
+                head: 0,
+                query: 3,
+                weights: shares.clone(),
+            },
+        ),
+        replaced("embeddings", Place::Embeddings),
+        replaced("context", Place::Context(1)),
+        replaced("residual", Place::Residual(1)),
+        replaced("output", Place::Output(1)),
+    ]
+}
+
+#[test]
+fn a_look_has_every_array_of_the_forward_pass() {
+    let (head, floats) = told(&ask_of("look", &json!([])), &weights());
+    let all = computed(&[]);
+    let expected: [(&str, &[f32]); 12] = [
+        ("logits", &all.predictions.logits),
+        ("attention_scores", &all.scores),
+        ("attention_weights", &all.weights),
+        ("query", &all.query),
+        ("key", &all.key),
+        ("value", &all.value),
+        ("context", &all.context),
+        ("embeddings", &all.embeddings),
+        ("residual", &all.residual),
+        ("feed_forward_hidden", &all.hidden),
+        ("feed_forward_residual", &all.feed_forward_residual),
+        ("output", &all.output),
+    ];
+    let mut at = 0;
+    let arrays = head["arrays"].as_array().unwrap().iter().map(|array| {
+        let length = array[1].as_u64().unwrap() as usize;
+        at += length;
+        (array[0].as_str().unwrap(), &floats[at - length..at])
+    });
+    let arrays: Vec<(&str, &[f32])> = arrays.collect();
+    assert_eq!(arrays[1..], expected);
+    let (name, probabilities) = arrays[0];
+    assert_eq!((name, probabilities.len()), ("probabilities", 6));
+    for (found, engine) in probabilities.iter().zip(&all.predictions.probabilities) {
+        assert!((found - engine).abs() < 1e-6);
+    }
+    let mask: Vec<u8> = all.mask.into_iter().map(u8::from).collect();
+    assert_eq!(head["mask"], json!(mask));
+    assert_eq!(head["judged"], json!([[2, [0, 2]], [0, []]]));
+}
+
+#[test]
+fn interventions_are_the_engines() {
+    let plain = computed(&[]).predictions.logits;
+    for (written, intervention) in interventions() {
+        let all = computed(&[intervention]);
+        assert_ne!(all.predictions.logits, plain, "{written}");
+        let (_, looked) = told(&ask_of("look", &json!([written])), &weights());
+        assert_eq!(looked[6..12], all.predictions.logits, "{written}");
+        let twice = [weights(), weights()].concat();
+        let (head, watched) = told(&ask_of("watch", &json!([written])), &twice);
+        let row = [&looked[..12], &all.scores, &all.weights].concat();
+        assert_eq!(watched, [&row[..], &row].concat(), "{written}");
+        assert_eq!(
+            head["row"][2],
+            json!(["attention_scores", all.scores.len()])
+        );
+    }
+    let all: Vec<(Value, Intervention)> = interventions();
+    let (written, own): (Vec<Value>, Vec<Intervention>) = all.into_iter().take(3).unzip();
+    let (_, looked) = told(&ask_of("look", &json!(written)), &weights());
+    assert_eq!(looked[6..12], computed(&own).predictions.logits);
+}
+
+#[test]
+fn an_attribution_adds_up() {
+    let (_, looked) = told(&ask_of("look", &json!([])), &weights());
+    let ask_for = |sample: usize, logit: usize| {
+        json!({
+            "operation": "attribute", "config": config(), "tokens": [TOKENS[sample]], "logit": logit,
+        })
+    };
+    for (sample, logit) in [(0, 0), (0, 2), (1, 1)] {
+        let (head, floats) = told(&ask_for(sample, logit), &weights());
+        let logits = [0, 1].map(|at| head["logits"][at].as_f64().unwrap());
+        let found = f64::from(looked[6 + sample * 3 + logit]);
+        assert!((logits[0] - found).abs() < 1e-6);
+        let values = head["values"].as_array().unwrap();
+        let values: Vec<f64> = values.iter().map(|value| value.as_f64().unwrap()).collect();
+        let error = values.iter().sum::<f64>() - (logits[0] - logits[1]);
+        assert!(error.abs() < 1e-3, "{error}");
+        assert_eq!((values.len(), floats.len()), (4, 16));
+        for (value, row) in values.iter().zip(floats.chunks(4)) {
+            let sum: f64 = row.iter().copied().map(f64::from).sum();
+            assert!((value - sum).abs() < 1e-6);
+        }
+        assert_eq!(head["baseline"], "zeros");
+        assert!(head["points"].as_u64().unwrap() >= 64);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let broken = [weights()[1..].to_vec(), vec![f32::NAN]].concat();
+    let change = |written: Value| ask_of("look", &json!([written]));
+    let refused = [
+        (
+            change(json!({ "kind": "remove_head", "layer": 2 })),
+            "RemoveHead",
+        ),
+        (change(json!({ "kind": "replace", "vector": [] })), "place"),
+        (change(json!({ "kind": "remove" })), "remove"),
+        (ask_of("attribute", &json!([])), "one sample"),
+        (
+            json!({ "operation": "attribute", "config": config(), "tokens": [TOKENS[0]], "logit": 3 }),
+            "logit 3",
+        ),
+    ];
+    for (head, word) in refused {
+        let (refused, _) = ask(&head, &weights());
+        let message = refused["error"].as_str().unwrap();
+        assert!(message.contains(word), "{head}: {message}");
+    }
+    let (refused, _) = ask(&ask_of("watch", &json!([])), &broken);
+    assert!(refused["error"].as_str().unwrap().contains("NaN"));
+}
