@@ -435,6 +435,24 @@ fn number(variable: &str, otherwise: usize) -> usize {
     value.map_or(otherwise, |value| value.parse().unwrap())
 }
 
+/// Found once by chance: between the creation of a run's lock file and the lock, another process resumes the empty
+/// directory, and completes its run.
+#[test]
+fn a_run_that_another_process_completed_is_not_begun_anew() {
+    let folder = folder("protocol-completed");
+    let expected = Expected::new(&folder);
+    let mut world = World::new(&expected, folder);
+    let start = |seed, resume| Action::Start { seed, resume };
+    for action in [start(1, false), start(1, true), start(0, false)] {
+        world.act(action);
+    }
+    world.act(Action::Until {
+        process: 2,
+        act: Act::Lock,
+    });
+    world.end().unwrap();
+}
+
 #[test]
 fn no_interleaving_mixes_two_runs_or_loses_a_row() {
     let folder = folder("protocol");

@@ -190,11 +190,14 @@ fn conclude(
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
         tracker: tracker.as_ref(),
     };
-    // A run is complete without its page: `inspect --html` can write it at any time.
-    let page = page::write(run).unwrap_or_else(|failure| {
-        note(&format!("no inspector.html: {failure}"));
-        None
-    });
+    // A run is complete without its page: `inspect --html` can write it at any time. A second try, since the run may have
+    // been moved while it read its own dumps, and put back.
+    let page = page::write(run)
+        .or_else(|_| page::write(run))
+        .unwrap_or_else(|failure| {
+            note(&format!("no inspector.html: {failure}"));
+            None
+        });
     let was_interrupted = report.interrupted.is_some();
     let report = report.markdown();
     run.write_report(&report)?;
@@ -210,12 +213,8 @@ fn conclude(
 
 /// Adds to a failure during training what the run directory holds, or how to resume the run.
 fn with_remedy(failure: Failure, run: &RunDir) -> Failure {
-    if !run.is_in_place() {
-        return Failure::System(format!(
-            "the run directory {} was moved, replaced or deleted while this process wrote it; if it still exists, \
-             resume the run under its new name",
-            run.path().display()
-        ));
+    if let Err(moved) = run.check_in_place() {
+        return moved;
     }
     match failure {
         Failure::Diverged(message) => {

@@ -68,6 +68,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let start = training.step();
     if let Some(run) = begun {
         if training.is_over(run) {
+            run.check_in_place()?;
             note(&format!("the run has already ended, at step {start}"));
             let page = Some(run.page_path());
             open_page(arguments, page.filter(|page| page.exists()));

@@ -105,15 +105,25 @@ impl RunDir {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(|error| Failure::writing(parent, &error))?;
         }
-        fs::create_dir(path).map_err(|error| match error.kind() {
-            std::io::ErrorKind::AlreadyExists => Failure::Input(format!(
+        Self::create_new(path)?.ok_or_else(|| {
+            Failure::Input(format!(
                 "the run directory {} already exists, and a run never overwrites another; \
                  choose a new one with --run, or resume that run with --resume",
                 path.display()
-            )),
-            _ => Failure::writing(path, &error),
-        })?;
-        Self::locked(path, File::create_new)
+            ))
+        })
+    }
+
+    /// Creates a run directory; `None` if it exists.
+    fn create_new(path: &Path) -> Result<Option<Self>, Failure> {
+        match fs::create_dir(path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            Err(error) => return Err(Failure::writing(path, &error)),
+        }
+        let run = Self::locked(path, File::create_new)?;
+        // Until the lock was taken, another process may have resumed the empty directory, as one that a killed process left.
+        Ok(Some(run).filter(|run| !run.is_begun()))
     }
 
     /// Creates the first free directory of `runs/NAME-1`, `runs/NAME-2`, ...
@@ -125,11 +135,10 @@ impl RunDir {
         let mut number = 1;
         loop {
             let path = Path::new(RUNS).join(format!("{name}-{number}"));
-            match fs::create_dir(&path) {
-                Ok(()) => return Self::locked(&path, File::create_new),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(Failure::writing(&path, &error)),
+            if let Some(run) = Self::create_new(&path)? {
+                return Ok(run);
             }
+            number += 1;
         }
     }
 
@@ -212,9 +221,24 @@ impl RunDir {
     }
 
     /// Whether the path still leads to the directory that this process writes.
-    pub fn is_in_place(&self) -> bool {
+    fn is_in_place(&self) -> bool {
         let lock = self.lock.as_ref();
         lock.is_none_or(|lock| is_at(lock, &self.path.join(LOCK)))
+    }
+
+    /// Checks that the path still leads there.
+    ///
+    /// # Errors
+    /// When it does not: what to do.
+    pub fn check_in_place(&self) -> Result<(), Failure> {
+        if self.is_in_place() {
+            return Ok(());
+        }
+        Err(Failure::System(format!(
+            "the run directory {} was moved, replaced or deleted while this process used it; if it still exists, \
+             resume the run under its new name",
+            self.path.display()
+        )))
     }
 
     fn check_place(&self) -> io::Result<()> {
