@@ -138,6 +138,8 @@ export interface View {
   tab: string;
   /** The caption of the guide, from 1; 0 without a guide. */
   guide: number;
+  /** The stage of the stepper, from 1. */
+  stage: number;
   changes: Changes;
   /** Config keys in which the shown experiment differs from the page's own, for example `model.d_model`. */
   settings: Record<string, unknown>;
