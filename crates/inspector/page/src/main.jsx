@@ -12,7 +12,7 @@ import { SampleCard } from "./panels/sample-card.jsx";
 import { Time } from "./panels/time.jsx";
 
 function App() {
-  if (!shown.value) return <><Headline /><p class="waiting" role="status">{origin.value.text}</p></>;
+  if (!shown.value) return <Headline />;
   return (
     <>
       <Headline />
