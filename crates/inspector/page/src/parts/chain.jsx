@@ -3,9 +3,10 @@
 import { fixed, percent, range, softmax } from "../numbers.js";
 import { change } from "../view.js";
 import { calm } from "./calm.js";
-import { chancesOf, difference } from "./computation.js";
+import { chancesOf } from "./computation.js";
 import { NumberTable } from "./dom.jsx";
 import { weightsOf } from "./sentence.js";
+import { Check } from "./steps.jsx";
 import { followed, way } from "./way.js";
 
 /** @typedef {import("./computation.js").Computation} Computation */
@@ -89,18 +90,6 @@ export function NoVectors({ run, isWhatIf }) {
       <p>{vectors.length ? `This page has vectors (${arrays.map(([name]) => name).join(", ")}) for step${vectors.length > 1 ? "s" : ""} ${vectors.map((at) => run.stepName(at)).join(" and ")} only.` : "This page has no vectors."}</p>
       {vectors.map((at) => <button key={at} type="button" onClick={() => change({ step: run.times[at] })}>Go to step {run.stepName(at)}</button>)}
     </div>
-  );
-}
-
-/** How far a result is from the engine's. @param {{ of: [ArrayLike<number>, ArrayLike<number>][], isChanged?: boolean }} props */
-export function Check({ of, isChanged = false }) {
-  const most = Math.max(...of.map(([computed, engine]) => difference(computed, engine)));
-  const size = Math.max(1, ...of.flatMap(([, engine]) => Array.from(engine, Math.abs)));
-  const isFar = !(most <= 1e-5 * size);
-  return (
-    <span class={isFar ? "check failed" : "check"}>
-      {isChanged ? "A change of yours takes effect here. " : ""}Largest difference from the engine's numbers: {most === 0 ? "0" : most.toExponential(1)}.
-    </span>
   );
 }
 
