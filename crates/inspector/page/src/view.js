@@ -75,7 +75,7 @@ export function readAddress(hash = location.hash) {
   found.pin = pinOf(parts.get("pin") ?? "");
   const { temperature, causal, ...others } = /** @type {any} */ (objectOf(parts.get("changes")));
   found.changes = checkedChanges({ ...others, temperature: Number(parts.get("temperature") ?? 1), causal: parts.get("causal") === "1" });
-  found.settings = objectOf(parts.get("set"));
+  found.settings = checkedSettings(objectOf(parts.get("set")));
   return found;
 }
 
@@ -96,14 +96,20 @@ function objectOf(text) {
   }
 }
 
+// Only these: a path such as `constructor.prototype` would lead out of the config.
+const SETTING = /^(seed|(data|training|dump|compute)\.[a-z][a-z_\d]*|model\.(attention\.)?[a-z][a-z_\d]*)$/;
+
+/** Only settings of keys that a config can have. @param {Record<string, unknown>} said */
+const checkedSettings = (said) => Object.fromEntries(Object.entries(said).filter(([key, value]) => SETTING.test(key) && value !== null && key !== "model.attention"));
+
 /** @param {string} text @returns {View["pin"]} */
 function pinOf(text) {
   const [sample, step, run, ...rest] = text.split(":");
   if (!sample || !step || !Number.isInteger(Number(step))) return null;
   const { settings, changes } = /** @type {any} */ (objectOf(rest.join(":") || null));
   const held = checkedChanges(objectOf(JSON.stringify(changes ?? {})));
-  const isExperiment = typeof settings === "object" && settings !== null && !Array.isArray(settings) && Object.keys(settings).length > 0;
-  return { sample, step: Number(step), run: runOf(run), ...(isExperiment ? { settings } : {}), ...(Object.keys(held).length ? { changes: held } : {}) };
+  const experiment = checkedSettings(objectOf(JSON.stringify(settings ?? {})));
+  return { sample, step: Number(step), run: runOf(run), ...(Object.keys(experiment).length ? { settings: experiment } : {}), ...(Object.keys(held).length ? { changes: held } : {}) };
 }
 
 /** Only changes that can be. @param {any} said @returns {import("./types").Changes} */
