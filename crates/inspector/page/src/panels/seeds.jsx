@@ -34,7 +34,10 @@ export function Seeds() {
 function whyNot() {
   const { kind, text } = origin.value;
   const why = cannot();
-  if (!config.value || why) return `This page cannot train seeds: ${page.runs[0]?.again?.recorded ?? why ?? "it holds recordings alone"}.`;
+  if (!config.value || why) {
+    const reason = page.runs[0]?.again?.recorded ?? why ?? "it holds recordings alone";
+    return `This page trains no seeds. ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+  }
   if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
   if (kind !== "live") return `This page does not train seeds, since its own training did not succeed. ${text}`;
   // Another seed of the same experiment is on its way.

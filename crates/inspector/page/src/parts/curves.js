@@ -210,7 +210,7 @@ export const marks = computed(() => {
     found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which [CLS] gives the label's position more than ${LOOKS} times uniform attention in ${whose}`, isRecorded });
   }
   const learned = learnedAt(run);
-  if (learned !== null) found.push({ step: learned, text: "samples of this page right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all samples of this page correctly`, isRecorded });
+  if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all samples of this page correctly`, isRecorded });
   return found;
 });
 
