@@ -35,7 +35,7 @@ function Body({ now }) {
   const at = Math.min(Math.max(view.value.stage, 1), stages.length) - 1;
   const move = (/** @type {number} */ to) => {
     change({ stage: to + 1 });
-    say(`${to + 1} of ${stages.length}: ${stages[to].title}. ${stages[to].sentence.replace(/[_^]/g, "")}`);
+    say(`${to + 1} of ${stages.length}: ${stages[to].title}. ${stages[to].sentence}`);
   };
   const place = `${run.sampleName(sample.key)}, step ${run.stepName(now.at)}, layer ${now.layer}, head ${now.head}`;
   return (

@@ -69,7 +69,7 @@ export function Samples() {
   return (
     <section id="samples" aria-labelledby="samples-title">
       <h2 id="samples-title">Samples</h2>
-      <label class="search">Search <input id="search" type="search" autocomplete="off" spellcheck={false} placeholder="tokens in order, or a number" value={search.value} onInput={(event) => filterBy(search, event.currentTarget.value)} /></label>
+      <label class="search">Search <input id="search" type="search" spellcheck={false} placeholder="tokens in order, or a number" value={search.value} onInput={(event) => filterBy(search, event.currentTarget.value)} /></label>
       <div class="pair">
         <Filter id="class" title="Class" filter={label} names={labels.map((value) => [String(value), now.className(value)])} />
         <Filter id="outcome" title="Outcome" filter={outcome} names={Object.entries(now.outcomes)} />

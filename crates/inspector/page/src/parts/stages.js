@@ -74,12 +74,12 @@ function stack(name, rows, more = {}) {
   return { name, rows: known.map(([row]) => row), columns: indices(values[0]), values, chosen: values.length - 1, ...more };
 }
 
-/** @param {About} about @returns {Stage | null} */
+/** @param {About} about @returns {Stage} */
 function inputs(about) {
   const { c, names } = about;
   const { query, layer } = c;
   const input = c.input();
-  if (!input) return null;
+  if (!input) return { title: "Inputs", formula: `X = output of layer ${layer - 1}`, grids: [], sentence: `Layer ${layer} takes what layer ${layer - 1} gives, which is not recorded.` };
   const x = byPosition(about, "X: inputs", (position) => c.input(position));
   if (layer > 0) {
     return {
@@ -209,7 +209,7 @@ function residual(about) {
   if (!engine) return null;
   const output = found?.output ?? (input && engine.map((value, at) => value - input[at]));
   const heads = c.facts.heads > 1 ? `the contexts of all ${c.facts.heads} heads, one after the other` : "the context";
-  const begin = `${heads.charAt(0).toUpperCase()}${heads.slice(1)}, times W_O, ${c.hasWeights ? "plus the bias, gives" : "gives"} an output`;
+  const begin = `${heads.charAt(0).toUpperCase()}${heads.slice(1)}, times the output matrix${c.hasWeights ? ", plus its bias," : ""} ${c.facts.heads > 1 ? "give" : "gives"} an output`;
   return {
     title: "Output and residual", formula: c.facts.heads > 1 ? "residual = X + (context_1 … context_n) W_O + b_O" : "residual = X + context W_O + b_O", isChanged: c.isChanged("residual"),
     grids: [stack(c.facts.heads > 1 ? "contexts of all heads" : "context", [[c.facts.heads > 1 ? "contexts" : "context", c.contexts()]]), stack("residual", [["output", output], ["input", input], ["residual", found?.sum ?? engine]], { sign: "→" })],
@@ -230,7 +230,7 @@ function norm(about) {
   const start = `The residual has the mean ${precise(mean)} and the variance ${precise(variance)}: (${number(own[0])} − ${mean < 0 ? `(${precise(mean)})` : precise(mean)}) / √(${precise(variance)} + ${c.facts.norm_eps}) = ${number(even[0])}`;
   return {
     title: "Norm", formula: "norm = (residual − mean) / √(variance + ε) × γ + β", isChanged: engine !== null && c.isChanged("output"),
-    grids: [stack("residual", [["residual", own]]), stack("norm", [["to mean 0, variance 1", even], ["γ: scale", gamma], ["β: shift", beta], ["norm", scaled]], { sign: "→" })],
+    grids: [stack("residual", [["residual", own]]), stack("norm", [["normalised", even], ["γ: scale", gamma], ["β: shift", beta], ["norm", scaled]], { sign: "→" })],
     checks: scaled && engine ? [[scaled, engine]] : undefined,
     sentence: scaled && gamma && beta ? `${start}; times the scale ${number(gamma[0])}, plus the shift ${number(beta[0])}, it is ${number(scaled[0])}.` : `${start}. The scale and the shift that follow are not recorded.`,
   };
@@ -245,7 +245,7 @@ function feedForward(about) {
   const alive = hidden.filter((value) => value > 0).length;
   return {
     title: "Feed-forward", formula: "hidden = max(0, norm W_1 + b_1),  output = norm(norm + hidden W_2 + b_2)", isChanged: c.isChanged("output"),
-    grids: [stack("hidden", [["hidden", found.hidden]]), stack("output of the block", [["norm", found.input], ["hidden W_2 + b_2", found.output], ["residual", found.residual], ["output", found.norm.scaled]], { sign: "→" })],
+    grids: [stack("hidden", [["hidden", found.hidden]]), stack("output of the block", [["norm", found.input], ["layer's output", found.output], ["residual", found.residual], ["second norm", found.norm.scaled]], { sign: "→" })],
     checks: [[found.hidden, hidden], [found.residual, between], [found.norm.scaled, output]],
     sentence: `${alive} of the ${hidden.length} hidden numbers are above 0, and the others are set to 0; the first number, ${number(found.input[0])}, becomes ${number(found.residual[0])}, and ${number(found.norm.scaled[0])} after a second norm.`,
   };
@@ -281,8 +281,8 @@ function decision({ c, names }) {
   return {
     title: "Decision", formula: several ? "logits = output of [CLS] × W + b,  probabilities = softmax(logits)" : "logit = output of [CLS] · w + b,  probability = 1 / (1 + exp(−logit))",
     grids: [...reading, several
-      ? { name: "logits and probabilities", sign: "→", rows: ["logits", "probabilities"], columns: classes, values: [logits, probabilities], chosen: 1, key: chosen }
-      : { name: "logit and probability", sign: "→", rows: [""], columns: ["logit", "probability"], values: [[logits[0], probabilities[0]]], chosen: 0 }],
+      ? { name: "logits and probabilities", sign: found ? "→" : undefined, rows: ["logits", "probabilities"], columns: classes, values: [logits, probabilities], chosen: 1, key: chosen }
+      : { name: "logit and probability", sign: found ? "→" : undefined, rows: [""], columns: ["logit", "probability"], values: [[logits[0], probabilities[0]]], chosen: 0 }],
     checks: found ? [[found.logits, logits], [chances, probabilities]] : undefined,
     sentence: several
       ? `${after}The logit of ${names.className(chosen)} is ${how}, the highest: the model answers ${names.className(chosen)} with probability ${number(probabilities[chosen])}${label}.`

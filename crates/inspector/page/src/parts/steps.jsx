@@ -29,14 +29,14 @@ export function Steps({ stages, at, onMove, children }) {
         <button type="button" id="stage-next" aria-disabled={at === stages.length - 1} onClick={() => at < stages.length - 1 && onMove(at + 1)}>Next ›</button>
         <ol class="stages" aria-label="Stages">
           {stages.map(({ title }, index) => (
-            <li key={title}><button type="button" aria-current={index === at ? "step" : undefined} tabIndex={index === at ? 0 : -1} onClick={() => onMove(index)}><span class="index">{index + 1}</span> {title}</button></li>
+            <li key={title}><button type="button" aria-current={index === at ? "step" : undefined} tabIndex={index === at ? 0 : -1} onClick={() => onMove(index)}>{index + 1} <span class="name">{title}</span></button></li>
           ))}
         </ol>
       </div>
       {children}
       <h3 id="stage-title">{at + 1} of {stages.length}: {stage.title}</h3>
       <p class="formula"><Formula text={stage.formula} /></p>
-      <p class="sentence"><Formula text={stage.sentence} /></p>
+      <p class="sentence">{stage.sentence}</p>
       <div class="grids" key={stage.title}>{stage.grids.map((grid) => <NumberGrid grid={grid} key={grid.name} />)}</div>
       {stage.weights && stage.weights.length > 0 && (
         <details>
