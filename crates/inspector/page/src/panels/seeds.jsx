@@ -73,7 +73,7 @@ function TrainedHere() {
       <Start swarm={swarm} />
       {seeds.length > 0 && (
         <div class="swarm">
-          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, 1 / all) : f1Axes(seeds)} own={own} open={open} />
+          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, 1 / all) : resultAxes(seeds)} own={own} open={open} />
           <div>
             <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, all)}</p>
             <p class="hint"><span class="sign learned" aria-hidden="true">●</span> learned <span class="sign unlearned" aria-hidden="true">×</span> not learned <span class="sign own" aria-hidden="true">○</span> shown above. {hasBoth ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last block. " : ""}Click a dot, or a button of the table, to open its seed.</p>
@@ -86,17 +86,28 @@ function TrainedHere() {
   );
 }
 
-/** @param {number[]} positions @param {number} share @returns {import("../parts/swarm.jsx").Axes} */
-const attentionAxes = (positions, share) => ({
-  x: (seed) => onLabel(seed, positions, "negative"), y: (seed) => onLabel(seed, positions, "positive"), from: [0, 0], level: positions.length * share,
-  xName: `Attention on position ${positions.join(" and ")} in negatives`, yName: "in positives",
-});
+/** @param {number} from @param {number} to */
+const fifths = (from, to) => range(6).map((part) => from + part / 5 * (to - from));
 
-/** F1 alone; the height keeps equal dots apart. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
-const f1Axes = (seeds) => ({
-  x: f1Of, y: ({ seed }) => seed * 0.618034 % 1, from: [Math.floor(10 * Math.min(0.9, ...seeds.map(f1Of))) / 10, 0], level: null,
-  xName: seeds[0]?.held_out ? "F1 on held-out samples" : "F1 on training samples", yName: "",
-});
+/** @param {number[]} positions @param {number} share @returns {import("../parts/swarm.jsx").Axes} */
+function attentionAxes(positions, share) {
+  /** @param {"positive" | "negative"} kind @param {string} name */
+  const axis = (kind, name) => ({ name, of: (/** @type {Seed} */ seed) => onLabel(seed, positions, kind), from: 0, to: 1, ticks: fifths(0, 1), text: (/** @type {number} */ tick) => fixed(tick, 1) });
+  return { x: axis("negative", `attention on position ${positions.join(" and ")} in negatives`), y: axis("positive", "the same in positives"), level: positions.length * share };
+}
+
+/** F1 and the loss, on a logarithmic axis. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
+function resultAxes(seeds) {
+  const over = seeds[0]?.held_out ? "on held-out samples" : "on training samples";
+  const from = Math.floor(10 * Math.min(0.9, ...seeds.map(f1Of))) / 10;
+  const powers = (/** @type {Seed} */ { held_out, train }) => Math.log10(Math.max((held_out ?? train).loss, 1e-9));
+  const [low, high] = [Math.floor(Math.min(...seeds.map(powers))), Math.ceil(Math.max(...seeds.map(powers)))];
+  return {
+    x: { name: `F1 ${over}`, of: f1Of, from, to: 1, ticks: fifths(from, 1), text: (tick) => fixed(tick, 2) },
+    y: { name: `loss ${over}`, of: powers, from: low, to: Math.max(high, low + 1), ticks: range(Math.max(high, low + 1) - low + 1).map((at) => low + at), text: (tick) => tick < -4 ? `1e${tick}` : String(Number((10 ** tick).toPrecision(1))) },
+    level: null,
+  };
+}
 
 /** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} all */
 function sumOf(seeds, failed, positions, all) {

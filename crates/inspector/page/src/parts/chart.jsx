@@ -71,7 +71,7 @@ export function Chart({ chart }) {
   const xOf = (/** @type {number} */ time) => left + Math.min(time / last, 1) * inner;
   const texts = placeTexts(marks.value, xOf, width, unit);
   const rows = Math.max(0, ...texts.map(({ row }) => row));
-  const [top, bottom] = [(21 + 13 * rows) * unit, (103 + 13 * rows) * unit];
+  const [top, bottom] = [(21 + 13 * rows) * unit, (100 + 13 * rows) * unit];
   const height = bottom + 18 * unit;
   const yOf = (/** @type {number} */ value) => bottom - Math.min(value / chart.top, 1) * (bottom - top);
   const scrub = scrubber((x) => (x - left) / inner * last, (time) => time / last * inner);
