@@ -31,7 +31,13 @@ export const ghost = signal(null);
 
 /** The config that the page begins with, if it can train. @returns {Config | null} */
 export const baseConfig = () => page.lab?.config ?? page.runs[0]?.again?.live?.config ?? null;
-export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
+const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
+
+/** Samples that the reader gave, by the names that `data.file` has in the settings. @type {Map<string, import("./types").OwnData>} */
+export const ownData = new Map();
+
+/** The samples of an experiment; nothing if its config generates them. @param {Record<string, unknown>} settings */
+export const dataOf = (settings) => "data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData();
 
 /** The config of what is shown: the page's own, with the settings of the view. */
 export const config = computed(() => {
@@ -238,8 +244,13 @@ function begin(key, settings) {
     return;
   }
   const config = withSettings(own, settings);
+  const data = dataOf(settings);
+  if ("data.file" in settings && !data) {
+    experiment.value = { key, state: "failed", step: 0, steps: 0, why: `the address does not hold the samples of ${settings["data.file"]}; give them again in the tab Experiment` };
+    return;
+  }
   const start = async () => {
-    const training = running = new Training({ config, data: baseData(), facts: { name: "experiment", token_strings: page.runs[0]?.token_strings ?? {} } }, (step, steps) => {
+    const training = running = new Training({ config, data, facts: { name: "experiment", token_strings: data === baseData() ? page.runs[0]?.token_strings ?? {} : {} } }, (step, steps) => {
       if (running === training) experiment.value = { key, state: "training", step, steps, stop };
     });
     const stop = () => { training.stop(); experiment.value = { key, state: "stopped", step: 0, steps: 0, start }; };

@@ -52,6 +52,8 @@ export interface Facts {
   notes: string[];
   again?: Again;
   config?: Config;
+  /** How a training of this page ended: the hash of its weights, and metrics. */
+  ended?: any;
 }
 
 export interface Again {

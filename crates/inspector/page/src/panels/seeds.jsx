@@ -9,7 +9,7 @@ import { copyText, say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
 import { Swarm, pointed } from "../parts/swarm.jsx";
 import { Sweep, decides } from "../parts/sweep.jsx";
-import { baseData, changesText, config, experiment, here, origin, runs, shown } from "../state.js";
+import { changesText, config, dataOf, experiment, here, origin, runs, shown } from "../state.js";
 import { LEARNED, f1Of, isLearned, swarmOf } from "../swarm.js";
 import { view } from "../view.js";
 
@@ -41,7 +41,7 @@ function whyNot() {
   if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
   if (kind !== "live") return `This page does not train seeds, since its own training did not succeed. ${text}`;
   // Another seed of the same experiment is on its way.
-  const isKnown = swarmOf(config.value, baseData()).count > 0;
+  const isKnown = swarmOf(config.value, dataOf(view.value.settings)).count > 0;
   if (experiment.value && experiment.value.state !== "trained" && !isKnown) return "Seeds can be trained here once the experiment above is trained.";
   return "";
 }
@@ -56,7 +56,7 @@ function Trained() {
 const onLabel = ({ attention }, positions, name) => positions.reduce((sum, position) => sum + (attention[name]?.[position] ?? NaN), 0);
 
 function TrainedHere() {
-  const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), baseData());
+  const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), dataOf(view.value.settings));
   const seeds = swarm.seeds.value;
   const all = swarm.config.data.seq_len + 1;
   const hasBoth = swarm.positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);
