@@ -22,12 +22,11 @@ const worker = {
   },
 };
 
-// `<` could end the script element.
-const script = (await bundle("src/main.jsx", [worker])).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+const [loader, script] = [await bundle("src/loader.js"), await bundle("src/main.jsx", [worker])];
 const { outputFiles: [style] } = await build({ ...common, entryPoints: [here("src/main.css")] });
 
 const [option, folder = here("../src/page")] = process.argv.slice(2);
-for (const [name, text] of [["page.js", `${script}\n`], ["page.css", style.text]]) {
+for (const [name, text] of [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["page.css", style.text]]) {
   const path = `${folder}/${name}`;
   if (option !== "--check") {
     writeFileSync(path, text);

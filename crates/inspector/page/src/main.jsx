@@ -1,5 +1,6 @@
 // Starts the page: recorded numbers first, then the page's own.
 
+import { signal } from "@preact/signals";
 import { render } from "preact";
 import { origin, openAddress, runs, shown, startExperiments, startLive, unpack, here } from "./state.js";
 import { said } from "./parts/dom.jsx";
@@ -10,6 +11,9 @@ import { Guide } from "./panels/guide.jsx";
 import { Headline } from "./panels/headline.jsx";
 import { SampleCard } from "./panels/sample-card.jsx";
 import { Time } from "./panels/time.jsx";
+
+/** Whether the first sight stands, so that what is below it can follow. */
+const stands = signal(false);
 
 function App() {
   if (!shown.value) return <Headline />;
@@ -22,7 +26,7 @@ function App() {
         <Attention />
         <Time />
       </div>
-      <Tabs />
+      {stands.value && <Tabs />}
     </>
   );
 }
@@ -60,8 +64,11 @@ async function start() {
   for (const event of ["popstate", "hashchange"]) addEventListener(event, openAddress);
   render(<><main id="app"><App /></main><Said /></>, /** @type {HTMLElement} */ (document.getElementById("page")));
   document.documentElement.dataset.ready = performance.now().toFixed(1);
+  // The browser paints the first sight before the rest is made.
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
   startLive();
   startExperiments();
+  stands.value = true;
 }
 
 // For scripts and the browser's console: what the page shows, and how to change it.

@@ -3,7 +3,8 @@
 import { computed, effect, signal } from "@preact/signals";
 import { cannot } from "./engine/workers.js";
 import { MOST_OPERATIONS, operationsOf, settingsText, withSettings } from "./config.js";
-import { page, unpacked } from "./facts.js";
+import { page } from "./facts.js";
+import { unpacked } from "./packed.js";
 import { Run } from "./run.js";
 import { Recorded, Reader } from "./sources/recorded.js";
 import { Softened } from "./sources/softened.js";
