@@ -40,10 +40,13 @@ export const ownData = new Map();
 /** The samples of an experiment; nothing if its config generates them. @param {Record<string, unknown>} settings */
 export const dataOf = (settings) => "data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData();
 
+// On their own, they stay as they are while steps play.
+const settings = computed(() => view.value.settings);
+
 /** The config of what is shown: the page's own, with the settings of the view. */
 export const config = computed(() => {
   const base = baseConfig();
-  return base && withSettings(base, view.value.settings);
+  return base && withSettings(base, settings.value);
 });
 
 /** The settings of experiments, by their runs. @type {WeakMap<Run, Record<string, unknown>>} */

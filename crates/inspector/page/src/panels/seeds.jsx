@@ -1,6 +1,6 @@
 // Seeds: the same training from many starts, and what a sweep recorded.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { settingsText } from "../config.js";
 import { cannot } from "../engine/workers.js";
 import { page } from "../facts.js";
@@ -52,6 +52,13 @@ function Trained() {
   return <TrainedHere />;
 }
 
+// Texts on their own: while steps play, the swarm stays as it is.
+const settings = computed(() => {
+  const { seed: _, ...others } = view.value.settings;
+  return settingsText(others);
+});
+const changes = computed(() => here.value?.isWhatIf ? changesText(view.value.changes) : "");
+
 /** @param {Seed} seed @param {number[]} positions @param {"positive" | "negative"} name */
 const onLabel = ({ attention }, positions, name) => positions.reduce((sum, position) => sum + (attention[name]?.[position] ?? NaN), 0);
 
@@ -61,15 +68,12 @@ function TrainedHere() {
   const all = swarm.config.data.seq_len + 1;
   const hasBoth = swarm.positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);
   const positions = hasBoth ? swarm.positions : [];
-  const { seed: _, ...settings } = view.value.settings;
   const own = Number(config.value?.seed ?? 0);
-  const text = settingsText(settings);
-  const changes = here.value?.isWhatIf ? changesText(view.value.changes) : "";
   const open = (/** @type {number} */ seed) => { openSeed(seed); say(`Seed ${seed} is shown`); };
   return (
     <section aria-labelledby="swarm-title">
-      <h2 id="swarm-title">Other seeds{text ? `: ${text}` : ""}</h2>
-      <p class="how">A seed sets the weights at the start and the order of the samples; all else is the same as in the training shown above.{changes ? ` Seeds are trained without the changes (${changes}).` : ""}</p>
+      <h2 id="swarm-title">Other seeds{settings.value ? `: ${settings.value}` : ""}</h2>
+      <p class="how">A seed sets the weights at the start and the order of the samples; all else is the same as in the training shown above.{changes.value ? ` Seeds are trained without the changes (${changes.value}).` : ""}</p>
       <Start swarm={swarm} />
       {seeds.length > 0 && (
         <div class="swarm">
