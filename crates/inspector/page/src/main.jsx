@@ -64,8 +64,8 @@ async function start() {
   for (const event of ["popstate", "hashchange"]) addEventListener(event, openAddress);
   render(<><main id="app"><App /></main><Said /></>, /** @type {HTMLElement} */ (document.getElementById("page")));
   document.documentElement.dataset.ready = performance.now().toFixed(1);
-  // The browser paints the first sight before the rest is made.
-  await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  // The browser paints the first sight before the rest is made; a page that is not in sight is not painted.
+  await Promise.race([new Promise((done) => requestAnimationFrame(() => setTimeout(done))), new Promise((done) => setTimeout(done, 200))]);
   startLive();
   startExperiments();
   stands.value = true;
