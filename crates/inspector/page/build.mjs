@@ -7,12 +7,13 @@ import { scriptOf, styleOf } from "./bundle.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-// `<` could end the script element.
-const script = (await scriptOf("src/main.jsx")).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+const [loader, script] = [await scriptOf("src/loader.js"), await scriptOf("src/main.jsx")];
 const style = await styleOf("src/main.css");
 
 const [option, folder = here("../src/page")] = process.argv.slice(2);
-for (const [name, text] of [["page.js", `${script}\n`], ["page.css", style]]) {
+for (const [name, text] of [["loader.js", `${loader}
+`], ["page.js", `${script}
+`], ["page.css", style]]) {
   const path = `${folder}/${name}`;
   if (option !== "--check") {
     writeFileSync(path, text);

@@ -8,6 +8,8 @@ export const valueOf = (config, key) => key.split(".").reduce((/** @type {any} *
 /** A config with other values. @param {Config} config @param {Record<string, unknown>} settings @returns {Config} */
 export function withSettings(config, settings) {
   const changed = structuredClone(config);
+  // Samples of a file have no rule, and nothing else that generated samples have.
+  if ("data.file" in settings) changed.data = { seed: config.data.seed, cls: config.data.cls };
   for (const [key, value] of Object.entries(settings)) {
     const names = key.split(".");
     const last = /** @type {string} */ (names.pop());

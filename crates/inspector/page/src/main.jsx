@@ -1,5 +1,6 @@
 // Starts the page: recorded numbers first, then the page's own.
 
+import { signal } from "@preact/signals";
 import { render } from "preact";
 import { origin, openAddress, runs, shown, startExperiments, startLive, unpack, here } from "./state.js";
 import { said } from "./parts/dom.jsx";
@@ -11,8 +12,11 @@ import { Headline } from "./panels/headline.jsx";
 import { SampleCard } from "./panels/sample-card.jsx";
 import { Time } from "./panels/time.jsx";
 
+/** Whether the first sight stands, so that what is below it can follow. */
+const stands = signal(false);
+
 function App() {
-  if (!shown.value) return <><Headline /><p class="waiting" role="status">{origin.value.text}</p></>;
+  if (!shown.value) return <Headline />;
   return (
     <>
       <Headline />
@@ -22,7 +26,7 @@ function App() {
         <Attention />
         <Time />
       </div>
-      <Tabs />
+      {stands.value && <Tabs />}
     </>
   );
 }
@@ -63,8 +67,11 @@ async function start() {
   root.replaceChildren();
   render(<><main id="app"><App /></main><Said /></>, root);
   document.documentElement.dataset.ready = performance.now().toFixed(1);
+  // The browser paints the first sight before the rest is made; a page that is not in sight is not painted.
+  await Promise.race([new Promise((done) => requestAnimationFrame(() => setTimeout(done))), new Promise((done) => setTimeout(done, 200))]);
   startLive();
   startExperiments();
+  stands.value = true;
 }
 
 // For scripts and the browser's console: what the page shows, and how to change it.

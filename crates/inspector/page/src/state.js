@@ -3,7 +3,8 @@
 import { computed, effect, signal } from "@preact/signals";
 import { cannot } from "./engine/workers.js";
 import { MOST_OPERATIONS, operationsOf, settingsText, withSettings } from "./config.js";
-import { page, unpacked } from "./facts.js";
+import { page } from "./facts.js";
+import { unpacked } from "./packed.js";
 import { Run } from "./run.js";
 import { Recorded, Reader } from "./sources/recorded.js";
 import { Softened } from "./sources/softened.js";
@@ -31,12 +32,21 @@ export const ghost = signal(null);
 
 /** The config that the page begins with, if it can train. @returns {Config | null} */
 export const baseConfig = () => page.lab?.config ?? page.runs[0]?.again?.live?.config ?? null;
-export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
+const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
+
+/** Samples that the reader gave, by the names that `data.file` has in the settings. @type {Map<string, import("./types").OwnData>} */
+export const ownData = new Map();
+
+/** The samples of an experiment; nothing if its config generates them. @param {Record<string, unknown>} settings */
+export const dataOf = (settings) => "data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData();
+
+// On their own, they stay as they are while steps play.
+const settings = computed(() => view.value.settings);
 
 /** The config of what is shown: the page's own, with the settings of the view. */
 export const config = computed(() => {
   const base = baseConfig();
-  return base && withSettings(base, view.value.settings);
+  return base && withSettings(base, settings.value);
 });
 
 /** The settings of experiments, by their runs. @type {WeakMap<Run, Record<string, unknown>>} */
@@ -238,8 +248,13 @@ function begin(key, settings) {
     return;
   }
   const config = withSettings(own, settings);
+  const data = dataOf(settings);
+  if ("data.file" in settings && !data) {
+    experiment.value = { key, state: "failed", step: 0, steps: 0, why: `the address does not hold the samples of ${settings["data.file"]}; give them again in the tab Experiment` };
+    return;
+  }
   const start = async () => {
-    const training = running = new Training({ config, data: baseData(), facts: { name: "experiment", token_strings: page.runs[0]?.token_strings ?? {} } }, (step, steps) => {
+    const training = running = new Training({ config, data, facts: { name: "experiment", token_strings: data === baseData() ? page.runs[0]?.token_strings ?? {} : {} } }, (step, steps) => {
       if (running === training) experiment.value = { key, state: "training", step, steps, stop };
     });
     const stop = () => { training.stop(); experiment.value = { key, state: "stopped", step: 0, steps: 0, start }; };
@@ -269,7 +284,7 @@ function finish(key, outcome) {
 /** Opens the address: the view of the runs at hand. */
 export function openAddress() {
   const found = readAddress();
-  view.value = { ...view.value, step: Infinity, sample: "", tab: "explore", guide: 0, pin: null, show: "weights", range: "unit", ...fitted(found), ...found };
+  view.value = { ...view.value, step: Infinity, sample: "", tab: "explore", guide: 0, stage: 1, pin: null, show: "weights", range: "unit", ...fitted(found), ...found };
 }
 
 /** What an address leaves open: [CLS], what it should look at, and the last block. @param {Partial<import("./types").View>} found */

@@ -79,7 +79,7 @@ function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
   const losses = parts.flatMap(({ losses, floats }) => Array.from(/** @type {Float32Array} */ (floats).subarray(0, losses)));
   const source = new Live({ config, row: begun.row, parameters: begun.parameters, steps, lab, worker }, begun.samples.length);
   const own = factsOf(config, begun, parts.flatMap(({ kept }) => kept), losses);
-  return { run: new Run({ ...own, token_strings: data?.words ?? {}, ...facts }, source), question: begun.question ?? "", ended };
+  return { run: new Run({ ...own, ended, token_strings: data?.words ?? {}, ...facts }, source), question: begun.question ?? "", ended };
 }
 
 /** The facts of a training of this page. @param {Config} config @param {any} begun @param {number[]} steps @param {number[]} losses @returns {Facts} */

@@ -52,6 +52,8 @@ export interface Facts {
   notes: string[];
   again?: Again;
   config?: Config;
+  /** How a training of this page ended: the hash of its weights, and metrics. */
+  ended?: any;
 }
 
 export interface Again {
@@ -140,6 +142,8 @@ export interface View {
   tab: string;
   /** The caption of the guide, from 1; 0 without a guide. */
   guide: number;
+  /** The stage of the stepper, from 1. */
+  stage: number;
   changes: Changes;
   /** Config keys in which the shown experiment differs from the page's own, for example `model.d_model`. */
   settings: Record<string, unknown>;

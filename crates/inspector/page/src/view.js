@@ -8,7 +8,7 @@ import { fixed } from "./numbers.js";
 /** @type {View} */
 const FIRST = {
   run: 0, sample: "", step: Infinity, query: 0, key: 0, layer: 0, head: 0, show: "weights", range: "unit",
-  pin: null, tab: "explore", guide: 0, changes: {}, settings: {},
+  pin: null, tab: "explore", guide: 0, stage: 1, changes: {}, settings: {},
 };
 
 export const view = signal(FIRST);
@@ -34,7 +34,7 @@ export function settleAddress() {
 }
 
 /** @param {View} view */
-export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, changes, settings }) {
+export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, changes, settings }) {
   /** @type {Record<string, string>} */
   const parts = { sample, step: String(step), query: String(query), key: String(key), layer: String(layer), head: String(head), show };
   if (run !== FIRST.run) parts.run = String(run);
@@ -45,6 +45,7 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
   }
   if (tab !== FIRST.tab) parts.tab = tab;
   if (guide) parts.guide = String(guide);
+  if (stage !== FIRST.stage) parts.stage = String(stage);
   if (changes.temperature !== undefined) parts.temperature = fixed(changes.temperature, 3);
   if (changes.causal) parts.causal = "1";
   const { temperature, causal, ...others } = changes;
@@ -58,7 +59,7 @@ export function readAddress(hash = location.hash) {
   const parts = new URLSearchParams(hash.slice(1));
   /** @type {Partial<View>} */
   const found = {};
-  for (const name of /** @type {const} */ (["step", "query", "key", "layer", "head", "guide"])) {
+  for (const name of /** @type {const} */ (["step", "query", "key", "layer", "head", "guide", "stage"])) {
     const value = Number(parts.get(name) ?? NaN);
     if (Number.isInteger(value) && value >= 0) found[name] = value;
   }
@@ -74,7 +75,7 @@ export function readAddress(hash = location.hash) {
   found.pin = pinOf(parts.get("pin") ?? "");
   const { temperature, causal, ...others } = /** @type {any} */ (objectOf(parts.get("changes")));
   found.changes = checkedChanges({ ...others, temperature: Number(parts.get("temperature") ?? 1), causal: parts.get("causal") === "1" });
-  found.settings = objectOf(parts.get("set"));
+  found.settings = checkedSettings(objectOf(parts.get("set")));
   return found;
 }
 
@@ -95,14 +96,20 @@ function objectOf(text) {
   }
 }
 
+// Only these: a path such as `constructor.prototype` would lead out of the config.
+const SETTING = /^(seed|(data|training|dump|compute)\.[a-z][a-z_\d]*|model\.(attention\.)?[a-z][a-z_\d]*)$/;
+
+/** Only settings of keys that a config can have. @param {Record<string, unknown>} said */
+const checkedSettings = (said) => Object.fromEntries(Object.entries(said).filter(([key, value]) => SETTING.test(key) && value !== null && key !== "model.attention"));
+
 /** @param {string} text @returns {View["pin"]} */
 function pinOf(text) {
   const [sample, step, run, ...rest] = text.split(":");
   if (!sample || !step || !Number.isInteger(Number(step))) return null;
   const { settings, changes } = /** @type {any} */ (objectOf(rest.join(":") || null));
   const held = checkedChanges(objectOf(JSON.stringify(changes ?? {})));
-  const isExperiment = typeof settings === "object" && settings !== null && !Array.isArray(settings) && Object.keys(settings).length > 0;
-  return { sample, step: Number(step), run: runOf(run), ...(isExperiment ? { settings } : {}), ...(Object.keys(held).length ? { changes: held } : {}) };
+  const experiment = checkedSettings(objectOf(JSON.stringify(settings ?? {})));
+  return { sample, step: Number(step), run: runOf(run), ...(Object.keys(experiment).length ? { settings: experiment } : {}), ...(Object.keys(held).length ? { changes: held } : {}) };
 }
 
 /** Only changes that can be. @param {any} said @returns {import("./types").Changes} */

@@ -1,7 +1,7 @@
 // Workers that run the experiment beside the page.
 
 import code from "worker:lab";
-import { unpacked } from "../facts.js";
+import { unpacked } from "../packed.js";
 
 /** @type {Promise<WebAssembly.Module> | undefined} */
 let compiled;

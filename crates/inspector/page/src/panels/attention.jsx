@@ -7,7 +7,7 @@ import { fixed, range } from "../numbers.js";
 import { isOwn } from "../run.js";
 import { base, changedRun, changesFor, changesText, ghost, here, runOf, runs, settingsOf, trainedRun } from "../state.js";
 import { change, view } from "../view.js";
-import { apart, differenceOf, fitting, MOST_CELLS, panelOf } from "../parts/matrices.js";
+import { apart, differenceOf, fitting, isDeviation, MOST_CELLS, panelOf } from "../parts/matrices.js";
 import { Matrix, MOST_LONG } from "../parts/matrix.jsx";
 import { Picture } from "../parts/picture.jsx";
 import { Save } from "../parts/save.jsx";
@@ -56,12 +56,13 @@ const pinnedPanel = computed(() => {
   });
 });
 
-/** All matrices, with their colours. The shown and the pinned one have the same. */
+/** All matrices, with their colours. The shown and the pinned one have the same if they can be compared. */
 const panels = computed(() => {
   const now = nowPanel.value;
   if (!now) return [];
   const pinned = pinnedPanel.value;
   if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], colourRange.value) }];
+  if (isDeviation(now) !== isDeviation(pinned)) return [now, pinned].map((panel) => ({ ...panel, scale: sharedScale([panel], colourRange.value) }));
   const scale = sharedScale([now, pinned], colourRange.value);
   const pair = [{ ...now, scale }, { ...pinned, scale }];
   if (apart(now, pinned)) return pair;
@@ -182,6 +183,9 @@ const room = signal({ width: 640, rem: 16 });
 // Matrices stand side by side from this width on, in rem.
 const SIDE_BY_SIDE = 34;
 const GAP = 10;
+// The names of rows, and the least width of a column whose name has room for a token, in rem.
+const WIDE_NAMES = 5.2;
+const LEAST_WIDE = 3.3;
 
 function Matrices() {
   const home = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -203,15 +207,15 @@ function Matrices() {
   const { width, rem } = room.value;
   const isBeside = all.length > 1 && width >= SIDE_BY_SIDE * rem;
   const own = isBeside ? (width - GAP * (all.length - 1)) / all.length : width;
-  // The width of the row names, as in the style.
-  const names = (own < 20 * rem ? 2.8 : 5.2) * rem;
   return (
-    <div id="matrices" ref={home} class={[isBeside && "beside", all.length > 1 && "several", own < 20 * rem && "narrow", now.isWhatIf && "changed"].filter(Boolean).join(" ")} style={{ "--columns": isBeside ? all.length : 1 }}>
+    <div id="matrices" ref={home} class={[isBeside && "beside", all.length > 1 && "several", now.isWhatIf && "changed"].filter(Boolean).join(" ")} style={{ "--columns": isBeside ? all.length : 1 }}>
       {all.map((panel) => {
         const { positions, id } = panel;
         if (positions > MOST_CELLS) return <Picture panel={panel} query={now.query} chosen={now.key} room={own} rem={rem} key={id} />;
-        const { level, size } = fitting((own - names) / positions - 2, rem);
-        return <div class={`scroll ${positions > MOST_LONG ? "many" : ""}`} key={id} style={{ "--positions": positions, "--room": `${own - 8}px` }}><Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} /></div>;
+        const isNarrow = (own - WIDE_NAMES * rem) / positions < LEAST_WIDE * rem;
+        const names = isNarrow ? (own < 20 * rem ? 2.8 : 4) : WIDE_NAMES;
+        const { level, size } = fitting((own - names * rem) / positions - 2, rem);
+        return <div class={["scroll", positions > MOST_LONG && "many", (isNarrow || positions > MOST_LONG) && "narrow"].filter(Boolean).join(" ")} key={id} style={{ "--positions": positions, "--names": `${names}rem`, "--room": `${own - 8}px` }}><Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} /></div>;
       })}
     </div>
   );
@@ -226,13 +230,12 @@ function Reason() {
 
 function Foot() {
   const all = panels.value;
-  const [first] = all;
-  if (!first?.scale) return null;
-  const last = all[all.length - 1];
+  if (!all.length) return null;
+  // One legend for each scale.
+  const legends = all.filter(({ scale }, at) => all.findIndex((other) => other.scale === scale) === at);
   return (
     <div class="row foot">
-      <Legend scale={first.scale} positions={first.positions} />
-      {last.scale && last.scale !== first.scale && last.id === "difference" && <Legend scale={last.scale} positions={last.positions} />}
+      {legends.map(({ id, scale, positions }) => scale && <Legend scale={scale} positions={positions} key={id} />)}
       <Save panels={() => panels.peek()} />
     </div>
   );

@@ -1,5 +1,6 @@
 // Where the numbers come from, for each run.
 
+import { computed } from "@preact/signals";
 import { tomlOf } from "../config.js";
 import { page } from "../facts.js";
 import { copyText } from "../parts/dom.jsx";
@@ -38,6 +39,8 @@ function Origin() {
   );
 }
 
+const isWhatIf = computed(() => here.value?.isWhatIf ?? false);
+
 /** The experiment or the changes that are shown in place of the page's own run. */
 function Experiment() {
   const trained = experiment.value?.outcome;
@@ -47,7 +50,7 @@ function Experiment() {
   return (
     <section class="card" aria-labelledby="departure-title">
       <h3 id="departure-title">Shown now: <bdi>{named}</bdi></h3>
-      {here.value?.isWhatIf && <p>The page computes with the same weights and these changes; no training made such numbers.</p>}
+      {isWhatIf.value && <p>The page computes with the same weights and these changes; no training made such numbers.</p>}
       {trained && (
         <>
           <p>The page trained this experiment itself. <code>headlight train</code> gives the same weights from this config.</p>

@@ -1,4 +1,20 @@
-/** Not written yet. */
+// Another training, other computations with the same weights, and the reader's own samples.
+
+import { Attribution } from "../parts/attribution.jsx";
+import { Interventions } from "../parts/interventions.jsx";
+import { OwnData } from "../parts/own-data.jsx";
+import { Settings } from "../parts/settings.jsx";
+import { TakeOut } from "../parts/take-out.jsx";
+import { canTrain } from "../parts/able.js";
+
 export function ExperimentTab() {
-  return <section>ExperimentTab</section>;
+  return (
+    <div id="experiment">
+      {canTrain.value ? <Settings /> : <p class="hint">This page holds recordings: it cannot train anything else.</p>}
+      <Interventions />
+      {canTrain.value && <Attribution />}
+      {canTrain.value && <OwnData />}
+      {canTrain.value && <TakeOut />}
+    </div>
+  );
 }

@@ -76,7 +76,7 @@ const focusGuide = () => requestAnimationFrame(() => /** @type {HTMLElement | nu
 
 /** What is seen, and what to do next. */
 function Lead() {
-  const next = [canPlay.value ? "play the training" : "", canEdit.value ? "edit a token" : "choose another sample", canTrain.value ? "change the question" : ""].filter(Boolean);
+  const next = [canPlay.value ? "play the training" : "", canEdit.value ? "edit a token" : "choose a sample", canTrain.value ? "change the question" : ""].filter(Boolean);
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
   return <p id="lead">The model answers from its [CLS] token. Arcs and matrix show where it looks. {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
 }

@@ -1,6 +1,6 @@
 // The question, what a reader can change in it, and how the numbers came about.
 
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { settingsText, valueOf, withSettings } from "../config.js";
 import { page } from "../facts.js";
 import { copyText } from "../parts/dom.jsx";
@@ -8,10 +8,11 @@ import { isNarrow } from "../parts/narrow.js";
 import { canTrain } from "../parts/able.js";
 import { RULES, limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
-import { base, baseConfig, config, departure, experiment, origin, question, runs, settingsOf, shown } from "../state.js";
+import { base, baseConfig, config, departure, experiment, origin, question, runs, settingsOf } from "../state.js";
 import { change, settleAddress, view } from "../view.js";
 
 const TITLE = document.title;
+effect(() => { document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE; });
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */
 const asked = computed(() => {
@@ -26,7 +27,6 @@ const asked = computed(() => {
 
 export function Headline() {
   const text = asked.value || TITLE;
-  document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE;
   return (
     <header id="headline">
       <h1>{text}</h1>
@@ -114,7 +114,6 @@ function Share() {
 const BADGES = { live: "Live", differs: "Differs", recorded: "Recorded", training: "Training" };
 
 function Status() {
-  if (!shown.value) return null;
   return (
     <div id="status" class={departure.value ? "departed" : ""}>
       <Origin />

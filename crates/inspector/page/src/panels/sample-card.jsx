@@ -2,10 +2,10 @@
 
 import { computed, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
-import { fixed, mean, percent, range } from "../numbers.js";
+import { fixed, mean, percent as whole, range } from "../numbers.js";
 import { Arcs } from "../parts/arcs.jsx";
 import { isNarrow } from "../parts/narrow.js";
-import { decisive, sentenceOf, weightsOf } from "../parts/sentence.js";
+import { decisive, percent, sentenceOf, weightsOf } from "../parts/sentence.js";
 import { tokenOf, tokensOf } from "../parts/tokens.js";
 import { isOwn, ownKey } from "../run.js";
 import { departure, here, runs } from "../state.js";
@@ -15,7 +15,7 @@ import { change, changeSoon, settleAddress, view } from "../view.js";
 /** @typedef {import("../types").Sample} Sample */
 
 // More positions than these have no room for a tile each in one row.
-const MOST_IN_A_ROW = 14;
+const mostInARow = () => isNarrow.value ? 9 : 14;
 // A list of more samples is of no help.
 const MOST_LISTED = 300;
 
@@ -104,7 +104,7 @@ function showOwn(tokens, isStep) {
 function Tokens() {
   const count = run.value?.positions ?? 0;
   return (
-    <div class={count > MOST_IN_A_ROW ? "tokens many" : "tokens"} style={{ "--positions": count }}>
+    <div class={count > mostInARow() ? "tokens many" : "tokens"} style={{ "--positions": count }}>
       <Bands />
       <Tiles />
     </div>
@@ -121,7 +121,7 @@ function Tiles() {
   const sample = one.value;
   const canEdit = now.isLive && sample !== null;
   return (
-    <ol class="tiles" aria-label={canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
+    <ol class="tiles" tabIndex={now.positions > mostInARow() ? 0 : undefined} aria-label={canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
       {range(now.positions).map((position) => {
         const isMarked = now.marked(key.value, position);
         const isCls = position === now.facts.cls;
@@ -143,7 +143,7 @@ function Tiles() {
 /** @param {{ position: number }} props */
 function ShareOf({ position }) {
   const share = weights.value[position] ?? 0;
-  return <span class="share" style={{ "--share": share }}>{run.value?.name.startsWith("standard") ? `±${share.toFixed(2)}` : percent(share)}</span>;
+  return <span class="share">{run.value?.name.startsWith("standard") ? `±${share.toFixed(2)}` : (run.value?.positions ?? 0) > mostInARow() ? percent(share) : whole(share)}</span>;
 }
 
 /** A token that can be changed. @param {{ run: Run, sample: Sample, position: number, name: string }} props */
@@ -283,7 +283,7 @@ function Gauge({ value, run }) {
     <div class="gauge">
       <span class="gauge-name">{isDeviation ? `Standard deviation: ${name.charAt(0).toLowerCase()}${name.slice(1)}` : name}</span>
       <b class="gauge-value">{fixed(value)}</b>
-      <span class="track" role="meter" aria-label={name} aria-valuemin={0} aria-valuemax={1} aria-valuenow={Number(fixed(value))}>
+      <span class="track" aria-hidden="true">
         <span class="fill" style={{ width: `${100 * value}%` }} />
         {!isDeviation && <span class="half" />}
       </span>
@@ -298,7 +298,7 @@ function Bars({ results, run, label }) {
       {results.map((value, at) => (
         <li key={at} class={at === label ? "label" : ""}>
           <span class="name"><bdi>{run.className(at)}</bdi>{at === label ? " (label)" : ""}</span>
-          <span class="track"><span class="fill" style={{ width: `${100 * value}%`, background: classColour(at, run.classCount) }} /></span>
+          <span class="track" aria-hidden="true"><span class="fill" style={{ width: `${100 * value}%`, background: classColour(at, run.classCount) }} /></span>
           <b>{fixed(value)}</b>
         </li>
       ))}
@@ -314,7 +314,8 @@ function Verdict({ now, members, label }) {
   const own = run.isStatistic ? runs.value : [run];
   const outcomes = members.flatMap((member) => own.map((each) => each.outcome(member, at)));
   const right = outcomes.filter((outcome) => outcome === "right").length;
-  if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length > 1 ? `${members.length} samples in ` : ""}${own.length} runs)` : ""}.</>;
+  if (run.isStatistic && members.length === 1) return <>Label: {name}. The model is right in {right} of {own.length} runs.</>;
+  if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
   return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: "wrong: it missed this one", false: "wrong: a false alarm", "": "" }[outcomes[0]]}</b>.</>;
 }
 

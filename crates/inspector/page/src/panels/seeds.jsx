@@ -1,6 +1,6 @@
 // Seeds: the same training from many starts, and what a sweep recorded.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { settingsText } from "../config.js";
 import { cannot } from "../engine/workers.js";
 import { page } from "../facts.js";
@@ -9,7 +9,7 @@ import { copyText, say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
 import { Swarm, pointed } from "../parts/swarm.jsx";
 import { Sweep, decides } from "../parts/sweep.jsx";
-import { baseData, changesText, config, experiment, here, origin, runs, shown } from "../state.js";
+import { changesText, config, dataOf, experiment, here, origin, runs, shown } from "../state.js";
 import { LEARNED, f1Of, isLearned, swarmOf } from "../swarm.js";
 import { view } from "../view.js";
 
@@ -34,11 +34,14 @@ export function Seeds() {
 function whyNot() {
   const { kind, text } = origin.value;
   const why = cannot();
-  if (!config.value || why) return `This page cannot train seeds: ${why ?? page.runs[0]?.again?.recorded ?? "it holds recordings alone"}.`;
+  if (!config.value || why) {
+    const reason = page.runs[0]?.again?.recorded ?? why ?? "it holds recordings alone";
+    return `This page trains no seeds. ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+  }
   if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
   if (kind !== "live") return `This page does not train seeds, since its own training did not succeed. ${text}`;
   // Another seed of the same experiment is on its way.
-  const isKnown = swarmOf(config.value, baseData()).count > 0;
+  const isKnown = swarmOf(config.value, dataOf(view.value.settings)).count > 0;
   if (experiment.value && experiment.value.state !== "trained" && !isKnown) return "Seeds can be trained here once the experiment above is trained.";
   return "";
 }
@@ -49,28 +52,32 @@ function Trained() {
   return <TrainedHere />;
 }
 
+// Texts on their own: while steps play, the swarm stays as it is.
+const settings = computed(() => {
+  const { seed: _, ...others } = view.value.settings;
+  return settingsText(others);
+});
+const changes = computed(() => here.value?.isWhatIf ? changesText(view.value.changes) : "");
+
 /** @param {Seed} seed @param {number[]} positions @param {"positive" | "negative"} name */
 const onLabel = ({ attention }, positions, name) => positions.reduce((sum, position) => sum + (attention[name]?.[position] ?? NaN), 0);
 
 function TrainedHere() {
-  const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), baseData());
+  const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), dataOf(view.value.settings));
   const seeds = swarm.seeds.value;
   const all = swarm.config.data.seq_len + 1;
   const hasBoth = swarm.positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);
   const positions = hasBoth ? swarm.positions : [];
-  const { seed: _, ...settings } = view.value.settings;
   const own = Number(config.value?.seed ?? 0);
-  const text = settingsText(settings);
-  const changes = here.value?.isWhatIf ? changesText(view.value.changes) : "";
   const open = (/** @type {number} */ seed) => { openSeed(seed); say(`Seed ${seed} is shown`); };
   return (
     <section aria-labelledby="swarm-title">
-      <h2 id="swarm-title">Other seeds{text ? `: ${text}` : ""}</h2>
-      <p class="how">A seed sets the weights at the start and the order of the samples; all else is the same as in the training shown above.{changes ? ` Seeds are trained without the changes (${changes}).` : ""}</p>
+      <h2 id="swarm-title">Other seeds{settings.value ? `: ${settings.value}` : ""}</h2>
+      <p class="how">A seed sets the weights at the start and the order of the samples; all else is the same as in the training shown above.{changes.value ? ` Seeds are trained without the changes (${changes.value}).` : ""}</p>
       <Start swarm={swarm} />
       {seeds.length > 0 && (
         <div class="swarm">
-          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, 1 / all) : f1Axes(seeds)} own={own} open={open} />
+          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, 1 / all) : resultAxes(seeds)} own={own} open={open} />
           <div>
             <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, all)}</p>
             <p class="hint"><span class="sign learned" aria-hidden="true">●</span> learned <span class="sign unlearned" aria-hidden="true">×</span> not learned <span class="sign own" aria-hidden="true">○</span> shown above. {hasBoth ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last block. " : ""}Click a dot, or a button of the table, to open its seed.</p>
@@ -83,17 +90,28 @@ function TrainedHere() {
   );
 }
 
-/** @param {number[]} positions @param {number} share @returns {import("../parts/swarm.jsx").Axes} */
-const attentionAxes = (positions, share) => ({
-  x: (seed) => onLabel(seed, positions, "negative"), y: (seed) => onLabel(seed, positions, "positive"), from: [0, 0], level: positions.length * share,
-  xName: `Attention on position ${positions.join(" and ")} in negatives`, yName: "in positives",
-});
+/** @param {number} from @param {number} to */
+const fifths = (from, to) => range(6).map((part) => from + part / 5 * (to - from));
 
-/** F1 alone; the height keeps equal dots apart. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
-const f1Axes = (seeds) => ({
-  x: f1Of, y: ({ seed }) => seed * 0.618034 % 1, from: [Math.floor(10 * Math.min(0.9, ...seeds.map(f1Of))) / 10, 0], level: null,
-  xName: seeds[0]?.held_out ? "F1 on held-out samples" : "F1 on training samples", yName: "",
-});
+/** @param {number[]} positions @param {number} share @returns {import("../parts/swarm.jsx").Axes} */
+function attentionAxes(positions, share) {
+  /** @param {"positive" | "negative"} kind @param {string} name */
+  const axis = (kind, name) => ({ name, of: (/** @type {Seed} */ seed) => onLabel(seed, positions, kind), from: 0, to: 1, ticks: fifths(0, 1), text: (/** @type {number} */ tick) => fixed(tick, 1) });
+  return { x: axis("negative", `attention on position ${positions.join(" and ")} in negatives`), y: axis("positive", "the same in positives"), level: positions.length * share };
+}
+
+/** F1 and the loss, on a logarithmic axis. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
+function resultAxes(seeds) {
+  const over = seeds[0]?.held_out ? "on held-out samples" : "on training samples";
+  const from = Math.floor(10 * Math.min(0.9, ...seeds.map(f1Of))) / 10;
+  const powers = (/** @type {Seed} */ { held_out, train }) => Math.log10(Math.max((held_out ?? train).loss, 1e-9));
+  const [low, high] = [Math.floor(Math.min(...seeds.map(powers))), Math.ceil(Math.max(...seeds.map(powers)))];
+  return {
+    x: { name: `F1 ${over}`, of: f1Of, from, to: 1, ticks: fifths(from, 1), text: (tick) => fixed(tick, 2) },
+    y: { name: `loss ${over}`, of: powers, from: low, to: Math.max(high, low + 1), ticks: range(Math.max(high, low + 1) - low + 1).map((at) => low + at), text: (tick) => tick < -4 ? `1e${tick}` : String(Number((10 ** tick).toPrecision(1))) },
+    level: null,
+  };
+}
 
 /** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} all */
 function sumOf(seeds, failed, positions, all) {

@@ -15,7 +15,7 @@ function starts(query, weights) {
   const width = widthOf(weights.length);
   const order = [...keys.slice(0, query).reverse(), query, ...keys.slice(query + 1).reverse()];
   const total = keys.reduce((sum, key) => sum + weights[key], 0);
-  let x = (query + 0.5) * COLUMN - total * width / 2;
+  let x = Math.max(Math.min((query + 0.5) * COLUMN - total * width / 2, COLUMN * weights.length - total * width), 0);
   const found = new Float64Array(weights.length);
   for (const key of order) {
     found[key] = x;

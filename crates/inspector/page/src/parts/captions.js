@@ -1,7 +1,7 @@
 // What the guide says about a run: its captions, and the view that each sets. All follow from the run's numbers.
 
-import { percent, range } from "../numbers.js";
-import { decisive, evenShare, weightsOf } from "./sentence.js";
+import { range } from "../numbers.js";
+import { decisive, evenShare, percent, weightsOf } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {{ title: string, text: string, parts: Partial<import("../types").View> & { step: number }, seeds?: boolean }} Caption */

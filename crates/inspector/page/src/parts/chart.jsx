@@ -66,13 +66,15 @@ function pathOf(points, xOf, yOf) {
 export function Chart({ chart }) {
   const [ref, { width, unit }] = useSize();
   const last = lastStep.value;
-  const edge = { left: 34 * unit, right: 10 * unit, top: 18 * unit, bottom: 18 * unit };
-  const height = 118 * unit;
-  const inner = Math.max(width - edge.left - edge.right, 1);
-  const [top, bottom] = [edge.top, height - edge.bottom];
-  const xOf = (/** @type {number} */ time) => edge.left + Math.min(time / last, 1) * inner;
+  const [left, right] = [34 * unit, 10 * unit];
+  const inner = Math.max(width - left - right, 1);
+  const xOf = (/** @type {number} */ time) => left + Math.min(time / last, 1) * inner;
+  const texts = placeTexts(marks.value, xOf, width, unit);
+  const rows = Math.max(0, ...texts.map(({ row }) => row));
+  const [top, bottom] = [(21 + 13 * rows) * unit, (100 + 13 * rows) * unit];
+  const height = bottom + 18 * unit;
   const yOf = (/** @type {number} */ value) => bottom - Math.min(value / chart.top, 1) * (bottom - top);
-  const scrub = scrubber((x) => (x - edge.left) / inner * last, (time) => time / last * inner);
+  const scrub = scrubber((x) => (x - left) / inner * last, (time) => time / last * inner);
   const place = { xOf, yOf, top, bottom };
   const digits = chart.top < 0.1 ? 3 : 2;
   return (
@@ -88,18 +90,18 @@ export function Chart({ chart }) {
           <svg id={`chart-${chart.name}`} class="chart" width={width} height={height} role="img" aria-label={`${chart.title}, over the steps of the training`}>
             {[0, 0.5, 1].map((share) => (
               <g key={share}>
-                <line class="rule" x1={edge.left} x2={width - edge.right} y1={yOf(chart.top * share)} y2={yOf(chart.top * share)} />
-                <text class="tick end" x={edge.left - 5 * unit} y={yOf(chart.top * share) + 4 * unit}>{fixed(chart.top * share, digits)}</text>
+                <line class="rule" x1={left} x2={width - right} y1={yOf(chart.top * share)} y2={yOf(chart.top * share)} />
+                <text class="tick end" x={left - 5 * unit} y={yOf(chart.top * share) + 4 * unit}>{fixed(chart.top * share, digits)}</text>
               </g>
             ))}
-            {ticksOf(last, Math.max(inner / (64 * unit), 1)).map((step) => <text key={step} class={step === last ? "tick end" : "tick middle"} x={step === last ? width - edge.right + 8 * unit : xOf(step)} y={height - 3 * unit}>{step}</text>)}
+            {ticksOf(last, Math.max(inner / (64 * unit), 1)).map((step) => <text key={step} class={step === last ? "tick end" : "tick middle"} x={step === last ? width - right + 8 * unit : xOf(step)} y={height - 3 * unit}>{step}</text>)}
             {chart.level !== undefined && (
               <g>
-                <line class="level" x1={edge.left} x2={width - edge.right} y1={yOf(chart.level)} y2={yOf(chart.level)} />
-                <text class="tick end" x={width - edge.right - 8 * unit} y={yOf(chart.level) - 3 * unit}>uniform</text>
+                <line class="level" x1={left} x2={width - right} y1={yOf(chart.level)} y2={yOf(chart.level)} />
+                <text class="tick end" x={width - right - 8 * unit} y={yOf(chart.level) - 3 * unit}>uniform</text>
               </g>
             )}
-            <Marks place={place} width={width} unit={unit} />
+            <Marks texts={texts} place={place} unit={unit} />
             {chart.lines.map((line) => line.before && <path key={`before ${line.label}`} class={`line before ${line.style}`} style={stroke(line)} d={pathOf(line.before, xOf, yOf)} />)}
             {chart.lines.map((line) => <Curve key={line.label} line={line} place={place} />)}
             <Cursor chart={chart} place={place} />
@@ -128,29 +130,39 @@ function Curve({ line, place: { xOf, yOf } }) {
 }
 
 /**
- * Where the texts of marks stand: right of their lines, or left where another text or the end of the chart is in the way.
+ * Where the texts of marks stand: right of their lines, or left where another text or the end of the chart is in the way; in
+ * rows of their own if there is no room beside each other.
  * @param {import("./curves.js").Mark[]} marks @param {(time: number) => number} xOf @param {number} width @param {number} unit
  */
 function placeTexts(marks, xOf, width, unit) {
-  const texts = marks.map((mark) => ({ ...mark, said: `${mark.text}: ${mark.step}`, x: xOf(mark.step), isLeft: false })).sort((one, other) => one.x - other.x);
-  const long = (/** @type {string} */ said) => said.length * 6 * unit + 10 * unit;
-  for (const [at, text] of texts.entries()) {
-    const end = texts[at + 1]?.x ?? width;
-    text.isLeft = text.x + long(text.said) > end && text.x - long(text.said) > (texts[at - 1]?.x ?? 0);
-  }
+  const sorted = [...marks].sort((one, other) => one.step - other.step);
+  const long = (/** @type {string} */ said) => said.length * 5.9 * unit + 8 * unit;
+  const texts = sorted.map((mark, at) => {
+    const said = `${mark.text}: ${mark.step}`;
+    const x = xOf(mark.step);
+    const next = at + 1 < sorted.length ? xOf(sorted[at + 1].step) : width;
+    return { ...mark, said, x, start: x + 7 * unit, isLeft: x + long(said) > next && x - long(said) > (at ? xOf(sorted[at - 1].step) : 0), row: 0 };
+  });
+  const [from, to] = [(/** @type {typeof texts[0]} */ text) => text.isLeft ? text.x - long(text.said) : text.x, (/** @type {typeof texts[0]} */ text) => text.isLeft ? text.x : text.x + long(text.said)];
+  const fits = texts.every((text, at) => from(text) >= 0 && to(text) <= width && (at === 0 || to(texts[at - 1]) <= from(text)));
+  if (!fits) for (const [row, text] of texts.entries()) Object.assign(text, { row, isLeft: text.x + long(text.said) > width && text.x >= long(text.said), start: Math.min(text.start, width - long(text.said)) });
   return texts;
 }
 
-/** @param {{ place: Place, width: number, unit: number }} props */
-function Marks({ place: { xOf, top, bottom }, width, unit }) {
-  return placeTexts(marks.value, xOf, width, unit).map(({ step, text, meaning, said, x, isLeft }) => (
-    <g key={text} class="mark">
-      <title>{`Step ${step}: ${meaning}`}</title>
-      <line x1={x} x2={x} y1={top - 4 * unit} y2={bottom} />
-      <path d={`M${x - 4 * unit} ${top - 12 * unit}h${8 * unit}l${-4 * unit} ${8 * unit}z`} />
-      <text class={isLeft ? "tick end" : "tick"} x={isLeft ? x - 7 * unit : x + 7 * unit} y={top - 5 * unit}>{said}</text>
-    </g>
-  ));
+/** @param {{ texts: ReturnType<typeof placeTexts>, place: Place, unit: number }} props */
+function Marks({ texts, place: { top, bottom }, unit }) {
+  const rows = Math.max(0, ...texts.map(({ row }) => row));
+  return texts.map(({ text, step, meaning, said, x, start, isLeft, row }) => {
+    const above = top - (8 + 13 * (rows - row)) * unit;
+    return (
+      <g key={text} class="mark">
+        <title>{`Step ${step}: ${meaning}`}</title>
+        <line x1={x} x2={x} y1={above} y2={bottom} />
+        <path d={`M${x - 4 * unit} ${above - 7 * unit}h${8 * unit}l${-4 * unit} ${8 * unit}z`} />
+        <text class={isLeft ? "tick end" : "tick"} x={isLeft ? x - 7 * unit : start} y={above}>{said}</text>
+      </g>
+    );
+  });
 }
 
 /** The cursor at the shown step, and each curve's point there. @param {{ chart: ChartModel, place: Place }} props */
@@ -160,9 +172,8 @@ function Cursor({ chart, place: { xOf, yOf, top, bottom } }) {
     <g>
       <line class="cursor" x1={xOf(step)} x2={xOf(step)} y1={top} y2={bottom} />
       {chart.lines.map((line) => {
-        const at = line.points && !line.isPale ? placeAt(line.points, step) : -1;
-        const value = at < 0 ? NaN : /** @type {Points} */ (line.points)[at][1];
-        return Number.isFinite(value) && <circle key={line.label} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(step)} cy={yOf(value)} r={3.5} />;
+        const [time, value] = (!line.isPale && line.points?.[placeAt(line.points, step)]) || [NaN, NaN];
+        return time === step && Number.isFinite(value) && <circle key={line.label} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(step)} cy={yOf(value)} r={3.5} />;
       })}
     </g>
   );

@@ -185,12 +185,15 @@ const attentionChart = computed(() => {
 /** @type {import("@preact/signals").ReadonlySignal<ChartModel[]>} */
 export const charts = computed(() => [lossChart.value, attentionChart.value].filter((chart) => chart !== null));
 
-/** What uniform attention would give the positions that decide the label; null if that differs between samples. @param {Run} run */
+/** What uniform attention would give the positions that decide a sample's label. @param {Run} run @param {import("../types").Sample} sample */
+function uniformShare(run, sample) {
+  const allowed = range(run.positions).filter((key) => run.allows(sample, run.facts.cls, key));
+  return allowed.filter((key) => sample.marked.includes(key)).length / allowed.length;
+}
+
+/** The same of all samples; null if it differs between them. @param {Run} run */
 function uniformOf(run) {
-  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => {
-    const allowed = range(run.positions).filter((key) => run.allows(sample, run.facts.cls, key));
-    return allowed.filter((key) => sample.marked.includes(key)).length / allowed.length;
-  });
+  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => uniformShare(run, sample));
   return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
 }
 
@@ -207,17 +210,16 @@ export const marks = computed(() => {
     found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which [CLS] gives the label's position more than ${LOOKS} times uniform attention in ${whose}`, isRecorded });
   }
   const learned = learnedAt(run);
-  if (learned !== null) found.push({ step: learned, text: "samples of this page right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all samples of this page correctly`, isRecorded });
+  if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all samples of this page correctly`, isRecorded });
   return found;
 });
 
 /** @param {Run} run */
 function startsLooking(run) {
-  const uniform = uniformOf(run);
-  if (uniform === null) return null;
   const keys = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key) && (run.classCount > 2 || run.groups[key] === 1));
   const curves = keys.map((key) => attentionOf(run, key));
   if (!curves.length || curves.some((curve) => !curve)) return null;
+  const uniform = mean(keys.map((key) => mean(run.members(key).filter(({ marked }) => marked.length).map((sample) => uniformShare(run, sample)))));
   const at = run.times.findIndex((_, at) => mean(curves.map((curve) => /** @type {Points} */ (curve)[at][1])) > LOOKS * uniform);
   return at < 0 ? null : run.times[at];
 }

@@ -59,9 +59,13 @@ export function withKind(base, settings, kind) {
   // The rule "count" has as many classes as the config says; all others have two.
   if (kind !== "count" && (base.data.n_classes ?? 2) > 2) needs["data.n_classes"] = 2;
   const vocab_size = /** @type {number} */ (needs["data.vocab_size"] ?? base.data.vocab_size);
-  const fields = RULES[kind].fields.map(([key, , of]) => {
+  /** @type {Rule} */
+  const rule = { kind };
+  for (const [key, , of] of RULES[kind].fields) {
     const [least, most] = limitsOf({ data: { ...base.data, vocab_size } }, of);
-    return [key, Math.min(Math.max(BEGIN[kind][key], least), most)];
-  });
-  return departing(base, { ...others, ...needs, "data.rule": { kind, ...Object.fromEntries(fields) } });
+    rule[key] = Math.min(Math.max(BEGIN[kind][key], least), most);
+  }
+  // A short sample has not both positions.
+  if (kind === "equal-positions" && rule.first === rule.second) rule.first--;
+  return departing(base, { ...others, ...needs, "data.rule": rule });
 }

@@ -10,7 +10,7 @@ import { saveFile, say } from "./dom.jsx";
 // Browsers refuse canvases of more pixels than this on a side.
 const MOST_PIXELS = 8000;
 // How long the name of the saved file stands there.
-const SHOWN_FOR = 8000;
+const SHOWN_FOR = 6000;
 
 /** @param {Panel[]} panels @returns {Promise<Blob>} */
 async function pngOf(panels) {

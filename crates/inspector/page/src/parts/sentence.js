@@ -1,9 +1,12 @@
 // What the attention of one query says, as numbers and as a sentence.
 
-import { percent, range } from "../numbers.js";
+import { percent as whole, range } from "../numbers.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {{ run: Run, sample: string, at: number, query: number, layer: number, head: number }} Place */
+
+/** A share in percent. Of many positions each has little: a decimal tells them apart. @param {number} share */
+export const percent = (share) => share < 0.0995 && share > 0 ? `${(100 * share).toFixed(1)}%` : whole(share);
 
 /** The weights of a query: of a sample, or the mean over a class. `[key]` @param {Place} place */
 export function weightsOf({ run, sample, at, query, layer, head }) {

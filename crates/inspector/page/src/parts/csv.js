@@ -1,0 +1,110 @@
+// Samples of a CSV file that a reader gives, as `docs/datasets.md` describes it.
+
+/** The most characters that a page takes. */
+const MOST = 4e6;
+
+/** The cells of a CSV text, by line. Throws an error with a sentence. @param {string} text @returns {{ line: number, cells: string[] }[]} */
+export function cellsOf(text) {
+  if (text.length > MOST) throw new Error(`The text has ${text.length} characters; the page takes ${MOST} at most. \`headlight train\` has no such limit`);
+  const rows = [];
+  let [line, at] = [1, text.startsWith("\ufeff") ? 1 : 0];
+  while (at < text.length) {
+    const start = line;
+    const cells = [];
+    for (let more = true; more;) {
+      let cell = "";
+      if (text[at] === '"') {
+        for (at++; text[at] !== '"' || text[at + 1] === '"'; at++) {
+          if (at >= text.length) throw new Error(`Line ${start}: a quote is not closed`);
+          if (text[at] === '"') at++;
+          if (text[at] === "\n") line++;
+          cell += text[at];
+        }
+        at++;
+      }
+      while (at < text.length && !",\r\n".includes(text[at])) cell += text[at++];
+      cells.push(cell.trim());
+      more = text[at] === ",";
+      if (more) at++;
+    }
+    if (text[at] === "\r") at++;
+    if (text[at] === "\n") at++;
+    line++;
+    if (cells.length > 1 || cells[0] !== "") rows.push({ line: start, cells });
+  }
+  return rows;
+}
+
+/** @param {string} cell @param {number} line @param {string} column */
+function tokenOf(cell, line, column) {
+  const token = Number(cell);
+  if (!/^\d+$/.test(cell) || token >= 2 ** 16) throw new Error(`Line ${line}, column ${column}: “${cell.slice(0, 30)}” is no token; tokens are whole numbers from 1 to 65535`);
+  if (token === 0) throw new Error(`Line ${line}, column ${column}: 0 is [CLS], which Headlight adds itself`);
+  return token;
+}
+
+const SPLITS = ["train", "held_out", "val", "validation", "test"];
+
+/** The samples of a CSV text. Throws an error with a sentence that names line and column. @param {string} text @returns {import("../types").OwnData} */
+export function samplesOf(text) {
+  const [head, ...rows] = cellsOf(text);
+  if (!head) throw new Error("The text is empty; its first line names the columns: label, token_0, token_1, …");
+  const names = head.cells;
+  const twice = names.find((name, at) => name !== "" && names.indexOf(name) !== at);
+  if (twice) throw new Error(`Line 1: two columns have the name “${twice.slice(0, 30)}”`);
+  const tokens = names.map((name, at) => ({ at, name, number: /^token_\d+$/.test(name) ? Number(name.slice(6)) : -1 })).filter(({ number }) => number >= 0).sort((one, other) => one.number - other.number);
+  if (!tokens.length) throw new Error("Line 1 names no token columns; they are called token_0, token_1, …");
+  const gap = tokens.findIndex(({ number }, at) => number !== tokens[0].number + at);
+  if (gap >= 0) throw new Error(`Line 1: before the column ${tokens[gap].name}, token_${tokens[gap].number - 1} is missing`);
+  const [label, split] = [names.indexOf("label"), names.indexOf("split")];
+  if (label < 0) throw new Error("Line 1 names no column “label”");
+  /** @type {import("../types").OwnData} */
+  const data = { tokens: [], labels: [] };
+  const [labels, splits] = [/** @type {string[]} */ ([]), /** @type {string[]} */ ([])];
+  for (const { line, cells } of rows) {
+    if (cells.length > names.length) throw new Error(`Line ${line} has ${cells.length} cells, and line 1 names ${names.length} columns`);
+    const words = tokens.map(({ at }) => cells[at] ?? "");
+    while (words.at(-1) === "") words.pop();
+    const empty = words.indexOf("");
+    if (empty >= 0) throw new Error(`Line ${line}, column ${tokens[empty].name}: the cell is empty, and a later one is not`);
+    if (!words.length) throw new Error(`Line ${line} has no tokens`);
+    data.tokens.push(words.map((word, at) => tokenOf(word, line, tokens[at].name)));
+    if (!cells[label]) throw new Error(`Line ${line}, column label: the cell is empty`);
+    labels.push(cells[label]);
+    const named = split < 0 ? "train" : cells[split] || "train";
+    if (!SPLITS.includes(named)) throw new Error(`Line ${line}, column split: “${named.slice(0, 30)}” is none of ${SPLITS.join(", ")}`);
+    splits.push(named);
+  }
+  if (data.tokens.length < 2) throw new Error("There are fewer than two samples");
+  const numbered = labels.every((text) => /^\d{1,3}$/.test(text));
+  data.classes = numbered ? [] : [...new Set(labels)].sort();
+  data.labels = labels.map((text) => numbered ? Number(text) : /** @type {string[]} */ (data.classes).indexOf(text));
+  if (splits.some((named) => named !== "train")) data.splits = splits;
+  return data;
+}
+
+/** Samples as CSV. @param {import("../types").OwnData} data */
+export function csvOf({ tokens, labels, splits, classes = [] }) {
+  const most = Math.max(...tokens.map(({ length }) => length));
+  const quoted = (/** @type {string} */ text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const head = [...(splits ? ["split"] : []), "label", ...Array.from({ length: most }, (_, at) => `token_${at}`)];
+  const lines = tokens.map((row, at) => [...(splits ? [splits[at]] : []), quoted(String(classes[labels[at]] ?? labels[at])), ...row, ...Array(most - row.length).fill("")]);
+  return `${[head, ...lines].map((line) => line.join(",")).join("\n")}\n`;
+}
+
+/** The config keys that samples determine. @param {import("../types").OwnData} data @param {string} name @param {number} batchSize */
+export function settingsFor(data, name, batchSize) {
+  const lengths = data.tokens.map(({ length }) => length);
+  const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+  const largest = data.tokens.reduce((found, row) => Math.max(found, ...row), 0);
+  const count = data.classes?.length || Math.max(...data.labels) + 1;
+  const heldOut = data.splits ? 0 : Math.floor(data.tokens.length / 5);
+  const train = data.splits ? data.splits.filter((split) => split === "train").length : data.tokens.length - heldOut;
+  return {
+    "data.file": name, "data.seq_len": most, "data.vocab_size": largest + (least < most ? 2 : 1), "data.n_classes": Math.max(count, 2),
+    ...(data.classes?.length ? { "data.classes": data.classes } : {}), ...(heldOut ? { "data.held_out": heldOut } : {}),
+    // A token of its own fills up shorter samples.
+    ...(least < most ? { "model.attention.padding_token": largest + 1 } : {}),
+    "training.epochs": Math.min(1000, Math.max(3, Math.ceil(1000 / Math.ceil(train / batchSize)))),
+  };
+}

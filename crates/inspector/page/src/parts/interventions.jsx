@@ -1,0 +1,121 @@
+// What if: changes in the computation of the trained model, and what they do to the answer.
+
+import { fixed, range } from "../numbers.js";
+import { base, here } from "../state.js";
+import { change, view } from "../view.js";
+
+/** @typedef {import("../types").Changes} Changes */
+
+/** Puts changes in the place of others of the same kind; empty ones go. @param {Changes} parts */
+function set(parts) {
+  const changes = Object.fromEntries(Object.entries({ ...view.value.changes, ...parts }).filter(([, value]) => Array.isArray(value) ? value.length : value !== undefined && value !== false));
+  change({ changes });
+}
+
+/** The probability of the shown sample without and with the changes. */
+function Effect() {
+  const now = here.value;
+  const before = base.value;
+  if (!now?.one || !before?.isLive) return null;
+  const [old, found] = [before.probability(now.one, now.at), now.run.probability(now.one, now.at)];
+  const name = now.run.classCount > 2 ? "Probability of the sample's class" : `Probability of “${now.run.className(1)}”`;
+  return <p id="effect"><b>{name}, step {now.run.stepName(now.at)}: {fixed(old)} → <output>{fixed(found)}</output></b>{now.isWhatIf ? "" : " (no change)"}</p>;
+}
+
+export function Interventions() {
+  const now = here.value;
+  if (!now || now.run.isStatistic) return null;
+  const { isLive, facts, positions } = now.run;
+  const { temperature = 1, causal = false, heads = [], keys = [] } = view.value.changes;
+  const toggledHead = (/** @type {number} */ layer, /** @type {number} */ head) => heads.some(([one, other]) => one === layer && other === head) ? heads.filter(([one, other]) => one !== layer || other !== head) : [...heads, /** @type {[number, number]} */ ([layer, head])];
+  return (
+    <section class="card" id="what-if" aria-labelledby="what-if-title">
+      <h2 id="what-if-title">What if: the same weights, another computation</h2>
+      <Effect />
+      <div class="row">
+        <label>Scores divided by <input id="temperature" type="range" min="-2" max="2" step="0.1" value={Math.log2(temperature)} onInput={({ currentTarget }) => {
+          const factor = 2 ** Number(currentTarget.value);
+          set({ temperature: factor === 1 ? undefined : factor });
+        }} /> <output id="temperature-value">{fixed(temperature, 2)}</output></label>
+        <label><input id="causal" type="checkbox" checked={causal} onChange={({ currentTarget }) => set({ causal: currentTarget.checked })} /> causal mask</label>
+        <button id="reset" type="button" disabled={!now.isWhatIf} onClick={() => change({ changes: {} })}>Reset all changes</button>
+      </div>
+      {!isLive && <p class="hint">The page computes the softmax of this block's recorded scores again, and nothing after it: probabilities stay as they were.</p>}
+      {isLive && (
+        <>
+          <fieldset><legend>Heads that give nothing</legend>
+            {range(facts.layers).flatMap((layer) => range(facts.heads).map((head) => (
+              <button type="button" key={`${layer} ${head}`} aria-pressed={heads.some(([one, other]) => one === layer && other === head)} onClick={() => set({ heads: toggledHead(layer, head) })}>layer {layer}, head {head}</button>
+            )))}
+          </fieldset>
+          <fieldset><legend>Positions at which no query looks</legend>
+            {range(positions).map((position) => (
+              <button type="button" key={position} aria-pressed={keys.includes(position)} onClick={() => set({ keys: keys.includes(position) ? keys.filter((key) => key !== position) : [...keys, position] })}>{now.run.rowName(now.sample, position)}</button>
+            ))}
+          </fieldset>
+          <Weights />
+          <Patch />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** The weights of the shown query, set by hand: the others share what is left. */
+function Weights() {
+  const now = /** @type {NonNullable<typeof here.value>} */ (here.value);
+  const { rows = [] } = view.value.changes;
+  if (!now.one) return <p class="hint">Choose a single sample to set the weights of a query or to patch a vector.</p>;
+  const { layer, head, query } = now;
+  const isThis = (/** @type {{ layer: number, head: number, query: number }} */ row) => row.layer === layer && row.head === head && row.query === query;
+  const weights = Array.from(now.run.source.row("weights", now.at, now.one, layer, head, query));
+  const others = rows.filter((row) => !isThis(row));
+  const setWeight = (/** @type {number} */ key, /** @type {number} */ value) => {
+    const rest = weights.reduce((sum, weight, at) => at === key ? sum : sum + weight, 0);
+    const shared = weights.map((weight, at) => at === key ? value : rest > 0 ? weight * (1 - value) / rest : (1 - value) / (weights.length - 1));
+    set({ rows: [...others, { layer, head, query, weights: shared.map((weight) => Number(weight.toFixed(6))) }] });
+  };
+  return (
+    <fieldset id="weights-by-hand"><legend>Weights of query {query} ({now.run.tokenAt(now.sample, query)}), layer {layer}, head {head}</legend>
+      <div class="sliders">
+        {weights.map((weight, key) => (
+          <label key={key}><span>{now.run.rowName(now.sample, key)}</span>
+            <input type="range" min="0" max="1" step="0.01" value={weight} disabled={!now.run.allows(/** @type {any} */ (now.one), query, key)} onInput={({ currentTarget }) => setWeight(key, Number(currentTarget.value))} />
+            <output>{fixed(weight)}</output>
+          </label>
+        ))}
+      </div>
+      <button type="button" disabled={!rows.some(isThis)} onClick={() => set({ rows: others })}>As computed</button>
+    </fieldset>
+  );
+}
+
+const PLACES = /** @type {const} */ ([["embeddings", "the first block's input"], ["context", "a block's context"], ["residual", "a block's residual"], ["output", "a block's output"]]);
+
+/** A vector of another sample in place of this one's. */
+function Patch() {
+  const now = /** @type {NonNullable<typeof here.value>} */ (here.value);
+  const { patches = [] } = view.value.changes;
+  if (!now.one) return null;
+  const { facts, positions, samples } = now.run;
+  const add = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    const patch = /** @type {any} */ ({ place: form.get("place"), layer: Number(form.get("layer") ?? 0), position: Number(form.get("position")), from: String(form.get("from")) });
+    set({ patches: [...patches.filter(({ place, layer, position }) => place !== patch.place || layer !== patch.layer || position !== patch.position), patch] });
+  };
+  return (
+    <fieldset id="patch"><legend>A vector from another sample</legend>
+      <form class="row" onSubmit={add}>
+        <label>Place <select name="place">{PLACES.map(([place, text]) => <option key={place} value={place}>{text}</option>)}</select></label>
+        {facts.layers > 1 && <label>Block <select name="layer">{range(facts.layers).map((layer) => <option key={layer} value={layer}>{layer}</option>)}</select></label>}
+        <label>Position <select name="position">{range(positions).map((position) => <option key={position} value={position}>{now.run.rowName(now.sample, position)}</option>)}</select></label>
+        <label>From sample <select name="from">{samples.filter(({ key }) => key !== now.sample).map(({ key, label }) => <option key={key} value={key}>{key} ({now.run.className(label)})</option>)}</select></label>
+        <button>Patch</button>
+      </form>
+      {patches.length > 0 && <ul>{patches.map((patch, at) => (
+        <li key={at}>{patch.place}{patch.place === "embeddings" ? "" : `, layer ${patch.layer}`}, position {patch.position}, from sample {patch.from} <button type="button" onClick={() => set({ patches: patches.filter((other) => other !== patch) })}>Remove</button></li>
+      ))}</ul>}
+    </fieldset>
+  );
+}

@@ -1,0 +1,91 @@
+// A stepper: one stage at a time, with its formula, its numbers and its sentence.
+
+import { fixed } from "../numbers.js";
+import { difference } from "./computation.js";
+
+/** @typedef {import("./stages.js").Stage} Stage */
+/** @typedef {import("./stages.js").Grid} Grid */
+
+/** Where the arrow keys have work of their own. */
+const TAKES_ARROWS = "select, input, textarea, summary, .scroll";
+
+/** @param {{ stages: Stage[], at: number, onMove: (at: number) => void, children?: any }} props `at` counts from 0 */
+export function Steps({ stages, at, onMove, children }) {
+  const stage = stages[at];
+  /** @param {KeyboardEvent & { currentTarget: HTMLElement }} event */
+  const step = (event) => {
+    const target = /** @type {Element} */ (event.target);
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: stages.length - 1 }[event.key];
+    if (to === undefined || !stages[to] || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || target.closest(TAKES_ARROWS)) return;
+    event.preventDefault();
+    onMove(to);
+    // In the list the focus is where the stage is.
+    if (target.closest(".stages")) /** @type {HTMLElement | undefined} */ (event.currentTarget.querySelectorAll(".stages button")[to])?.focus();
+  };
+  return (
+    <div class="steps" onKeyDown={step}>
+      <div class="row moves">
+        <button type="button" id="stage-before" aria-disabled={at === 0} onClick={() => at > 0 && onMove(at - 1)}>‹ Back</button>
+        <button type="button" id="stage-next" aria-disabled={at === stages.length - 1} onClick={() => at < stages.length - 1 && onMove(at + 1)}>Next ›</button>
+        <ol class="stages" aria-label="Stages">
+          {stages.map(({ title }, index) => (
+            <li key={title}><button type="button" aria-current={index === at ? "step" : undefined} tabIndex={index === at ? 0 : -1} onClick={() => onMove(index)}>{index + 1} <span class="name">{title}</span></button></li>
+          ))}
+        </ol>
+      </div>
+      {children}
+      <h3 id="stage-title">{at + 1} of {stages.length}: {stage.title}</h3>
+      <p class="formula"><Formula text={stage.formula} /></p>
+      <p class="sentence">{stage.sentence}</p>
+      <div class="grids" key={stage.title}>{stage.grids.map((grid) => <NumberGrid grid={grid} key={grid.name} />)}</div>
+      {stage.weights && stage.weights.length > 0 && (
+        <details>
+          <summary>The model's weights in this stage</summary>
+          <div class="grids">{stage.weights.map((grid) => <NumberGrid grid={grid} key={grid.name} />)}</div>
+        </details>
+      )}
+      {stage.checks && stage.checks.length > 0 && <Check of={stage.checks} isChanged={stage.isChanged} />}
+    </div>
+  );
+}
+
+/** Text with what stands low after `_` and high after `^`. @param {{ text: string }} props */
+const Formula = ({ text }) => <>{text.split(/([_^][A-Za-z0-9]+)/).map((part, at) => part.startsWith("_") ? <sub key={at}>{part.slice(1)}</sub> : part.startsWith("^") ? <sup key={at}>{part.slice(1)}</sup> : part)}</>;
+
+/** How far results are from the engine's. @param {{ of: NonNullable<Stage["checks"]>, isChanged?: boolean }} props */
+export function Check({ of, isChanged = false }) {
+  const most = Math.max(...of.map(([computed, engine]) => difference(computed, engine)));
+  const size = Math.max(1, ...of.flatMap(([, engine]) => Array.from(engine, Math.abs)));
+  const isFar = !(most <= 1e-5 * size);
+  return (
+    <span class={isFar ? "check failed" : "check"}>
+      {isChanged ? "A change of yours takes effect here. " : ""}Largest difference from the engine's numbers: {most === 0 ? "0" : most.toExponential(1)}.
+    </span>
+  );
+}
+
+/** @param {{ grid: Grid }} props */
+function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key } }) {
+  const most = Math.max(...values.flat().map((value) => Math.abs(value ?? 0))) || 1;
+  return (
+    <div class="term">
+      {sign && <span class="sign">{sign}</span>}
+      <div class="scroll" role="region" tabIndex={0} aria-label={name.replace(/[_^]/g, "")}>
+        <table class="grid">
+          <caption><Formula text={name} /></caption>
+          <thead><tr><td />{columns.map((column, at) => <th scope="col" key={at} class={at === key ? "chosen" : ""}><bdi>{column}</bdi></th>)}</tr></thead>
+          <tbody>
+            {values.map((cells, row) => (
+              <tr key={row} class={row === chosen ? "chosen" : ""}>
+                {rows[row] ? <th scope="row"><bdi>{rows[row]}</bdi></th> : <td />}
+                {cells.map((value, column) => value === null
+                  ? <td key={column} class="none"><span class="unseen">masked</span></td>
+                  : <td key={column} class={`${value < 0 ? "below" : "above"}${row === chosen && column === key ? " chosen" : ""}`} style={{ "--share": (Math.abs(value) / most).toFixed(2) }}>{fixed(value, 3)}</td>)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}

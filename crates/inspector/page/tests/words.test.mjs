@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Run } from "../src/run.js";
+import { captionsOf } from "../src/parts/captions.js";
+import { questionOf, withKind, withRule } from "../src/parts/rules.js";
+import { sentenceOf, weightsOf } from "../src/parts/sentence.js";
+import { tokenOf, tokensOf } from "../src/parts/tokens.js";
+
+const config = {
+  seed: 0, model: { d_model: 8, n_heads: 1, n_layers: 1 }, training: { epochs: 3, learning_rate: 1e-3 },
+  data: { generator: "numpy", vocab_size: 51, seq_len: 6, cls: "first", rule: { kind: "token-at-position", position: 3, token: 42 } },
+};
+
+test("the question of each rule", () => {
+  assert.equal(questionOf(config.data.rule), "is token 42 at position 3?");
+  assert.equal(questionOf({ kind: "token-anywhere", token: 1 }), "is token 1 anywhere?");
+  assert.equal(questionOf({ kind: "token-before-token", first: 7, second: 42 }), "does token 7 come before token 42?");
+  assert.equal(questionOf({ kind: "equal-positions", first: 2, second: 5 }), "do positions 2 and 5 hold the same token?");
+  assert.equal(questionOf({ kind: "count", token: 7 }), "how often does token 7 occur?");
+  for (const none of [null, undefined, { kind: "toString" }]) assert.equal(questionOf(none), "");
+});
+
+test("a rule as in the page's own config is no setting, whatever the order of its keys", () => {
+  const rule = { kind: "token-at-position", token: 42, position: 4 };
+  const settings = withRule(config, { seed: 5 }, rule);
+  assert.deepEqual(settings, { seed: 5, "data.rule": rule });
+  assert.deepEqual(withRule(config, settings, { kind: "token-at-position", token: 42, position: 3 }), { seed: 5 });
+});
+
+test("another kind of rule brings what it needs, and its own kind takes that back", () => {
+  const count = withKind(config, { seed: 5 }, "count");
+  assert.deepEqual(count, { seed: 5, "data.generator": "chacha", "data.vocab_size": 11, "data.n_classes": 3, "training.epochs": 6, "data.rule": { kind: "count", token: 7 } });
+  assert.deepEqual(withKind(config, count, "token-at-position"), { seed: 5 });
+  assert.equal("data.n_classes" in withKind(config, count, "token-anywhere"), false);
+});
+
+test("a rule fits the length, the place of [CLS] and the vocabulary", () => {
+  const small = { ...config, data: { ...config.data, seq_len: 3, vocab_size: 6, cls: "last" } };
+  assert.deepEqual(withKind(small, {}, "equal-positions")["data.rule"], { kind: "equal-positions", first: 1, second: 2 });
+  assert.deepEqual(withKind(small, {}, "token-anywhere")["data.rule"], { kind: "token-anywhere", token: 5 });
+});
+
+/** A run in which [CLS] gives `shares[at]` to position 1 in positives, and `others[at]` in negatives. */
+function runOf(shares, others = shares, { marked = [1], chance = 0.9, tokens = { 7: "seven" } } = {}) {
+  const facts = {
+    name: "run", seed: 0, layers: 1, heads: 1, positions: 3, logits: 1, classes: [], cls: 0, steps: shares.map((_, at) => 10 * at), token_strings: tokens,
+    samples: [{ number: 4, label: 1, tokens: [0, 7, 8], marked }, { number: 5, label: 0, tokens: [0, 9, 8], marked }],
+  };
+  return new Run(facts, {
+    kind: "recorded",
+    row: (name, at, sample) => {
+      const share = (sample.label ? shares : others)[at];
+      return Float64Array.of((1 - share) / 2, share, (1 - share) / 2);
+    },
+    results: (name, at, sample) => [name === "logits" ? (sample.label ? 1 : -1) * (chance - 0.5) : chance],
+    allows: () => true, arrays: () => null, covers: () => true,
+  });
+}
+
+const sentence = (run, parts = {}) => {
+  const place = { run, sample: "4", at: 1, query: 0, layer: 0, head: 0, ...parts };
+  return sentenceOf(place, weightsOf(place));
+};
+
+test("the sentence names the share, the position, its token and an even share", () => {
+  const run = runOf([0.3, 0.57], [0.3, 0.05]);
+  assert.equal(sentence(run), "At step 10, [CLS] gives 57% of its attention to position 1 (token seven), which decides the label. Even attention would give 33%.");
+  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negatives, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Even attention would give 33%.");
+});
+
+test("without a position that decides, the sentence says so", () => {
+  assert.equal(sentence(runOf([0.3, 0.57], undefined, { marked: [] })), "At step 10, [CLS] gives the most attention, 57%, to position 1 (token seven). No position decides this label.");
+});
+
+const titles = (run) => captionsOf(run).map(({ title }) => title);
+const steps = (run) => captionsOf(run).map(({ parts }) => parts.step);
+
+test("the guide finds the steps at which a run starts to look, turns and settles", () => {
+  const run = runOf([0.33, 0.4, 0.51, 0.6, 0.7, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
+  assert.deepEqual(titles(run), ["Even at first.", "It starts to look.", "It turns.", "It settles.", "The surprise."]);
+  assert.deepEqual(steps(run), [0, 20, 40, 50, 50]);
+  assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["positives", "positives", "positives", "positives", "negatives"]);
+  assert.match(captionsOf(run)[4].text, /position 1 gets 60%: \[CLS\] must look there to know\. Some seeds look away/);
+});
+
+test("it says when a run looks away, never looks, or has not learned", () => {
+  assert.equal(titles(runOf([0.33, 0.3, 0.1]))[1], "It starts to look away.");
+  assert.equal(titles(runOf([0.33, 0.34, 0.35]))[1], "It never needs to look.");
+  const wrong = runOf([0.33, 0.34, 0.35], undefined, { chance: 0.2 });
+  assert.equal(titles(wrong)[1], "It never really looks.");
+  assert.match(captionsOf(wrong)[3].text, /0 of the 2 samples of this page are right: it has not learned the rule/);
+});
+
+test("a run without a position that decides has a guide, and a single step has none", () => {
+  assert.equal(captionsOf(runOf([0.33, 0.5, 0.9], undefined, { marked: [] })).length, 5);
+  assert.deepEqual(captionsOf(runOf([0.5])), []);
+});
+
+test("tokens that a reader types", () => {
+  const run = runOf([0.3, 0.5]);
+  assert.deepEqual(tokensOf(run, " [CLS] seven,8;\n9 "), [7, 8, 9]);
+  assert.throws(() => tokenOf(run, "0"), /0 is \[CLS\]/);
+  for (const word of ["-1", "1.5", "<b>", "1".repeat(10), "__proto__"]) assert.throws(() => tokenOf(run, word), /is no token/);
+});
