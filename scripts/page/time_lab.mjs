@@ -1,4 +1,4 @@
-// Times crates/lab/lab.wasm.gz in Node: medians in milliseconds for the notebook's config.
+// Times crates/lab/lab.wasm.gz in Node: medians and fastest times in milliseconds for the notebook's config.
 //
 //     node scripts/page/time_lab.mjs [REPETITIONS [MODULE]]
 import { readFileSync } from 'node:fs';
@@ -67,7 +67,12 @@ for (let repetition = 0; repetition < repetitions; repetition++) {
     hash = ended.weights_sha256;
 }
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1];
-for (const [name, values] of Object.entries(times)) console.log(name.padEnd(30), median(values).toFixed(2).padStart(8));
-const parts = ['begin', 'advance, all steps', 'end'].map((name) => median(times[name]));
-console.log('training in all'.padEnd(30), parts.reduce((sum, part) => sum + part, 0).toFixed(2).padStart(8));
+function print(name, ...figures) {
+    console.log(name.padEnd(32), ...figures.map((figure) => figure.toFixed(2).padStart(8)));
+}
+console.log('milliseconds'.padEnd(32), '  median', ' fastest');
+for (const [name, values] of Object.entries(times)) print(name, median(values), Math.min(...values));
+const parts = ['begin', 'advance, all steps', 'end'].map((name) => times[name]);
+const all = times.begin.map((_, index) => parts.reduce((sum, values) => sum + values[index], 0));
+print('begin to end', median(all), Math.min(...all));
 console.log('weights', hash);

@@ -2,8 +2,10 @@
 
 use headlight_architecture::{Parameter, ProjectionKind, Scale};
 use headlight_data::Dataset;
-use headlight_fused::{Architecture, Model, Projections, Samples, State};
-pub use headlight_fused::{Attribution, Forward, Intervention, Place};
+use headlight_fused::{
+    Architecture, Model, Projections, Samples, State, Tracer, integrated_gradients,
+};
+pub use headlight_fused::{Attribution, Forward, Intervention, Place, Recorded};
 
 use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, TrainingState};
@@ -78,13 +80,17 @@ pub fn forward(
         .iter()
         .flat_map(|parameter| parameter.values.iter().copied())
         .collect();
-    Frozen::new(config)?.forward(&weights, dataset, chosen, interventions)
+    let mut frozen = Frozen::new(config)?;
+    frozen.forward(&weights, dataset, chosen, interventions, Recorded::All)
 }
 
 /// A config's model without training, which computes with any weights. They are the values of all parameters, in the
 /// model's order.
 #[derive(Clone, Debug)]
-pub struct Frozen(Architecture);
+pub struct Frozen {
+    architecture: Architecture,
+    tracer: Tracer,
+}
 
 impl Frozen {
     /// The model of a config.
@@ -92,27 +98,34 @@ impl Frozen {
     /// # Errors
     /// When it cannot be.
     pub fn new(config: &ExperimentConfig) -> Result<Self, Error> {
-        architecture(config).map(Self)
+        let architecture = architecture(config)?;
+        let tracer = Tracer::new(&architecture).map_err(|error| Error::Input(error.to_string()))?;
+        Ok(Self {
+            architecture,
+            tracer,
+        })
     }
 
     /// How many weights the model has.
     pub fn size(&self) -> usize {
-        self.0.parameter_count()
+        self.architecture.parameter_count()
     }
 
-    /// As [`forward`], with the weights one after the other.
+    /// As [`forward`], with the weights one after the other, and with what is recorded.
     ///
     /// # Errors
     /// When the weights or the interventions do not match the model.
     pub fn forward(
-        &self,
+        &mut self,
         weights: &[f32],
         dataset: &Dataset,
         chosen: &[u32],
         interventions: &[Intervention],
+        recorded: Recorded,
     ) -> Result<Forward, Error> {
         self.check(weights)?;
-        headlight_fused::forward(&self.0, weights, samples(dataset), chosen, interventions)
+        self.tracer
+            .forward(weights, samples(dataset), chosen, interventions, recorded)
             .map_err(|error| Error::Input(error.to_string()))
     }
 
@@ -128,7 +141,7 @@ impl Frozen {
         logit: usize,
     ) -> Result<Attribution, Error> {
         self.check(weights)?;
-        let architecture = &self.0;
+        let architecture = &self.architecture;
         let count = architecture.n_logits();
         if logit >= count {
             let message = format!("there is no logit {logit}; the model has {count}, from 0");
@@ -136,15 +149,8 @@ impl Frozen {
         }
         let baseline = vec![0.0; architecture.positions * architecture.d_model];
         let samples = samples(dataset);
-        headlight_fused::integrated_gradients(
-            architecture,
-            weights,
-            samples,
-            sample,
-            logit,
-            &baseline,
-        )
-        .map_err(|error| Error::Input(error.to_string()))
+        integrated_gradients(architecture, weights, samples, sample, logit, &baseline)
+            .map_err(|error| Error::Input(error.to_string()))
     }
 
     fn check(&self, weights: &[f32]) -> Result<(), Error> {

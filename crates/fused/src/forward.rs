@@ -123,6 +123,15 @@ impl fmt::Display for InvalidForward {
 
 impl core::error::Error for InvalidForward {}
 
+/// What a forward pass records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// Everything.
+    All,
+    /// Predictions, scores and weights; the other arrays stay empty.
+    Attention,
+}
+
 /// Computes some samples, and everything on the way.
 ///
 /// # Errors
@@ -137,34 +146,75 @@ pub fn forward(
     chosen: &[u32],
     interventions: &[Intervention],
 ) -> Result<Forward, InvalidForward> {
-    let architecture = architecture.clone().validate();
-    let architecture = architecture.map_err(InvalidForward::Architecture)?;
-    let mut invalid = interventions.iter().filter(|one| !one.fits(&architecture));
-    if let Some(intervention) = invalid.next() {
-        return Err(InvalidForward::Intervention(intervention.clone()));
+    let mut tracer = Tracer::new(architecture)?;
+    tracer.forward(parameters, samples, chosen, interventions, Recorded::All)
+}
+
+/// Forward passes of one architecture, which share their memory: of many steps of a training, for example.
+#[derive(Clone, Debug)]
+pub struct Tracer {
+    architecture: Architecture,
+    blocks: Blocks,
+}
+
+impl Tracer {
+    /// Memory for the passes.
+    ///
+    /// # Errors
+    /// When the architecture cannot be.
+    pub fn new(architecture: &Architecture) -> Result<Self, InvalidForward> {
+        let architecture = architecture.clone().validate();
+        let architecture = architecture.map_err(InvalidForward::Architecture)?;
+        Ok(Self {
+            blocks: Blocks::new(&architecture),
+            architecture,
+        })
     }
-    let mut blocks = Blocks::new(&architecture);
-    let parameters = blocks.pack(parameters);
-    let mut recorder = Recorder {
-        forward: Forward::empty(&architecture, chosen.len()),
-        architecture: &architecture,
-        interventions,
-        part: Part {
-            samples: chosen.len(),
-            first: 0,
-            lanes: 0,
-        },
-        mask: Vec::new(),
-        stream: Vec::new(),
-    };
-    for chunk in chosen.chunks(LANES) {
-        recorder.part.lanes = chunk.len();
-        let predictions = &mut Predictions::default();
-        blocks.trace(&parameters, samples, chunk, &mut recorder, predictions);
-        recorder.forward.predictions.append(predictions);
-        recorder.part.first += chunk.len();
+
+    /// As [`forward()`], with what is recorded.
+    ///
+    /// # Errors
+    /// When an intervention cannot be.
+    ///
+    /// # Panics
+    /// As [`forward()`].
+    pub fn forward(
+        &mut self,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        chosen: &[u32],
+        interventions: &[Intervention],
+        recorded: Recorded,
+    ) -> Result<Forward, InvalidForward> {
+        let architecture = &self.architecture;
+        let mut invalid = interventions.iter().filter(|one| !one.fits(architecture));
+        if let Some(intervention) = invalid.next() {
+            return Err(InvalidForward::Intervention(intervention.clone()));
+        }
+        let parameters = self.blocks.pack(parameters);
+        let mut recorder = Recorder {
+            forward: Forward::empty(architecture, chosen.len(), recorded),
+            architecture,
+            interventions,
+            recorded,
+            part: Part {
+                samples: chosen.len(),
+                first: 0,
+                lanes: 0,
+            },
+            mask: Vec::new(),
+            stream: Vec::new(),
+        };
+        for chunk in chosen.chunks(LANES) {
+            recorder.part.lanes = chunk.len();
+            let predictions = &mut Predictions::default();
+            self.blocks
+                .trace(&parameters, samples, chunk, &mut recorder, predictions);
+            recorder.forward.predictions.append(predictions);
+            recorder.part.first += chunk.len();
+        }
+        Ok(recorder.forward)
     }
-    Ok(recorder.forward)
 }
 
 impl Intervention {
@@ -201,19 +251,24 @@ impl Intervention {
 }
 
 impl Forward {
-    fn empty(architecture: &Architecture, samples: usize) -> Self {
+    fn empty(architecture: &Architecture, samples: usize, recorded: Recorded) -> Self {
         let a = architecture;
         let (p, layers) = (a.positions, a.n_layers);
         let zeros = |count: usize| vec![0.0; samples * count];
-        let per_layer = |width: usize| zeros(layers * p * width);
         let pairs = || zeros(layers * a.n_heads * p * p);
-        let masked = a.mask.is_some() || a.padding_token.is_some();
-        Self {
-            predictions: Predictions::default(),
-            embeddings: zeros(p * a.d_model),
-            mask: vec![false; if masked { samples * p * p } else { 0 }],
+        let attention = Self {
             scores: pairs(),
             weights: pairs(),
+            ..Self::default()
+        };
+        if recorded == Recorded::Attention {
+            return attention;
+        }
+        let per_layer = |width: usize| zeros(layers * p * width);
+        let masked = a.mask.is_some() || a.padding_token.is_some();
+        Self {
+            embeddings: zeros(p * a.d_model),
+            mask: vec![false; if masked { samples * p * p } else { 0 }],
             query: per_layer(a.d_model),
             key: per_layer(a.d_model),
             value: per_layer(a.d_model),
@@ -222,6 +277,7 @@ impl Forward {
             hidden: per_layer(a.d_ff),
             feed_forward_residual: per_layer(if a.d_ff > 0 { a.d_model } else { 0 }),
             output: per_layer(a.d_model),
+            ..attention
         }
     }
 }
@@ -231,6 +287,7 @@ struct Recorder<'a> {
     forward: Forward,
     architecture: &'a Architecture,
     interventions: &'a [Intervention],
+    recorded: Recorded,
     part: Part,
     /// The mask before interventions.
     mask: Vec<Lanes>,
@@ -240,6 +297,17 @@ struct Recorder<'a> {
 
 impl Probe for Recorder<'_> {
     fn reach(&mut self, site: Site, values: &mut [Lanes]) {
+        if !self.interventions.is_empty() {
+            self.change(site, values);
+        }
+        if self.recorded == Recorded::All || matches!(site, Site::Scores(..) | Site::Weights(..)) {
+            self.record(site, values);
+        }
+    }
+}
+
+impl Recorder<'_> {
+    fn change(&mut self, site: Site, values: &mut [Lanes]) {
         if let Site::Mask(layer) = site {
             // Every block starts from the architecture's own mask.
             if layer == 0 {
@@ -251,14 +319,11 @@ impl Probe for Recorder<'_> {
         for intervention in self.interventions {
             self.intervene(intervention, site, values);
         }
-        self.record(site, values);
         if let Site::Embeddings | Site::Output(_) = site {
             self.stream = values.to_vec();
         }
     }
-}
 
-impl Recorder<'_> {
     fn intervene(&self, intervention: &Intervention, site: Site, values: &mut [Lanes]) {
         let (positions, d_model) = (self.architecture.positions, self.architecture.d_model);
         let (width, d_head) = (padded(d_model), self.architecture.d_head());
@@ -335,7 +400,12 @@ impl Recorder<'_> {
             Site::Mask(_) => {
                 let masks = forward.mask.chunks_exact_mut(p * p).skip(part.first);
                 for (lane, mask) in masks.take(part.lanes).enumerate() {
-                    for (may, own) in mask.iter_mut().zip(&self.mask) {
+                    let own = if self.interventions.is_empty() {
+                        values
+                    } else {
+                        &self.mask
+                    };
+                    for (may, own) in mask.iter_mut().zip(own) {
                         *may = own[lane] != 0.0;
                     }
                 }

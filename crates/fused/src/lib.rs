@@ -67,7 +67,7 @@ mod transpose;
 pub use adam::Adam;
 pub use architecture::{Architecture, InvalidArchitecture, Projections};
 pub use attribution::{Attribution, integrated_gradients};
-pub use forward::{Forward, Intervention, InvalidForward, Place, forward};
+pub use forward::{Forward, Intervention, InvalidForward, Place, Recorded, Tracer, forward};
 pub use instructions::Instructions;
 pub use model::{Gradient, Model, State};
 pub use samples::{Predictions, Samples};

@@ -7,7 +7,7 @@ mod common;
 use common::{Problem, adam, any_architecture, drawn, one_block, problem};
 use headlight_fused::{
     Architecture, Forward, Intervention, InvalidForward, Model, Place, Predictions, Projections,
-    forward, integrated_gradients,
+    Recorded, Tracer, forward, integrated_gradients,
 };
 use proptest::prelude::*;
 
@@ -87,6 +87,30 @@ proptest! {
     }
 
     /// Each array follows from those before it, in double precision.
+    #[test]
+    fn passes_that_share_memory_are_the_same(problem in drawn(prop_oneof![one_block(), any_architecture()])) {
+        let mut tracer = Tracer::new(&problem.architecture).unwrap();
+        let (samples, chosen) = (problem.samples(), problem.all());
+        let mut pass = |weights: &[f32], interventions: &[Intervention], recorded| {
+            let forward = tracer.forward(weights, samples, &chosen, interventions, recorded);
+            forward.unwrap()
+        };
+        let whole = traced(&problem, &[]);
+        let others: Vec<f32> = problem.weights.iter().map(|weight| 0.5 - weight).collect();
+        let without = [Intervention::RemoveKey { layer: 0, position: 0 }];
+        pass(&others, &without, Recorded::All);
+        prop_assert_eq!(&pass(&problem.weights, &[], Recorded::All), &whole);
+        let attention = Forward {
+            predictions: whole.predictions.clone(),
+            scores: whole.scores.clone(),
+            weights: whole.weights.clone(),
+            ..Forward::default()
+        };
+        prop_assert_eq!(pass(&problem.weights, &[], Recorded::Attention), attention);
+        let removed = traced(&problem, &without).weights;
+        prop_assert_eq!(pass(&problem.weights, &without, Recorded::Attention).weights, removed);
+    }
+
     #[test]
     fn its_arrays_belong_together(problem in drawn(any_architecture())) {
         let a = &problem.architecture;

@@ -117,10 +117,10 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::Look | Operation::Watch | Operation::Attribute => {
             let config = config()?;
             let samples = dataset(&config, &tokens.unwrap_or_default())?;
-            let view = View::new(&config, samples, interventions(changes)?)?;
+            let mut view = View::new(&config, samples, interventions(changes)?)?;
             match operation {
-                Operation::Look => look(&config, &view, weights),
-                Operation::Watch => watch(&config, &view, weights),
+                Operation::Look => look(&config, &mut view, weights),
+                Operation::Watch => watch(&config, &mut view, weights),
                 _ => attribute(&view, logit, weights),
             }
         }

@@ -1,6 +1,7 @@
 //! What a model computes for some samples.
 
 use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::fused::Recorded;
 use serde_json::json;
 
 use crate::message::Message;
@@ -13,10 +14,10 @@ use crate::view::View;
 /// When the weights do not suit the config.
 pub(crate) fn look(
     config: &ExperimentConfig,
-    view: &View,
+    view: &mut View,
     weights: &[f32],
 ) -> Result<Message, String> {
-    let all = view.forward(weights)?;
+    let all = view.forward(weights, Recorded::All)?;
     let logits = all.predictions.logits;
     let arrays = [
         ("probabilities", view.probabilities(&logits)),
@@ -53,7 +54,7 @@ pub(crate) fn look(
 /// As [`look`].
 pub(crate) fn watch(
     config: &ExperimentConfig,
-    view: &View,
+    view: &mut View,
     weights: &[f32],
 ) -> Result<Message, String> {
     let size = view.frozen.size();

@@ -1,6 +1,7 @@
 //! A training, some steps at a time.
 
 use headlight_data::{Dataset, LabelRule};
+use headlight_experiment::fused::Recorded;
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
 use serde_json::{Value, json};
@@ -44,7 +45,7 @@ impl Training {
             Some(tokens) => given(&experiment, tokens)?,
             None => dumped(&experiment)?,
         };
-        let watched = View::new(config, watched, Vec::new())?;
+        let mut watched = View::new(config, watched, Vec::new())?;
         let steps = steps.unwrap_or(usize::MAX).min(experiment.steps());
         let mut row = vec![("weights", watched.frozen.size())];
         row.extend(watched.row());
@@ -79,7 +80,7 @@ impl Training {
                 "vocab_size": inputs.vocab_size,
             },
             "counts": { "train": splits.train.len(), "held_out": splits.held_out.len() },
-            "mask": bits(watched.forward(&start)?.mask),
+            "mask": bits(watched.forward(&start, Recorded::All)?.mask),
         });
         let training = Self {
             experiment,
@@ -98,32 +99,28 @@ impl Training {
     /// # Errors
     /// When training diverges.
     pub(crate) fn advance(&mut self, steps: usize) -> Result<Message, String> {
-        let told = |error: Error| error.to_string();
-        let mut engine = self.engine()?;
         let until = self.steps.min(self.progress.step.saturating_add(steps));
         let count = until - self.progress.step;
         if count == 0 && self.state.is_some() {
             return Ok(Message::of(&answer(self.progress, 0, &[]), Vec::new()));
         }
+        let mut engine = engine(&self.experiment, self.state.as_ref())?;
         let mut floats = Vec::with_capacity(count + (count / self.kept_every + 2) * self.row);
         floats.resize(count, 0.0);
         let mut kept = Kept {
-            training: self,
+            watched: &mut self.watched,
+            every: self.kept_every,
+            last: self.steps,
             until,
+            has_first: self.state.is_some(),
             progress: self.progress,
             losses: 0,
             steps: Vec::new(),
             floats,
         };
-        let never = || false;
-        train(
-            &self.experiment,
-            &mut engine,
-            self.progress,
-            never,
-            &mut kept,
-        )
-        .map_err(told)?;
+        let (start, never) = (self.progress, || false);
+        let trained = train(&self.experiment, &mut engine, start, never, &mut kept);
+        trained.map_err(|error| error.to_string())?;
         let Kept {
             progress,
             losses,
@@ -141,22 +138,24 @@ impl Training {
     /// # Errors
     /// When no step was taken.
     pub(crate) fn end(self) -> Result<Message, String> {
-        if self.state.is_none() {
-            return Err("no step was taken".to_owned());
-        }
-        let results = results(&self.experiment, &mut self.engine()?, self.progress.step)?;
+        let state = self.state.as_ref().ok_or("no step was taken")?;
+        let mut engine = engine(&self.experiment, Some(state))?;
+        let results = results(&self.experiment, &mut engine, self.progress.step)?;
         Ok(Message::of(&results, Vec::new()))
     }
+}
 
-    /// The engine after the last step.
-    fn engine(&self) -> Result<FusedEngine<'_>, String> {
-        let told = |error: Error| error.to_string();
-        let mut engine = FusedEngine::new(&self.experiment).map_err(told)?;
-        if let Some(state) = &self.state {
-            engine.restore(state).map_err(told)?;
-        }
-        Ok(engine)
+/// The engine at the start of a training, or in a later state.
+fn engine<'a>(
+    experiment: &'a Experiment,
+    state: Option<&TrainingState>,
+) -> Result<FusedEngine<'a>, String> {
+    let told = |error: Error| error.to_string();
+    let mut engine = FusedEngine::new(experiment).map_err(told)?;
+    if let Some(state) = state {
+        engine.restore(state).map_err(told)?;
     }
+    Ok(engine)
 }
 
 /// What a part of a training answers: its last step, how many steps it took, and which have a row.
@@ -198,8 +197,14 @@ fn dumped(experiment: &Experiment) -> Result<(Dataset, Vec<Value>), String> {
 
 /// Keeps the loss of each step, and the rows of some.
 struct Kept<'a> {
-    training: &'a Training,
+    watched: &'a mut View,
+    /// Steps whose number is a multiple of this have a row, and so has the last.
+    every: usize,
+    last: usize,
+    /// The last step of this part.
     until: usize,
+    /// Whether an earlier part has the row before the first step.
+    has_first: bool,
     progress: Progress,
     losses: usize,
     steps: Vec<usize>,
@@ -211,24 +216,21 @@ impl Observer for Kept<'_> {
     type Failure = Error;
 
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Error> {
-        let training = self.training;
+        let step = progress.step;
         self.progress = progress;
-        if progress.step == 0 && training.state.is_some() {
-            // An earlier part, of no steps, has the first row.
-            return Ok(Next::Step);
-        }
         if let Some(loss) = progress.loss {
             self.floats[self.losses] = loss as f32;
             self.losses += 1;
         }
-        if progress.step.is_multiple_of(training.kept_every) || progress.step == training.steps {
+        let is_kept = step.is_multiple_of(self.every) || step == self.last;
+        if is_kept && !(step == 0 && self.has_first) {
             let weights = engine.weights();
             self.floats.extend_from_slice(&weights);
-            let appended = training.watched.append(&weights, &mut self.floats);
+            let appended = self.watched.append(&weights, &mut self.floats);
             appended.map_err(Error::Input)?;
-            self.steps.push(progress.step);
+            self.steps.push(step);
         }
-        Ok(if progress.step == self.until {
+        Ok(if step == self.until {
             Next::Stop
         } else {
             Next::Step

@@ -3,7 +3,7 @@
 use headlight_data::Dataset;
 use headlight_experiment::check_model_size;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Forward, Frozen, Intervention};
+use headlight_experiment::fused::{Forward, Frozen, Intervention, Recorded};
 use headlight_experiment::metrics::probabilities;
 
 use crate::samples::told;
@@ -43,15 +43,19 @@ impl View {
         })
     }
 
-    /// All that the model computes.
+    /// What the model computes.
     ///
     /// # Errors
     /// When the weights or the interventions do not suit the model.
-    pub(crate) fn forward(&self, weights: &[f32]) -> Result<Forward, String> {
+    pub(crate) fn forward(
+        &mut self,
+        weights: &[f32],
+        recorded: Recorded,
+    ) -> Result<Forward, String> {
         let (samples, chosen) = (&self.samples, &self.chosen);
         let forward = self
             .frozen
-            .forward(weights, samples, chosen, &self.interventions);
+            .forward(weights, samples, chosen, &self.interventions, recorded);
         forward.map_err(|error| error.to_string())
     }
 
@@ -78,8 +82,8 @@ impl View {
     ///
     /// # Errors
     /// As [`forward`](Self::forward).
-    pub(crate) fn append(&self, weights: &[f32], rows: &mut Vec<f32>) -> Result<(), String> {
-        let all = self.forward(weights)?;
+    pub(crate) fn append(&mut self, weights: &[f32], rows: &mut Vec<f32>) -> Result<(), String> {
+        let all = self.forward(weights, Recorded::Attention)?;
         let logits = &all.predictions.logits;
         rows.extend(self.probabilities(logits));
         rows.extend_from_slice(logits);

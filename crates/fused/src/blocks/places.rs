@@ -185,13 +185,18 @@ impl Places {
         plain
     }
 
-    /// Calls `row(start in padded rows, numbers, start in plain numbers)` for each row.
+    /// Calls `row(start in padded rows, numbers, start in plain numbers)` for each row; rows without padding are one row.
     fn each_row(&self, mut row: impl FnMut(usize, usize, usize)) {
         let mut plain = 0;
         for matrix in &self.all {
-            for index in 0..matrix.rows {
-                row(matrix.start + index * matrix.stride, matrix.columns, plain);
-                plain += matrix.columns;
+            let (rows, columns) = if matrix.columns == matrix.stride {
+                (1, matrix.rows * matrix.columns)
+            } else {
+                (matrix.rows, matrix.columns)
+            };
+            for index in 0..rows {
+                row(matrix.start + index * matrix.stride, columns, plain);
+                plain += columns;
             }
         }
     }
