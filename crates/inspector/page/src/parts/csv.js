@@ -87,8 +87,9 @@ export function samplesOf(text) {
 export function csvOf({ tokens, labels, splits, classes = [] }) {
   const most = Math.max(...tokens.map(({ length }) => length));
   const quoted = (/** @type {string} */ text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const textOf = (/** @type {number | string} */ label) => String(typeof label === "number" ? classes[label] ?? label : label);
   const head = [...(splits ? ["split"] : []), "label", ...Array.from({ length: most }, (_, at) => `token_${at}`)];
-  const lines = tokens.map((row, at) => [...(splits ? [splits[at]] : []), quoted(String(classes[labels[at]] ?? labels[at])), ...row, ...Array(most - row.length).fill("")]);
+  const lines = tokens.map((row, at) => [...(splits ? [splits[at]] : []), quoted(textOf(labels[at])), ...row, ...Array(most - row.length).fill("")]);
   return `${[head, ...lines].map((line) => line.join(",")).join("\n")}\n`;
 }
 
@@ -97,7 +98,7 @@ export function settingsFor(data, name, batchSize) {
   const lengths = data.tokens.map(({ length }) => length);
   const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
   const largest = data.tokens.reduce((found, row) => Math.max(found, ...row), 0);
-  const count = data.classes?.length || Math.max(...data.labels) + 1;
+  const count = data.classes?.length || Math.max(...data.labels.map(Number)) + 1;
   const heldOut = data.splits ? 0 : Math.floor(data.tokens.length / 5);
   const train = data.splits ? data.splits.filter((split) => split === "train").length : data.tokens.length - heldOut;
   return {
