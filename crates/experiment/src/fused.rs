@@ -153,7 +153,11 @@ impl Frozen {
             .map_err(|error| Error::Input(error.to_string()))
     }
 
-    fn check(&self, weights: &[f32]) -> Result<(), Error> {
+    /// Checks the number of weights, and that they are finite.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn check(&self, weights: &[f32]) -> Result<(), Error> {
         let (given, count) = (weights.len(), self.size());
         if given != count {
             return Err(Error::Input(format!(

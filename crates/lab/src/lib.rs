@@ -6,6 +6,7 @@
 
 mod exports;
 mod interventions;
+pub mod json;
 mod look;
 mod message;
 mod results;
@@ -21,6 +22,7 @@ use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 
 use crate::interventions::{Change, interventions};
+use crate::json::{Object, read};
 use crate::look::{attribute, look, watch};
 use crate::message::Message;
 use crate::results::summary;
@@ -80,13 +82,13 @@ thread_local! {
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let answered = Message::read(request).and_then(|message| respond(&message));
     let answer = answered
-        .unwrap_or_else(|error| Message::of(&serde_json::json!({ "error": error }), Vec::new()));
+        .unwrap_or_else(|error| Message::of(&Object::default().with("error", &error), Vec::new()));
     answer.write()
 }
 
 fn respond(message: &Message) -> Result<Message, String> {
-    let request: Request = serde_json::from_str(&message.head)
-        .map_err(|error| format!("the request cannot be read: {error}"))?;
+    let request: Request =
+        read(&message.head).map_err(|error| format!("the request cannot be read: {error}"))?;
     let Request {
         operation,
         config,

@@ -2,8 +2,8 @@
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Recorded;
-use serde_json::json;
 
+use crate::json::Object;
 use crate::message::Message;
 use crate::samples::judged;
 use crate::view::View;
@@ -38,11 +38,10 @@ pub(crate) fn look(
         .iter()
         .map(|(name, values)| (*name, values.len()))
         .collect();
-    let head = json!({
-        "arrays": lengths,
-        "mask": bits(all.mask),
-        "judged": judged(config, &view.samples),
-    });
+    let head = Object::default()
+        .with("arrays", &lengths)
+        .with("mask", &bits(all.mask))
+        .with("judged", &judged(config, &view.samples));
     let floats = arrays.into_iter().flat_map(|(_, values)| values);
     Ok(Message::of(&head, floats.collect()))
 }
@@ -63,7 +62,9 @@ pub(crate) fn watch(
     for weights in weights.chunks(size) {
         view.append(weights, &mut rows)?;
     }
-    let head = json!({ "row": view.row(), "judged": judged(config, &view.samples) });
+    let head = Object::default()
+        .with("row", &view.row())
+        .with("judged", &judged(config, &view.samples));
     Ok(Message::of(&head, rows))
 }
 
@@ -83,12 +84,11 @@ pub(crate) fn attribute(view: &View, logit: usize, weights: &[f32]) -> Result<Me
         .chunks(width)
         .map(|values| values.iter().sum())
         .collect();
-    let head = json!({
-        "values": positions,
-        "logits": found.logits,
-        "points": found.points,
-        "baseline": "zeros",
-    });
+    let head = Object::default()
+        .with("values", &positions)
+        .with("logits", &found.logits)
+        .with("points", &found.points)
+        .with("baseline", &"zeros");
     let values = found.values.iter().map(|&value| value as f32);
     Ok(Message::of(&head, values.collect()))
 }

@@ -3,7 +3,7 @@
 //! The length of the JSON in bytes as a little-endian u32; the JSON, which ends with spaces so that its length is a
 //! multiple of four; the numbers, little-endian.
 
-use serde::Serialize;
+use crate::json::{Json, Object};
 
 /// A request, or its answer.
 #[derive(Debug, Default)]
@@ -13,9 +13,9 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    pub(crate) fn of(head: &impl Serialize, floats: Vec<f32>) -> Self {
-        // Neither maps with other keys than strings nor failing `Serialize`: nothing can fail.
-        let head = serde_json::to_string(head).unwrap_or_default();
+    pub(crate) fn of(answer: &Object, floats: Vec<f32>) -> Self {
+        let mut head = String::new();
+        answer.write(&mut head);
         Self { head, floats }
     }
 

@@ -4,9 +4,9 @@ use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, Metric};
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::json::Object;
 use crate::message::Message;
 use crate::weights::safetensors;
 
@@ -27,8 +27,8 @@ pub(crate) fn summary(experiment: &Experiment) -> Result<Message, String> {
         &mut last,
     )
     .map_err(told)?;
-    let mut results = results(experiment, &mut engine, last.0)?;
-    results["seed"] = experiment.config.seed.into();
+    let results = results(experiment, &mut engine, last.0)?;
+    let results = results.with("seed", &experiment.config.seed);
     Ok(Message::of(&results, Vec::new()))
 }
 
@@ -41,31 +41,30 @@ pub(crate) fn results(
     experiment: &Experiment,
     engine: &mut FusedEngine<'_>,
     step: usize,
-) -> Result<Value, String> {
+) -> Result<Object, String> {
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
     let train = evaluate(engine, &splits.train, n_classes, None);
     let train = train.ok_or("the dataset has no training samples")?;
     let held_out = evaluate(engine, &splits.held_out, n_classes, None);
-    let bytes = safetensors(&engine.parameters())?;
-    Ok(json!({
-        "weights_sha256": format!("{:x}", Sha256::digest(bytes)),
-        "step": step,
-        "train": metrics(&train.metrics),
-        "held_out": held_out.map(|held_out| metrics(&held_out.metrics)),
-        "attention": {
-            "positive": train.attention_positive,
-            "negative": train.attention_negative,
-        },
-    }))
+    let bytes = safetensors(&experiment.config, &engine.weights());
+    let attention = Object::default()
+        .with("positive", &train.attention_positive)
+        .with("negative", &train.attention_negative);
+    let held_out = held_out.map(|held_out| metrics(&held_out.metrics));
+    Ok(Object::default()
+        .with("weights_sha256", &format!("{:x}", Sha256::digest(bytes)))
+        .with("step", &step)
+        .with("train", &metrics(&train.metrics))
+        .with("held_out", &held_out)
+        .with("attention", &attention))
 }
 
-fn metrics(metrics: &EvalMetrics) -> Value {
-    json!({
-        "loss": metrics[Metric::Loss],
-        "accuracy": metrics[Metric::Accuracy],
-        "f1": metrics[Metric::F1],
-    })
+fn metrics(metrics: &EvalMetrics) -> Object {
+    Object::default()
+        .with("loss", &metrics[Metric::Loss])
+        .with("accuracy", &metrics[Metric::Accuracy])
+        .with("f1", &metrics[Metric::F1])
 }
 
 /// Counts steps.

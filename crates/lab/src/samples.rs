@@ -1,10 +1,12 @@
 //! Samples from the page: those of an experiment, and those to look at.
 
+use std::fmt;
+
 use headlight_data::files::{FitError, listed};
 use headlight_data::{Dataset, InvalidValue, Source, Splits};
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::{Deserializer, Error, Visitor};
 
 /// Samples in place of the file that a config names, in its order.
 #[derive(Debug, Deserialize)]
@@ -12,7 +14,7 @@ pub(crate) struct Given {
     /// Without `[CLS]`. `[sample][position]`
     tokens: Vec<Vec<i64>>,
     /// Numbers or names of classes. `[sample]`
-    labels: Vec<Value>,
+    labels: Vec<Label>,
     /// Samples are held out unless their split is `train`; without splits, all are for training. `[sample]`
     splits: Option<Vec<String>>,
 }
@@ -47,10 +49,9 @@ impl Given {
         if self.labels.len() != count || splits.is_some_and(|splits| splits.len() != count) {
             return Err("each sample needs a label, and a split if any has one".to_owned());
         }
-        let labels: Vec<String> = self.labels.iter().map(text).collect();
         let samples = (0..count).map(|index| {
             let split = splits.map_or("train", |splits| &splits[index]);
-            (&self.tokens[index][..], &labels[index][..], split)
+            (&self.tokens[index][..], &self.labels[index].0[..], split)
         });
         let rows = listed(samples, "the samples").map_err(|error| error.to_string())?;
         let splits = rows.fit(&config.data, config.model.attention.padding_token);
@@ -61,11 +62,40 @@ impl Given {
     }
 }
 
-/// The text of a label.
-fn text(label: &Value) -> String {
-    label
-        .as_str()
-        .map_or_else(|| label.to_string(), str::to_owned)
+/// The text of a label, which may be a number.
+#[derive(Debug)]
+struct Label(String);
+
+impl<'de> Deserialize<'de> for Label {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Label;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number or a name")
+            }
+
+            fn visit_u64<E: Error>(self, label: u64) -> Result<Label, E> {
+                Ok(Label(label.to_string()))
+            }
+
+            fn visit_i64<E: Error>(self, label: i64) -> Result<Label, E> {
+                Ok(Label(label.to_string()))
+            }
+
+            fn visit_f64<E: Error>(self, label: f64) -> Result<Label, E> {
+                Ok(Label(label.to_string()))
+            }
+
+            fn visit_str<E: Error>(self, label: &str) -> Result<Label, E> {
+                Ok(Label(label.to_owned()))
+            }
+        }
+
+        deserializer.deserialize_any(Text)
+    }
 }
 
 /// Samples with `[CLS]`, as a dataset whose labels mean nothing.

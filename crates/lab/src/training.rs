@@ -4,8 +4,8 @@ use headlight_data::{Dataset, LabelRule};
 use headlight_experiment::fused::Recorded;
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
-use serde_json::{Value, json};
 
+use crate::json::Object;
 use crate::look::bits;
 use crate::message::Message;
 use crate::results::results;
@@ -66,22 +66,26 @@ impl Training {
             .collect();
         let inputs = config.inputs();
         let splits = &experiment.splits;
-        let head = json!({
-            "steps": steps,
-            "kept_every": kept_every,
-            "row": row,
-            "question": config.data.rule.as_ref().map(LabelRule::question),
-            "parameters": parameters,
-            "samples": samples,
-            "inputs": {
-                "positions": inputs.positions,
-                "cls": inputs.cls_position,
-                "classes": inputs.n_classes,
-                "vocab_size": inputs.vocab_size,
-            },
-            "counts": { "train": splits.train.len(), "held_out": splits.held_out.len() },
-            "mask": bits(watched.forward(&start, Recorded::All)?.mask),
-        });
+        let described = Object::default()
+            .with("positions", &inputs.positions)
+            .with("cls", &inputs.cls_position)
+            .with("classes", &inputs.n_classes)
+            .with("vocab_size", &inputs.vocab_size);
+        let counts = Object::default()
+            .with("train", &splits.train.len())
+            .with("held_out", &splits.held_out.len());
+        let question = config.data.rule.as_ref().map(LabelRule::question);
+        let mask = watched.forward(&start, Recorded::All)?.mask;
+        let head = Object::default()
+            .with("steps", &steps)
+            .with("kept_every", &kept_every)
+            .with("row", &row)
+            .with("question", &question)
+            .with("parameters", &parameters)
+            .with("samples", &samples)
+            .with("inputs", &described)
+            .with("counts", &counts)
+            .with("mask", &bits(mask));
         let training = Self {
             experiment,
             watched,
@@ -159,40 +163,52 @@ fn engine<'a>(
 }
 
 /// What a part of a training answers: its last step, how many steps it took, and which have a row.
-fn answer(progress: Progress, losses: usize, kept: &[usize]) -> Value {
-    json!({ "step": progress.step, "losses": losses, "kept": kept })
+fn answer(progress: Progress, losses: usize, kept: &[usize]) -> Object {
+    Object::default()
+        .with("step", &progress.step)
+        .with("losses", &losses)
+        .with("kept", &kept)
 }
 
 /// Samples from the page, and what is known of each.
-fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<Value>), String> {
+fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<Object>), String> {
     let watched = dataset(&experiment.config, tokens)?;
     let judged = judged(&experiment.config, &watched);
-    let known = tokens.iter().enumerate().map(|(index, tokens)| {
+    let samples = tokens.iter().enumerate().map(|(index, tokens)| {
         let judged = judged.as_ref().map(|judged| &judged[index]);
         let label = judged.map(|(label, _)| label);
         let marked = judged.map_or(&[][..], |(_, marked)| marked);
-        json!({ "number": null, "label": label, "tokens": tokens, "marked": marked })
+        known(None, label.copied(), tokens, marked)
     });
-    let known = known.collect();
-    Ok((watched, known))
+    let samples = samples.collect();
+    Ok((watched, samples))
 }
 
 /// The training samples that a run dumps, and what is known of each.
-fn dumped(experiment: &Experiment) -> Result<(Dataset, Vec<Value>), String> {
+fn dumped(experiment: &Experiment) -> Result<(Dataset, Vec<Object>), String> {
     experiment
         .check_recording()
         .map_err(|error| error.to_string())?;
     let (config, train) = (&experiment.config, &experiment.splits.train);
     let mut watched = Dataset::empty(config.data.seq_len);
-    let mut known = Vec::new();
+    let mut samples = Vec::new();
     for number in config.dump.chosen(train) {
         let (tokens, label) = (train.tokens(number), train.label(number));
         watched.push(tokens, label);
         let rule = config.data.rule.as_ref();
         let marked = rule.map_or_else(Vec::new, |rule| rule.label_positions(tokens));
-        known.push(json!({ "number": number, "label": label, "tokens": tokens, "marked": marked }));
+        samples.push(known(Some(number), Some(label), tokens, &marked));
     }
-    Ok((watched, known))
+    Ok((watched, samples))
+}
+
+/// What is known of a sample: its number among the training samples, its class, and the positions that decide it.
+fn known(number: Option<usize>, label: Option<u8>, tokens: &[u32], marked: &[usize]) -> Object {
+    Object::default()
+        .with("number", &number)
+        .with("label", &label)
+        .with("tokens", &tokens)
+        .with("marked", &marked)
 }
 
 /// Keeps the loss of each step, and the rows of some.
