@@ -15,6 +15,8 @@ import { pathOf, placeAt, ticksOf } from "./series.js";
 const FEW = 12;
 // A choice as near as this to a mark is the mark's step.
 const NEAR = 5;
+/** The step before the reader began to drag. */
+let before = 0;
 
 /** The width of an element in pixels, and the size of the root's font as a multiple of the usual one. */
 export function useSize() {
@@ -189,6 +191,7 @@ function scrubber(timeOf, lengthOf) {
     onPointerDown: (/** @type {PointerEvent} */ event) => {
       if (event.button !== 0) return;
       /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
+      before = view.peek().step;
       // A finger may be about to scroll.
       if (event.pointerType === "mouse") changeSoon({ step: stepOf(event) });
     },
@@ -198,6 +201,10 @@ function scrubber(timeOf, lengthOf) {
       if (step !== view.peek().step) changeSoon({ step });
     },
     onPointerUp: (/** @type {PointerEvent} */ event) => { if (isHeld(event)) change({ step: stepOf(event) }); },
-    onPointerCancel: settleAddress,
+    // It scrolled.
+    onPointerCancel: () => {
+      changeSoon({ step: before });
+      settleAddress();
+    },
   };
 }
