@@ -25,8 +25,12 @@ const worker = {
 const [loader, script] = [await bundle("src/loader.js"), await bundle("src/main.jsx", [worker])];
 const { outputFiles: [style] } = await build({ ...common, entryPoints: [here("src/main.css")] });
 
+// The page of a walkthrough has its script as it is, where `<` could end the script element.
+const walkthrough = (await bundle("src/walkthrough/main.jsx")).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
+const { outputFiles: [walkthroughStyle] } = await build({ ...common, entryPoints: [here("src/walkthrough/main.css")] });
+
 const [option, folder = here("../src/page")] = process.argv.slice(2);
-for (const [name, text] of [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["page.css", style.text]]) {
+for (const [name, text] of [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["page.css", style.text], ["walkthrough.js", `${walkthrough}\n`], ["walkthrough.css", walkthroughStyle.text]]) {
   const path = `${folder}/${name}`;
   if (option !== "--check") {
     writeFileSync(path, text);
