@@ -121,6 +121,10 @@ fn page_picture_and_numbers_are_written() {
         "{html}"
     );
     assert!(html.contains(">0.6698</td>"), "{html}");
+    assert!(
+        html.contains(r#"["\u003cscript>alert(1)\u003c/script>","#),
+        "the stepper's numbers are text: {html}"
+    );
     let svg = fs::read_to_string(svg).unwrap();
     assert!(
         svg.contains(">0.6698</text>") && !svg.contains("<script>"),
@@ -150,6 +154,8 @@ fn json_has_each_erratum_with_its_reason() {
     run(&["walkthrough", "scaling", "--json", text(&path)]).done();
     let json: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     assert_eq!(json["errata"], 1);
+    let factors = [0, 1].map(|case| json["cases"][case]["factor"].as_f64());
+    assert_eq!(factors, [Some(1.0), Some(0.125)]);
     let published = json["cases"][1]["published"].as_array().unwrap();
     let erratum = published
         .iter()

@@ -10,10 +10,16 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const [loader, script] = [await scriptOf("src/loader.js"), await scriptOf("src/main.jsx")];
 const style = await styleOf("src/main.css");
 
+// The page of a walkthrough has its script as it is, where `<` could end the script element.
+const walkthrough = (await scriptOf("src/walkthrough/main.jsx")).replaceAll("</script", "<\/script").replaceAll("<!--", "<\!--");
+const walkthroughStyle = await styleOf("src/walkthrough/main.css");
+
 const [option, folder = here("../src/page")] = process.argv.slice(2);
-for (const [name, text] of [["loader.js", `${loader}
-`], ["page.js", `${script}
-`], ["page.css", style]]) {
+const files = {
+  "loader.js": `${loader}\n`, "page.js": `${script}\n`, "page.css": style,
+  "walkthrough.js": `${walkthrough}\n`, "walkthrough.css": walkthroughStyle,
+};
+for (const [name, text] of Object.entries(files)) {
   const path = `${folder}/${name}`;
   if (option !== "--check") {
     writeFileSync(path, text);

@@ -18,6 +18,14 @@ impl Walkthrough {
         }
     }
 
+    /// The document as HTML: a step at a time, and with tokens that the reader types.
+    ///
+    /// # Errors
+    /// When serialization fails.
+    pub fn html(&self) -> serde_json::Result<String> {
+        Ok(self.document().stepwise_html(&self.json()?))
+    }
+
     fn sections(&self) -> Vec<Section> {
         let before = std::iter::once(None).chain(self.cases.iter().map(Some));
         let cases = self.cases.iter().zip(before);

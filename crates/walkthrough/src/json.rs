@@ -17,6 +17,8 @@ struct Document<'a> {
 struct Case<'a> {
     title: Option<&'a str>,
     about: Option<&'a str>,
+    factor: f64,
+    temperature: f64,
     stages: Vec<Numbers<'a>>,
     published: Vec<Printed<'a>>,
 }
@@ -65,6 +67,8 @@ fn case(case: &WorkedCase) -> Case<'_> {
     Case {
         title: case.title.as_deref(),
         about: case.about.as_deref(),
+        factor: case.factor,
+        temperature: case.temperature,
         stages: case.stages.iter().map(numbers).collect(),
         published: case.published.iter().map(printed).collect(),
     }

@@ -32,6 +32,10 @@ pub struct WorkedCase {
     pub title: Option<String>,
     /// What the reader should notice.
     pub about: Option<String>,
+    /// The factor of the scores: scale divided by temperature.
+    pub factor: f64,
+    /// The divisor of scaled scores.
+    pub temperature: f64,
     /// Its stages, in the order of computation.
     pub stages: Vec<Computed>,
     /// The numbers that the document prints for them.
@@ -135,6 +139,8 @@ impl WorkedCase {
         Ok(Self {
             title: None,
             about: None,
+            factor: case.scale / case.temperature,
+            temperature: case.temperature,
             stages,
             published,
         })

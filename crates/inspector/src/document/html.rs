@@ -1,4 +1,4 @@
-//! A document as HTML: one file that loads nothing and runs nothing.
+//! A document as HTML: one file that loads nothing, and runs nothing but a script of its own.
 
 use std::fmt::Write;
 
@@ -11,11 +11,31 @@ use crate::theme::{properties, svg_style};
 /// A cell's shade is one of twenty classes: the content security policy allows no style attributes.
 const STYLE: &str = include_str!("document.css");
 
+/// Shows worked examples a step at a time. `crates/inspector/page` builds it.
+const STEPPER: [&str; 2] = [
+    include_str!("../page/walkthrough.css"),
+    include_str!("../page/walkthrough.js"),
+];
+
 impl Document {
     /// The document as HTML, for any browser, without a network.
     pub fn html(&self) -> String {
-        let style = properties() + STYLE;
-        let mut sources = format!("style-src {}", source_of(&style));
+        self.html_with("", "", "")
+    }
+
+    /// The document as HTML, with a stepper for the examples that `json` describes.
+    pub fn stepwise_html(&self, json: &str) -> String {
+        let [style, script] = STEPPER;
+        let json = json.replace('<', "\\u003c");
+        let elements = format!(
+            "<script type=\"application/json\" id=\"example\">{json}</script>\n<script id=\"stepwise\">{script}</script>\n"
+        );
+        self.html_with(&format!("script-src {}; ", source_of(script)), style, &elements)
+    }
+
+    fn html_with(&self, sources: &str, style: &str, elements: &str) -> String {
+        let style = properties() + STYLE + style;
+        let mut sources = format!("{sources}style-src {}", source_of(&style));
         if self
             .sections
             .iter()
@@ -43,6 +63,7 @@ impl Document {
             }
             body.push_str("</div>\n</section>\n");
         }
+        body.push_str(elements);
         file(&self.title, &sources, "", &style, body.trim_end())
     }
 }

@@ -4,7 +4,8 @@ import { computed } from "@preact/signals";
 import { tomlOf } from "../config.js";
 import { page } from "../facts.js";
 import { copyText } from "../parts/dom.jsx";
-import { config, departure, experiment, here, origin, runs, trainedHash } from "../state.js";
+import { config, dataOf, departure, experiment, here, origin, runs, trainedHash } from "../state.js";
+import { view } from "../view.js";
 
 /** @typedef {import("../run.js").Run} Run */
 
@@ -28,7 +29,7 @@ function Origin() {
   const found = trainedHash.value;
   return (
     <>
-      {kind !== "recorded" || !found ? <p class={kind === "differs" ? "failed" : undefined}>{text}</p> : null}
+      <p class={kind === "differs" ? "failed" : undefined}>{text}</p>
       {(expected || found) && (
         <dl>
           {expected && <Entry name="SHA-256 of the run's weights" text={expected} />}
@@ -39,6 +40,7 @@ function Origin() {
   );
 }
 
+const hasData = computed(() => dataOf(view.value.settings) !== undefined);
 const isWhatIf = computed(() => here.value?.isWhatIf ?? false);
 
 /** The experiment or the changes that are shown in place of the page's own run. */
@@ -53,7 +55,7 @@ function Experiment() {
       {isWhatIf.value && <p>The page computes with the same weights and these changes; no training made such numbers.</p>}
       {trained && (
         <>
-          <p>The page trained this experiment itself. <code>headlight train</code> gives the same weights from this config.</p>
+          <p>The page trained this experiment itself. <code>headlight train</code> gives the same weights from this config{hasData.value ? " and the same samples" : ""}.</p>
           <dl>
             <Entry name="SHA-256 of its weights" text={trained.ended.weights_sha256} />
             <dt>Its config, as TOML</dt>

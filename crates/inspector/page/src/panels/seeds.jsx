@@ -41,7 +41,7 @@ function whyNot() {
   if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
   if (kind !== "live") return `This page does not train seeds, since its own training did not succeed. ${text}`;
   // Another seed of the same experiment is on its way.
-  const isKnown = swarmOf(config.value, dataOf(view.value.settings)).count > 0;
+  const isKnown = swarmOf(config.value, data.value).count > 0;
   if (experiment.value && experiment.value.state !== "trained" && !isKnown) return "Seeds can be trained here once the experiment above is trained.";
   return "";
 }
@@ -52,18 +52,19 @@ function Trained() {
   return <TrainedHere />;
 }
 
-// Texts on their own: while steps play, the swarm stays as it is.
+// Parts of the view on their own: while steps play, the swarm stays as it is.
 const settings = computed(() => {
   const { seed: _, ...others } = view.value.settings;
   return settingsText(others);
 });
+const data = computed(() => dataOf(view.value.settings));
 const changes = computed(() => here.value?.isWhatIf ? changesText(view.value.changes) : "");
 
 /** @param {Seed} seed @param {number[]} positions @param {"positive" | "negative"} name */
 const onLabel = ({ attention }, positions, name) => positions.reduce((sum, position) => sum + (attention[name]?.[position] ?? NaN), 0);
 
 function TrainedHere() {
-  const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), dataOf(view.value.settings));
+  const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), data.value);
   const seeds = swarm.seeds.value;
   const all = swarm.config.data.seq_len + 1;
   const hasBoth = swarm.positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);

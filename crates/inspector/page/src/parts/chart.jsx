@@ -4,16 +4,19 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fixed } from "../numbers.js";
 import { here } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
-import { beforeName, lastStep, marks, placeAt } from "./curves.js";
+import { beforeName, lastStep, marks } from "./curves.js";
+import { pathOf, placeAt, ticksOf } from "./series.js";
 
 /** @typedef {import("./curves.js").ChartModel} ChartModel */
 /** @typedef {import("./curves.js").Line} Line */
-/** @typedef {import("./curves.js").Points} Points */
+/** @typedef {import("./series.js").Points} Points */
 
 // Few points are shown as points.
 const FEW = 12;
 // A choice as near as this to a mark is the mark's step.
 const NEAR = 5;
+/** The step before the reader began to drag. */
+let before = 0;
 
 /** The width of an element in pixels, and the size of the root's font as a multiple of the usual one. */
 export function useSize() {
@@ -31,35 +34,6 @@ export function useSize() {
     return () => observer.disconnect();
   }, []);
   return /** @type {const} */ ([ref, size]);
-}
-
-/** Steps for the axis: round ones, as many as there is room for. @param {number} last @param {number} most */
-function ticksOf(last, most) {
-  const unit = 10 ** Math.floor(Math.log10(Math.max(last / most, 1)));
-  const strides = [1, 2, 2.5, 5, 10].map((factor) => factor * unit).filter((step) => last / step <= most && Number.isInteger(step));
-  const stride = strides.find((step) => last % step === 0) ?? strides[0] ?? last;
-  const ticks = [];
-  for (let step = 0; step < last - stride / 2; step += stride) ticks.push(step);
-  return [...ticks, last];
-}
-
-/** A line's path. Of more points than pixels, each pixel has the lowest and the highest. @param {Points} points @param {(time: number) => number} xOf @param {(value: number) => number} yOf */
-function pathOf(points, xOf, yOf) {
-  const known = points.filter(([, value]) => Number.isFinite(value));
-  const places = known.map(([time, value]) => [xOf(time), yOf(value)]);
-  const text = (/** @type {number[]} */ [x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
-  if (places.length < 2 * (xOf(1e9) - xOf(0))) return places.length ? `M${places.map(text).join("L")}` : "";
-  const kept = [];
-  for (let at = 0; at < places.length;) {
-    const pixel = Math.round(places[at][0]);
-    let [low, high] = [places[at], places[at]];
-    for (; at < places.length && Math.round(places[at][0]) === pixel; at++) {
-      if (places[at][1] < low[1]) low = places[at];
-      if (places[at][1] > high[1]) high = places[at];
-    }
-    kept.push(...(low === high ? [low] : low[0] < high[0] ? [low, high] : [high, low]));
-  }
-  return `M${kept.map(text).join("L")}`;
 }
 
 /** @param {{ chart: ChartModel }} props */
@@ -217,6 +191,7 @@ function scrubber(timeOf, lengthOf) {
     onPointerDown: (/** @type {PointerEvent} */ event) => {
       if (event.button !== 0) return;
       /** @type {HTMLElement} */ (event.currentTarget).setPointerCapture(event.pointerId);
+      before = view.peek().step;
       // A finger may be about to scroll.
       if (event.pointerType === "mouse") changeSoon({ step: stepOf(event) });
     },
@@ -226,6 +201,10 @@ function scrubber(timeOf, lengthOf) {
       if (step !== view.peek().step) changeSoon({ step });
     },
     onPointerUp: (/** @type {PointerEvent} */ event) => { if (isHeld(event)) change({ step: stepOf(event) }); },
-    onPointerCancel: settleAddress,
+    // It scrolled.
+    onPointerCancel: () => {
+      changeSoon({ step: before });
+      settleAddress();
+    },
   };
 }

@@ -6,9 +6,10 @@ import { classColour } from "../colour.js";
 import { mean, range } from "../numbers.js";
 import { base, changedRun, ghost, here, runOf, runs, settingsOf, shown, trainedRun } from "../state.js";
 import { view } from "../view.js";
+import { niceTop, runningMean, wideOf } from "./series.js";
 
 /** @typedef {import("../run.js").Run} Run */
-/** @typedef {[number, number][]} Points times and values */
+/** @typedef {import("./series.js").Points} Points */
 
 /** @typedef {object} Line
  * @property {string} label
@@ -100,26 +101,6 @@ const hasLabelPosition = (run, key) => run.members(key).some(({ marked }) => mar
 
 /** @param {Run} run @returns {Points} */
 const lossOf = (run) => run.facts.loss.map(({ step, loss }) => [step, loss]);
-
-/** A running mean, over as many points on both sides. A median would hide the loss of a rare class, which few batches have. @param {Points} points @param {number} wide how many points in all @returns {Points} */
-export function runningMean(points, wide) {
-  const sums = [0];
-  for (const [, value] of points) sums.push(sums[sums.length - 1] + value);
-  return points.map(([time], at) => {
-    const reach = Math.min(wide >> 1, at, points.length - 1 - at);
-    return [time, (sums[at + reach + 1] - sums[at - reach]) / (2 * reach + 1)];
-  });
-}
-
-/** The points of the running mean: an odd number, so that one of them is in the middle. @param {number} count */
-const wideOf = (count) => Math.min(2 * Math.round(count / 100) + 1, 201);
-
-/** The end of an axis that holds a value: 1, 2 or 5 times a power of ten, or a quarter of such a step more. @param {number} most */
-function niceTop(most) {
-  if (!(most > 0)) return 1;
-  const unit = 10 ** Math.floor(Math.log10(most));
-  return unit * /** @type {number} */ ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most * 0.999));
-}
 
 /** @param {(Points | null | undefined)[]} all */
 const most = (...all) => all.reduce((highest, points) => (points ?? []).reduce((high, [, value]) => value > high ? value : high, highest), 0);
@@ -241,15 +222,4 @@ function learnedAt(run) {
     learnedSteps.set(run, found);
   }
   return found;
-}
-
-/** The place of the last point that is not after a time; -1 if there is none. @param {Points} points @param {number} time */
-export function placeAt(points, time) {
-  let [low, high] = [0, points.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (points[middle][0] <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }

@@ -15,6 +15,7 @@ import { chancesOf } from "./computation.js";
  * @property {(number | null)[][]} values null where nothing is
  * @property {number} [chosen] the row that the sentence is about
  * @property {number} [key] the column that it is about
+ * @property {string[][]} [marks] what a document prints beside the numbers
  */
 
 /**

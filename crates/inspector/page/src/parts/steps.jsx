@@ -65,7 +65,7 @@ export function Check({ of, isChanged = false }) {
 }
 
 /** @param {{ grid: Grid }} props */
-function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key } }) {
+function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key, marks } }) {
   const most = Math.max(...values.flat().map((value) => Math.abs(value ?? 0))) || 1;
   return (
     <div class="term">
@@ -80,7 +80,7 @@ function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key } }
                 {rows[row] ? <th scope="row"><bdi>{rows[row]}</bdi></th> : <td />}
                 {cells.map((value, column) => value === null
                   ? <td key={column} class="none"><span class="unseen">masked</span></td>
-                  : <td key={column} class={`${value < 0 ? "below" : "above"}${row === chosen && column === key ? " chosen" : ""}`} style={{ "--share": (Math.abs(value) / most).toFixed(2) }}>{fixed(value, 3)}</td>)}
+                  : <td key={column} class={`${value < 0 ? "below" : "above"}${row === chosen && column === key ? " chosen" : ""}`} style={{ "--share": (Math.abs(value) / most).toFixed(2) }}>{fixed(value, 3)}{marks?.[row][column] && <span class={marks[row][column].includes("≠") ? "mark differs" : "mark"}>{marks[row][column]}</span>}</td>)}
               </tr>
             ))}
           </tbody>
