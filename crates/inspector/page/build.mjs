@@ -11,7 +11,7 @@ const [loader, script] = [await scriptOf("src/loader.js"), await scriptOf("src/m
 const style = await styleOf("src/main.css");
 
 // The page of a walkthrough has its script as it is, where `<` could end the script element.
-const walkthrough = (await scriptOf("src/walkthrough/main.jsx")).replaceAll("</script", "<\/script").replaceAll("<!--", "<\!--");
+const walkthrough = (await scriptOf("src/walkthrough/main.jsx")).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
 const walkthroughStyle = await styleOf("src/walkthrough/main.css");
 
 const [option, folder = here("../src/page")] = process.argv.slice(2);
