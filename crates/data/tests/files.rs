@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use headlight_data::files::{
-    Contents, FileError, FileKeys, FitError, Format, Rows, read, read_text, write,
+    Contents, FileError, FileKeys, FitError, Format, Rows, listed, read, read_text, write,
 };
 use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source, Splits};
 use headlight_npz::{NpzReader, NpzWriter};
@@ -824,4 +824,56 @@ fn truncated_archives_are_refused() {
         let error = read_as("cut.npz", &whole[..keep]).unwrap_err().to_string();
         assert!(error.contains("cut.npz: "), "{error}");
     }
+}
+
+#[test]
+fn listed_samples_are_those_of_a_csv_file() {
+    let csv = written(Format::Csv);
+    let text = String::from_utf8(csv.clone()).unwrap();
+    let samples: Vec<(Vec<i64>, &str, &str)> = text
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let mut cells = line.split(',');
+            let (split, label) = (cells.next().unwrap(), cells.next().unwrap());
+            let tokens = cells.map(|cell| cell.parse().unwrap());
+            (tokens.collect(), label, split)
+        })
+        .collect();
+    let list = |samples: &[(Vec<i64>, &'static str, &'static str)]| {
+        let samples = samples.iter();
+        listed(
+            samples.map(|(tokens, label, split)| (&tokens[..], *label, *split)),
+            "a list",
+        )
+    };
+    let given = samples
+        .iter()
+        .map(|(tokens, label, split)| (&tokens[..], *label, *split));
+    let found = listed(given, "a list").unwrap().fit(&of_file(0), None);
+    let file = read(Cursor::new(csv), Format::Csv, "a file").unwrap();
+    assert_eq!(found, file.fit(&of_file(0), None));
+    assert_eq!(found.unwrap(), splits());
+    for (samples, message) in [
+        (&[][..], "a list: it holds no samples"),
+        (
+            &[(vec![1], "0", "train"), (vec![1], "", "train")],
+            "a list: line 2: the label is empty",
+        ),
+        (
+            &[(vec![], "0", "train")],
+            "a list: line 1: the sample has no tokens",
+        ),
+        (
+            &[(vec![-1], "0", "train")],
+            "a list: line 1: -1 is not a token id; ids are below 268435456",
+        ),
+    ] {
+        assert_eq!(list(samples).unwrap_err().to_string(), message);
+    }
+    let error = list(&[(vec![1], "0", "rest")]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("a list: line 1: unknown split `rest`"),
+        "{error}"
+    );
 }

@@ -34,10 +34,10 @@ fn parameters() -> Vec<Parameter> {
     let rng = &mut Stream::Weights.rng(1);
     let mut parameters = config.model.initial_parameters(config.inputs(), rng);
     // With biases of 0, two norms in a row jump near an input of zeros, too fast for any attribution.
-    for parameter in &mut parameters {
-        for (index, value) in parameter.values.iter_mut().enumerate() {
-            *value += 0.3 * (index as f32).sin();
-        }
+    let mut at: f32 = 0.0;
+    for value in parameters.iter_mut().flat_map(|own| &mut own.values) {
+        *value += 0.3 * at.sin();
+        at += 1.0;
     }
     parameters
 }
