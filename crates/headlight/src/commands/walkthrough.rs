@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &WalkthroughArguments) -> Result<(), Failure> {
     }
     let [html, svg, numbers] = outputs;
     if let Some(out) = html {
-        out.write_all(html(&walkthrough)?.as_bytes())?;
+        out.write_all(page(&walkthrough)?.as_bytes())?;
     }
     if let Some(out) = svg {
         out.write_all(walkthrough.document().svg().as_bytes())?;
@@ -72,7 +72,7 @@ fn invalid(path: &Path, mistake: &Mistake) -> Failure {
     Failure::Input(format!("{}:{space}{mistake}", shown(path)))
 }
 
-fn html(walkthrough: &Walkthrough) -> Result<String, Failure> {
+fn page(walkthrough: &Walkthrough) -> Result<String, Failure> {
     walkthrough
         .html()
         .map_err(|error| Failure::System(format!("the page cannot be made: {error}")))

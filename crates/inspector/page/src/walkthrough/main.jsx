@@ -87,8 +87,9 @@ function Visualiser() {
   }
   const isSeparate = usual.some((token) => /\s/.test(token));
   const looking = lookers(own, tokens);
-  const query = Math.min(place.value, looking.length - 1);
-  const found = attend(own, tokens, query, temperature.value, causal.value);
+  const canLook = looking.map((token) => own.queries.includes(token));
+  const query = canLook[place.value] ? place.value : canLook.indexOf(true);
+  const found = query < 0 ? null : attend(own, tokens, query, temperature.value, causal.value);
   const most = found ? found.weights.indexOf(Math.max(...found.weights)) : 0;
   return (
     <section id="visualiser" aria-labelledby="visualiser-title">
@@ -102,7 +103,7 @@ function Visualiser() {
       </div>
       <p id="own-said" class="failed" role="alert">{wrong}</p>
       <div class="row tokens" role="group" aria-label="The token that looks">
-        {looking.map((token, at) => <button key={at} type="button" aria-pressed={at === query} onClick={() => { place.value = at; }}><bdi>{token}</bdi></button>)}
+        {looking.map((token, at) => <button key={at} type="button" aria-pressed={at === query} disabled={!canLook[at]} onClick={() => { place.value = at; }}><bdi>{token}</bdi></button>)}
       </div>
       {found ? (
         <>
@@ -117,7 +118,7 @@ function Visualiser() {
             ))}
           </ul>
         </>
-      ) : <p>The example has no query for “{looking[query]}”: choose another token.</p>}
+      ) : <p>The example has no query of these tokens. It has one of {own.queries.map((token) => `“${token}”`).join(", ")}.</p>}
     </section>
   );
 }

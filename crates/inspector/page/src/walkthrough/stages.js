@@ -40,7 +40,7 @@ export function caseStages(example, row) {
 function gridOf({ stage, rows, columns, values }, published, query) {
   const marks = values.map((cells) => cells.map(() => ""));
   for (const entry of published) {
-    if (entry.stage === stage) entry.columns.forEach((column, at) => { marks[entry.row][column] += `${entry.differs[at] ? "≠" : "="}${entry.values[at] === null ? "−∞" : entry.values[at].toFixed(entry.decimals).replace("-", "−")}`; });
+    if (entry.stage === stage) entry.columns.forEach((column, at) => { marks[entry.row][column] += `${marks[entry.row][column] && " "}${entry.differs[at] ? "≠" : "="}${entry.values[at] === null ? "−∞" : entry.values[at].toFixed(entry.decimals).replace("-", "−")}`; });
   }
   return { name: stage.replaceAll("_", " "), rows, columns, values, chosen: query === undefined || stage === "contributions" ? undefined : rows.indexOf(query), marks: marks.flat().some(Boolean) ? marks : undefined };
 }
