@@ -7,19 +7,14 @@ import { scriptOf, styleOf } from "./bundle.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-const [loader, script] = [await scriptOf("src/loader.js"), await scriptOf("src/main.jsx")];
-const style = await styleOf("src/main.css");
+const [loader, script, style] = await Promise.all([scriptOf("src/loader.js"), scriptOf("src/main.jsx"), styleOf("src/main.css")]);
 
 // The page of a walkthrough has its script as it is, where `<` could end the script element.
 const walkthrough = (await scriptOf("src/walkthrough/main.jsx")).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
 const walkthroughStyle = await styleOf("src/walkthrough/main.css");
 
 const [option, folder = here("../src/page")] = process.argv.slice(2);
-const files = {
-  "loader.js": `${loader}\n`, "page.js": `${script}\n`, "page.css": style,
-  "walkthrough.js": `${walkthrough}\n`, "walkthrough.css": walkthroughStyle,
-};
-for (const [name, text] of Object.entries(files)) {
+for (const [name, text] of [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["page.css", style], ["walkthrough.js", `${walkthrough}\n`], ["walkthrough.css", walkthroughStyle]]) {
   const path = `${folder}/${name}`;
   if (option !== "--check") {
     writeFileSync(path, text);

@@ -11,10 +11,9 @@ use super::{Page, fallback, text85};
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
-// What the package in `crates/inspector/page` is bundled to.
+// What the package in `crates/inspector/page` is bundled to. The page holds the script packed, and a loader starts it.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// Inflates the script and runs it: packed, it takes less than half of the space.
 const LOADER: &str = include_str!("loader.js");
 
 impl Page {
@@ -49,16 +48,16 @@ impl Page {
         if !self.runs.is_empty() {
             hold(&mut body, "numbers", &deflated(&self.numbers())?);
         }
-        let style = properties() + STYLE;
         hold(&mut body, "script", &deflated(SCRIPT.as_bytes())?);
-        let [loader, script, style_source] = [LOADER, SCRIPT, &style].map(source_of);
+        let style = properties() + STYLE;
+        let [loader_source, script_source, style_source] = [LOADER, SCRIPT, &style].map(source_of);
         let (mut compiling, mut workers) = ("", "");
         if self.can_train() {
             hold(&mut body, "lab", LAB);
             (compiling, workers) = ("'wasm-unsafe-eval' ", "; worker-src blob:");
         }
         let sources = format!(
-            "script-src {compiling}{loader} {script}; style-src {style_source}; img-src blob: data:{workers}"
+            "script-src {compiling}{loader_source} {script_source}; style-src {style_source}; img-src blob: data:{workers}"
         );
         let _ = write!(body, "<script>{LOADER}</script>");
         let icon = "<link rel=\"icon\" href=\"data:,\">\n";
