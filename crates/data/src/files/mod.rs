@@ -25,6 +25,9 @@ use std::fmt;
 pub use complete::FileKeys;
 #[cfg(feature = "files")]
 pub use contents::Contents;
+#[cfg(feature = "files")]
+pub use formats::{Format, read, read_text, write};
+#[cfg(feature = "files")]
 pub use labels::numbers_are_names;
 pub use rows::Rows;
 
