@@ -211,23 +211,26 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
     let loader = between(&html, "<script>", "</script>");
     let script = include_str!("../src/page/page.js");
-    let style = between(&html, "<style>", "</style>");
+    let colours = between(&html, "<style>", "</style>");
+    let style = include_str!("../src/page/page.css");
     let source = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let scripts = format!("script-src {} {};", source(loader), source(script));
-    for sources in [scripts, format!("style-src {};", source(style))] {
+    let styles = format!("style-src {} {};", source(colours), source(style));
+    for sources in [scripts, styles] {
         assert!(policy.contains(&sources), "{policy}");
     }
-    // Facts, numbers, the script, and its loader.
-    assert_eq!(html.matches("<script").count(), 4);
-    assert_eq!(html.matches("</script").count(), 4);
+    // Facts, numbers, style, script, and the loader of the last two.
+    assert_eq!(html.matches("<script").count(), 5);
+    assert_eq!(html.matches("</script").count(), 5);
     for part in style.split("var(").skip(1) {
         let name = part.split([')', ',']).next().unwrap();
         // A colour of the theme, or what the script measures.
         let is_set = script.contains(&format!("\"{name}\":"));
-        assert!(is_set || style.contains(&format!("{name}:")), "{name}");
+        let is_set = is_set || style.contains(&format!("{name}:"));
+        assert!(is_set || colours.contains(&format!("{name}:")), "{name}");
     }
     // Names of XML and places in a picture, which no browser asks for.
-    let without_names = [&html, script].concat();
+    let without_names = [&html, script, style].concat();
     let without_names = without_names.replace("http://www.w3.org/", "");
     let without_names = without_names.replace("url(#", "");
     for forbidden in [

@@ -1,11 +1,13 @@
-// Starts the page's script, which the page holds packed. The page's policy names the hash of both.
+// Puts in the page's style and starts its script, which the page holds packed. The page's policy names the hash of each.
 
 import { unpacked } from "./packed.js";
 
-unpacked("script", "deflate-raw").then((bytes) => {
-  const script = document.createElement("script");
-  script.textContent = new TextDecoder().decode(/** @type {ArrayBuffer} */ (bytes));
-  document.body.append(script);
+Promise.all(["style", "script"].map((name) => unpacked(name, "deflate-raw"))).then(([style, script]) => {
+  for (const [name, bytes] of /** @type {[string, ArrayBuffer][]} */ ([["style", style], ["script", script]])) {
+    const element = document.createElement(name);
+    element.textContent = new TextDecoder().decode(bytes);
+    document.head.append(element);
+  }
 }).catch(() => {
   document.getElementById("page")?.prepend("The page cannot start: it needs a browser from 2023 or later.");
 });

@@ -30,7 +30,11 @@ impl Document {
         let elements = format!(
             "<script type=\"application/json\" id=\"example\">{json}</script>\n<script id=\"stepwise\">{script}</script>\n"
         );
-        self.html_with(&format!("script-src {}; ", source_of(script)), style, &elements)
+        self.html_with(
+            &format!("script-src {}; ", source_of(script)),
+            style,
+            &elements,
+        )
     }
 
     fn html_with(&self, sources: &str, style: &str, elements: &str) -> String {

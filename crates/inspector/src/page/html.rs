@@ -11,7 +11,8 @@ use super::{Page, fallback, text85};
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
-// What the package in `crates/inspector/page` is bundled to. The page holds the script packed, and a loader starts it.
+// What the package in `crates/inspector/page` is bundled to. The page holds style and script packed, and a loader puts
+// them in.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const LOADER: &str = include_str!("loader.js");
@@ -48,20 +49,22 @@ impl Page {
         if !self.runs.is_empty() {
             hold(&mut body, "numbers", &deflated(&self.numbers())?);
         }
+        hold(&mut body, "style", &deflated(STYLE.as_bytes())?);
         hold(&mut body, "script", &deflated(SCRIPT.as_bytes())?);
-        let style = properties() + STYLE;
-        let [loader_source, script_source, style_source] = [LOADER, SCRIPT, &style].map(source_of);
+        let colours = properties();
+        let scripts = [LOADER, SCRIPT].map(source_of).join(" ");
+        let styles = [&colours, STYLE].map(source_of).join(" ");
         let (mut compiling, mut workers) = ("", "");
         if self.can_train() {
             hold(&mut body, "lab", LAB);
             (compiling, workers) = ("'wasm-unsafe-eval' ", "; worker-src blob:");
         }
         let sources = format!(
-            "script-src {compiling}{loader_source} {script_source}; style-src {style_source}; img-src blob: data:{workers}"
+            "script-src {compiling}{scripts}; style-src {styles}; img-src blob: data:{workers}"
         );
         let _ = write!(body, "<script>{LOADER}</script>");
         let icon = "<link rel=\"icon\" href=\"data:,\">\n";
-        Ok(file(&title, &sources, icon, &style, &body))
+        Ok(file(&title, &sources, icon, &colours, &body))
     }
 }
 
