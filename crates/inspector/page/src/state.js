@@ -205,6 +205,8 @@ async function train() {
     outcomes.set("{}", outcome);
     question.value = outcome.question;
     runs.value = [outcome.run];
+    // Without a recording, the address has waited for a run to show.
+    if (!live) openAddress();
     settle("live", live
       ? `Live: the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
       : `Live: the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`);

@@ -36,7 +36,9 @@ export function settleAddress() {
 /** @param {View} view */
 export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, changes, settings }) {
   /** @type {Record<string, string>} */
-  const parts = { sample, step: String(step), query: String(query), key: String(key), layer: String(layer), head: String(head), show };
+  const parts = { sample, query: String(query), key: String(key), layer: String(layer), head: String(head), show };
+  // Until a step is chosen, the last is shown.
+  if (Number.isFinite(step)) parts.step = String(step);
   if (run !== FIRST.run) parts.run = String(run);
   if (range !== FIRST.range) parts.range = range;
   if (pin) {

@@ -47,7 +47,7 @@ impl Document {
         {
             let _ = write!(sources, " {}", source_of(&svg_style()));
         }
-        let mut body = format!("<h1>{}</h1>\n", escape(&self.title));
+        let mut body = format!("<main>\n<h1>{}</h1>\n", escape(&self.title));
         paragraphs(&mut body, &self.paragraphs);
         if let Some(legend) = self.legend() {
             let _ = writeln!(body, "<p class=\"legend\">{legend}</p>");
@@ -67,6 +67,7 @@ impl Document {
             }
             body.push_str("</div>\n</section>\n");
         }
+        body.push_str("</main>\n");
         body.push_str(elements);
         file(&self.title, &sources, "", &style, body.trim_end())
     }

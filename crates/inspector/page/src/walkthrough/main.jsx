@@ -126,7 +126,7 @@ function Visualiser() {
 const root = document.createElement("div");
 const all = document.createElement("details");
 all.append(Object.assign(document.createElement("summary"), { textContent: "All stages at once, beside the numbers that the document prints" }));
-const sections = [...document.querySelectorAll("body > section")];
+const sections = [...document.querySelectorAll("main > section")];
 sections[0].before(root, all);
 all.append(...sections);
 addEventListener("beforeprint", () => { all.open = true; });
