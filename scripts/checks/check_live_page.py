@@ -56,12 +56,16 @@ def check_same_bytes(page, run, name):
         dump = dumps[step]
         # JSON keeps each float32, which is a float64 in JavaScript.
         script = """
-            const at = facts.steps.indexOf(arguments[0]);
-            const found = source.vectors(at);
-            const [scores, weights] = ["attention_scores", "attention_weights"].map((name) => Array.from(source.part(at, name)));
-            const results = ["logits", "probabilities"].map((name) => Array.from(source.part(at, name)));
-            return [facts.samples.map((sample) => sample.number), scores, weights, ...results,
-                ...arguments[1].map((name) => Array.from(found[name]))];"""
+            const run = headlight.runs.value[0];
+            const { trained } = run.source;
+            const at = run.times.indexOf(arguments[0]);
+            const kept = {};
+            let { floats, start } = trained.steps[at];
+            for (const [name, length] of trained.row) kept[name] = Array.from(floats.subarray(start, start += length));
+            const names = ["attention_scores", "attention_weights", "logits", "probabilities"];
+            const found = run.samples.map((sample) => run.source.arrays(at, sample));
+            return [run.samples.map(({ number }) => number), ...names.map((name) => kept[name]),
+                ...arguments[1].map((name) => found.flatMap((arrays) => Array.from(arrays[name])))];"""
         numbers, *arrays = page.js(script, step, ARRAYS)
         samples = json.loads(str(dump["meta"]))["samples"]
         rows = [samples.index(number) for number in numbers]
@@ -107,7 +111,7 @@ def check_notebook(page, program, folder):
         assert time.monotonic() < deadline, "the page does not become live"
         time.sleep(0.01)
     check("shows step 899", page.all_text("#now") == ["step 899"], page.all_text("#now"))
-    check("has every step", page.js("return facts.steps.length") == 1501)
+    check("has every step", page.js("return headlight.shown.value.times.length") == 1501)
     page.find("#play").click()
     deadline = time.monotonic() + 20
     while page.all_text("#now") != ["step 1500"]:
@@ -116,19 +120,6 @@ def check_notebook(page, program, folder):
     for scheme in ["light", "dark"]:
         found = page.violations(scheme)
         check(f"axe, live, {scheme}", not found, json.dumps(found, indent=1) if found else "")
-
-
-def print_times(page, folder):
-    """How long a reader waits, as medians of five: on a quiet machine 0.1 s until the page is ready, and 0.4 until live."""
-    page.url = (folder / "notebook" / "inspector.html").as_uri()
-    times = []
-    for at in range(5):
-        settled(page)
-        ready, live = page.js("const { ready, settled } = document.documentElement.dataset; return [ready, settled]")
-        own = page.js("const t = performance.now(); ownSample(arguments[0]); return performance.now() - t", f"1 2 42 9 42 {at + 1}")
-        times.append([float(ready), float(live), own])
-    ready, live, own = numpy.median(times, axis=0)
-    print(f"medians: ready {ready:.0f} ms, live {live:.0f} ms; a sample of the reader at all steps {own:.0f} ms")
 
 
 def check_own(page, program, folder):
@@ -149,12 +140,12 @@ def check_own(page, program, folder):
     check("a sample of the reader", type_tokens(tokens) == "", page.all_text("#own-said"))
     predicted = subprocess.run([program, "predict", run, "--tokens", tokens, "--json"], check=True, capture_output=True)
     predicted = json.loads(predicted.stdout)
-    shown = page.js("return [probabilities(view.sample, view.step)[0], ...weightRow(view.step, view.sample, 0, 0, 0)]")
+    shown = page.js("const { run, one, at } = headlight.here.value; return [...run.source.results('probabilities', at, one), ...run.source.row('weights', at, one, 0, 0, 0)]")
     expected = [predicted["probabilities"][0], *predicted["attention_of_cls"][0][0]]
     worst = max(abs(one - other) for one, other in zip(shown, expected, strict=True))
     check("as `headlight predict` has it", worst < 1e-6, f"worst difference {worst:.1e}")
-    check("in the address", "sample=own-1-2-42-9-42-7&" in page.driver.current_url, page.driver.current_url)
-    address = page.driver.current_url.replace("step=1500", "step=700")
+    check("in the address", "sample=own-1-2-42-9-42-7" in page.driver.current_url, page.driver.current_url)
+    address = f"{page.driver.current_url}&step=700"
     page.driver.get("about:blank")
     page.driver.get(address)
     deadline = time.monotonic() + 60
@@ -187,7 +178,7 @@ def check_long(page, program, folder):
             time.sleep(0.01)
         check(f"then it is {end}", state == end, page.all_text("#origin"))
     # The page keeps as many steps as fit, and the last.
-    steps = page.js("return facts.steps")
+    steps = page.js("return headlight.shown.value.times")
     check("some steps of many", steps[0] == 0 and steps[-1] == 50_000 and len(steps) < 50_001, len(steps))
 
 
@@ -206,7 +197,7 @@ def check_recorded(page, program, folder):
     check("other weights: differs", settled(page) == "differs", page.all_text("#origin"))
     told = page.all_text("#origin")[0]
     check("both hashes", "0" * 64 in told and expected in told, told)
-    check("recorded numbers stay", page.js("return source.isLive") is False)
+    check("recorded numbers stay", page.js("return headlight.shown.value.isLive") is False)
 
 
 def main():
@@ -216,7 +207,6 @@ def main():
         page = Page(folder, folder)
         try:
             check_notebook(page, program, folder)
-            print_times(page, folder)
             check_own(page, program, folder)
             check_long(page, program, folder)
             check_hashes(page, program, folder)

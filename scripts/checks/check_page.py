@@ -42,6 +42,7 @@ class Page:
         self.driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
         self.url = path.resolve().as_uri()
         self.downloads = downloads
+        self.emulate("light")
 
     def open(self, fragment=""):
         self.driver.get("about:blank")
@@ -78,9 +79,19 @@ class Page:
             time.sleep(0.05)
         raise AssertionError(f"{button} saved no .{ending}")
 
+    def emulate(self, scheme, motion="reduce"):
+        """A colour scheme, and whether the page may move by itself."""
+        features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": motion}
+        named = [{"name": name, "value": value} for name, value in features.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": named})
+
+    def resize(self, width, height):
+        """The size of the window's content, in CSS pixels."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
     def violations(self, scheme):
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        self.emulate(scheme)
         folder = Path(axe_selenium_python.__file__).parent
         # Through the protocol: the page's own policy lets no other script in.
         source = (folder / "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
