@@ -121,7 +121,7 @@ pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Check
         }
         return Ok(None);
     };
-    if checkpoint.inputs_sha256 != inputs_sha256(session) {
+    if checkpoint.inputs_sha256 != inputs_sha256(experiment, session.reference.as_ref()) {
         return Err(Failure::Input(format!(
             "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed since the run began",
             run.path().display()

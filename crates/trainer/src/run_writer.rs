@@ -96,7 +96,7 @@ impl<'a> RunWriter<'a> {
             log,
             loss_log: run.loss_log(loss_bytes)?,
             losses: Vec::new(),
-            inputs_sha256: inputs_sha256(session),
+            inputs_sha256: inputs_sha256(experiment, session.reference.as_ref()),
             metrics,
             tracker,
             progress,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use headlight_architecture::Parameter;
-use headlight_data::files::FitError;
-use headlight_data::{Dataset, Source, Splits};
+use headlight_data::files::{FitError, Rows};
+use headlight_data::{Dataset, InvalidValue, Source, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
 
@@ -118,19 +118,26 @@ impl Session {
 /// # Errors
 /// When the dataset cannot be generated, or its file cannot be read.
 pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
-    let data = &config.data;
-    let invalid = |invalid: headlight_data::InvalidValue| {
-        Failure::Input(format!("`data.{}`: {}", invalid.key, invalid.message))
+    let Source::File(path) = &config.data.source else {
+        return config.data.generate().map_err(invalid);
     };
-    let Source::File(path) = &data.source else {
-        return data.generate().map_err(invalid);
-    };
-    let rows = dataset_file::read(path)?;
-    let splits = rows.fit(data, config.model.attention.padding_token);
+    fit(&dataset_file::read(path)?, config)
+}
+
+/// The dataset of a config, from the samples of its file.
+///
+/// # Errors
+/// When they do not fit the config.
+pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
+    let splits = rows.fit(&config.data, config.model.attention.padding_token);
     splits.map_err(|error| match error {
         FitError::Config(error) => invalid(error),
         FitError::File(error) => error.into(),
     })
+}
+
+fn invalid(invalid: InvalidValue) -> Failure {
+    Failure::Input(format!("`data.{}`: {}", invalid.key, invalid.message))
 }
 
 /// The device of a config if the fused engine does not compute on it.

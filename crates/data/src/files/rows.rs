@@ -128,7 +128,11 @@ impl Rows {
         self.label_indices[row]
     }
 
-    pub(super) fn is_held_out(&self, row: usize) -> bool {
+    /// Whether the file holds a sample out.
+    ///
+    /// # Panics
+    /// When there is no such sample.
+    pub fn is_held_out(&self, row: usize) -> bool {
         self.held_out[row]
     }
 

@@ -67,7 +67,7 @@ const outcomes = new Map();
 const MOST_OUTCOMES = 8;
 
 /** The question that the shown run answers. @type {import("@preact/signals").Signal<string>} */
-export const question = signal("");
+export const question = signal(page.question ?? "");
 
 /** @param {import("./types").View["run"]} key @returns {Run | null} */
 export function runOf(key) {

@@ -61,7 +61,7 @@ export interface Again {
   recorded?: string;
 }
 
-/** Samples that come from a file: the page carries them, or the reader pastes them. */
+/** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`; `labels` are classes. */
 export interface OwnData { tokens: number[][]; labels: number[]; splits?: string[]; words?: Record<string, string>; classes?: string[] }
 
 /** The facts of the page. */
@@ -70,6 +70,8 @@ export interface PageFacts {
   runs: Facts[];
   apart: string | null;
   seeds: SweepSeeds | null;
+  /** What the classifiers answer, if it is known. */
+  question: string | null;
   /** For a page without a run: the experiment that it begins with. */
   lab?: { name: string; config: Config; data?: OwnData };
 }

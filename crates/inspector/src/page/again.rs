@@ -1,4 +1,4 @@
-//! The run that a page trains again.
+//! What a page trains: its run again, or an experiment without a run.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -18,9 +18,37 @@ pub enum Again {
         steps: usize,
         /// Of `model.safetensors`, in hexadecimal digits.
         weights_sha256: String,
-        /// Multiplications of the whole training, roughly: above a limit, the page asks before it trains.
-        operations: f64,
+        /// The samples, if they come from a file.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<OwnData>,
     },
     /// It cannot, and shows what the dumps recorded; the reason, as a sentence without its full stop.
     Recorded(String),
+}
+
+/// The experiment that a page without a run begins with.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Lab {
+    /// The name of its config.
+    pub name: String,
+    /// The config, as resolved.
+    pub config: Value,
+    /// The samples, if they come from a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<OwnData>,
+}
+
+/// The samples of a dataset file, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OwnData {
+    /// Without `[CLS]`, and without the padding after the last token. `[sample][token]`
+    pub tokens: Vec<Vec<u32>>,
+    /// The class of each sample. `[sample]`
+    pub labels: Vec<u8>,
+    /// `train` or `test` of each sample; empty if the file holds none out. `[sample]`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub splits: Vec<&'static str>,
+    /// The names of the classes; empty if they have none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
 }

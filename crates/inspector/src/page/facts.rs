@@ -6,7 +6,7 @@ use headlight_dump::AttentionDump;
 use serde::Serialize;
 
 use super::vectors::VECTORS;
-use super::{Again, Evidence, LossPoint, Page, PageRun, SeedComparison};
+use super::{Again, Evidence, Lab, LossPoint, Page, PageRun, SeedComparison};
 use crate::theme::VIRIDIS;
 
 /// The facts of a page.
@@ -17,6 +17,9 @@ pub(super) struct Facts<'a> {
     /// The reason why the runs have no mean, if they have none.
     apart: Option<&'static str>,
     seeds: Option<&'a SeedComparison>,
+    question: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lab: Option<&'a Lab>,
 }
 
 /// The facts of a run.
@@ -74,6 +77,8 @@ impl Page {
             runs: self.runs.iter().filter_map(PageRun::facts).collect(),
             apart: self.apart(),
             seeds: self.seeds.as_ref(),
+            question: self.question.as_deref(),
+            lab: self.lab.as_ref(),
         }
     }
 }

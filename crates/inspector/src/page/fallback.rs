@@ -1,38 +1,48 @@
-//! The table that a browser without scripts shows: the last step's weights of the first sample.
+//! What a browser without scripts shows: the last step's weights of a positive sample.
 
 use std::fmt::Write;
 
-use headlight_dump::AttentionDump;
-
+use super::PageRun;
 use crate::markup::escape;
 
-pub(super) fn table(dump: &AttentionDump) -> String {
+/// Of a page without a run.
+pub(super) const NO_RUN: &str =
+    "<p>This page trains a model when it is opened. For that, it needs scripts.</p>";
+
+/// The table of the first positive sample, or of the first sample if none is positive.
+pub(super) fn table(run: &PageRun) -> String {
+    let Some(dump) = run.dumps.last() else {
+        return String::new();
+    };
     let positions = dump.dims.positions;
+    let row = dump.labels.iter().position(|&label| label > 0.0);
+    let row = row.unwrap_or(0);
     let names: Vec<String> = dump
-        .tokens(0)
+        .tokens(row)
         .iter()
         .map(|&token| escape(&dump.token_string(token)))
         .collect();
-    let number = dump.meta.samples[0].unwrap_or(0);
+    let number = dump.meta.samples[row].unwrap_or(run.selection.samples[row]);
     let step = dump
         .meta
         .step
         .map_or_else(String::new, |step| format!(", step {step}"));
     let mut text = format!(
-        "<table class=\"numbers\">\n<caption>Attention weights, sample {number}{step}, layer 0, head 0: \
-         queries down, keys across. Everything else on this page needs scripts.</caption>\n<tr><th scope=\"col\">query \\ key</th>"
+        "<p>Without scripts, this page shows only this table.</p>\n<table class=\"numbers\">\n<caption>Attention \
+         weights, sample {number}{step}, layer 0, head 0: queries down, keys across.</caption>\n<tr><th \
+         scope=\"col\">query \\ key</th>"
     );
     for (key, name) in names.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{key}: <bdi>{name}</bdi></th>");
     }
     text.push_str("</tr>\n");
-    for (query, row) in dump.weights(0, 0, 0).chunks(positions).enumerate() {
+    for (query, weights) in dump.weights(row, 0, 0).chunks(positions).enumerate() {
         let name = &names[query];
         let _ = write!(
             text,
             "<tr><th scope=\"row\">{query}: <bdi>{name}</bdi></th>"
         );
-        for weight in row {
+        for weight in weights {
             let _ = write!(text, "<td>{weight:.4}</td>");
         }
         text.push_str("</tr>\n");

@@ -1,4 +1,5 @@
-//! The interactive page of a run, or of several: their dumps in one HTML file.
+//! The interactive page of a run, or of several: their dumps in one HTML file. Or of an experiment that the page trains
+//! itself.
 
 mod again;
 mod facts;
@@ -17,7 +18,7 @@ use serde::Serialize;
 
 use crate::words::counted;
 
-pub use again::Again;
+pub use again::{Again, Lab, OwnData};
 pub use run::PageRun;
 pub use seeds::{OwnRow, SeedComparison, SeedFigures, SeedRow};
 
@@ -43,11 +44,23 @@ pub struct Evidence {
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     runs: Vec<PageRun>,
+    /// The experiment of a page without a run.
+    lab: Option<Lab>,
+    /// The question that the classifier answers, if it is known.
+    pub question: Option<String>,
     /// The seeds of a sweep, to compare the runs with.
     pub seeds: Option<SeedComparison>,
 }
 
 impl Page {
+    /// The page of an experiment, without a run.
+    pub fn without_a_run(lab: Lab) -> Self {
+        Self {
+            lab: Some(lab),
+            ..Self::default()
+        }
+    }
+
     /// Adds a run, unless it has no dumps.
     ///
     /// # Errors
@@ -96,8 +109,17 @@ impl Page {
         Some((first, first.dumps.last()?))
     }
 
+    /// Whether the page trains something.
+    fn can_train(&self) -> bool {
+        let is_live = |run: &PageRun| matches!(run.again, Again::Live { .. });
+        self.lab.is_some() || self.runs.iter().any(is_live)
+    }
+
     /// The title of the page.
     fn title(&self) -> String {
+        if let (Some(lab), []) = (&self.lab, &self.runs[..]) {
+            return format!("Headlight lab: {}", lab.name);
+        }
         match self.runs.as_slice() {
             [only] => format!("Attention of {}", only.name),
             [one, other] => format!("Attention of {} and {}", one.name, other.name),

@@ -19,7 +19,7 @@ impl Page {
 
 impl PageRun {
     /// Scores, corrections of the weights, logits, probabilities, the mask, then the vectors of
-    /// each step that has them: the order in which `js/data.js` reads.
+    /// each step that has them: the order in which `page/src/sources/recorded.js` reads.
     fn numbers(&self, out: &mut Vec<u8>) {
         let over = |field: fn(&AttentionDump) -> &[f32]| -> Vec<Vec<i64>> {
             let steps = self.dumps.iter().map(field);

@@ -1,14 +1,14 @@
 //! The content of a checkpoint.
 
-use headlight_experiment::TrainingState;
 use headlight_experiment::best::BestModel;
 use headlight_experiment::train::Progress;
+use headlight_experiment::{Experiment, TrainingState};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::files::Mark;
 use crate::hash::add_splits;
-use crate::session::Session;
+use crate::reference::Reference;
 
 /// The state of a run after a step. With the run's config, it determines every later step.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,11 +30,10 @@ pub struct Checkpoint {
 }
 
 /// A hash of all that a run depends on besides its config: samples, reference run and initial weights.
-pub fn inputs_sha256(session: &Session) -> String {
-    let experiment = &session.experiment;
+pub fn inputs_sha256(experiment: &Experiment, reference: Option<&Reference>) -> String {
     let mut hash = Sha256::new();
     add_splits(&mut hash, &experiment.splits);
-    if let Some(reference) = &session.reference {
+    if let Some(reference) = reference {
         reference.add_to_hash(&mut hash);
     }
     for parameter in &experiment.start {

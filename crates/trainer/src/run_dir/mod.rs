@@ -263,7 +263,8 @@ impl RunDir {
         self.path.join(CONFIG)
     }
 
-    fn weights_path(&self) -> PathBuf {
+    /// The weights after the last step.
+    pub fn weights_path(&self) -> PathBuf {
         self.path.join(WEIGHTS)
     }
 

@@ -1,18 +1,26 @@
-//! The interactive page of runs and dumps.
+//! The interactive page of runs and dumps, and of a config without a run.
+
+mod again;
+mod lab;
+mod samples;
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use headlight_data::LabelRule;
 use headlight_dump::AttentionDump;
 use headlight_input::FILE_LIMIT;
 use headlight_inspector::{Again, LossPoint, Page, PageRun};
+use serde::Deserialize;
 
 use crate::Failure;
 use crate::evidence::evidence;
 use crate::files::open;
-use crate::hash::file_sha256;
 use crate::run_dir::RunDir;
 use crate::standard::shown;
+
+use again::again;
+pub use lab::lab;
 
 /// One source of a page: a run directory, or a single dump.
 #[derive(Debug)]
@@ -79,6 +87,7 @@ pub fn page(
     mut visit: impl FnMut(&Source, &str, &AttentionDump) -> Result<(), Failure>,
 ) -> Result<Page, Failure> {
     let mut page = Page::default();
+    let mut questions = Vec::new();
     for (index, source) in sources.iter().enumerate() {
         let real = |source: &Source| std::fs::canonicalize(&source.path).ok();
         let mut earlier = sources[..index].iter();
@@ -91,10 +100,21 @@ pub fn page(
         let last = read_dump(path)?;
         let name = source.name(sources);
         visit(source, &name, &last)?;
+        questions.push(question(&last));
         let added = page.add(page_run(name, source, &last, sources.len())?);
         added.map_err(|reason| Failure::reading(&source.path, reason))?;
     }
+    questions.dedup();
+    if let [Some(question)] = &questions[..] {
+        page.question = Some(question.clone());
+    }
     Ok(page)
+}
+
+/// The question that the classifier of a dump answers, if its config has a rule.
+fn question(dump: &AttentionDump) -> Option<String> {
+    let rule = LabelRule::deserialize(&dump.meta.config["data"]["rule"]).ok()?;
+    Some(rule.question())
 }
 
 /// A run with its loss and its evidence; a single dump has neither.
@@ -127,38 +147,6 @@ fn page_run(
         page_run.evidence = evidence(run.path())?;
     }
     Ok(page_run)
-}
-
-/// Whether the page can train a run again: the fused engine on a CPU trained it, on samples that follow from its config.
-fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure> {
-    let config = &last.meta.config;
-    let recorded = |reason: &str| Ok(Again::Recorded(reason.to_owned()));
-    if !config["data"]["file"].is_null() {
-        return recorded("The samples of this run come from a file");
-    }
-    if !config["reference"].is_null() {
-        return recorded("The first weights of this run and its batches come from a reference run");
-    }
-    if config["compute"]["engine"] != "fused" {
-        return recorded("The page has the fused engine alone, and another one trained this run");
-    }
-    let metrics = run.last_metrics()?;
-    let steps = metrics.and_then(|row| row["step"].as_u64());
-    let (Some(steps), true) = (steps, run.has_weights()) else {
-        return recorded("The run has no weights yet");
-    };
-    let weights = run.path().join("model.safetensors");
-    let count = |key: &str, name: &str| config[key][name].as_f64().unwrap_or(0.0);
-    let positions = count("data", "seq_len") + 1.0;
-    let width = count("model", "d_model");
-    let token = 4.0 * width * width + 2.0 * width * (count("model", "d_ff") + positions);
-    let batch = count("training", "batch_size") * positions;
-    Ok(Again::Live {
-        config: config.clone(),
-        steps: usize::try_from(steps).unwrap_or(usize::MAX),
-        weights_sha256: file_sha256(&weights)?,
-        operations: steps as f64 * batch * token * count("model", "n_layers").max(1.0) * 3.0,
-    })
 }
 
 /// Writes a run's page into its run directory and returns its path; `None` if the run has no npz dumps.
