@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -14,6 +15,7 @@ use headlight_inspector::ColourRange;
 use headlight_sweep::{Grid, Seeds, Shard};
 use headlight_trainer::outputs::Output;
 use headlight_trainer::printing::{Verbosity, complain};
+use headlight_trainer::standard::STANDARD;
 use headlight_trainer::{Failure, built_in, config, devices};
 use serde::Serialize;
 
@@ -100,6 +102,11 @@ pub(crate) enum Command {
         after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nAll heads in one picture: headlight inspect runs/notebook-1 --layer all --head all --svg heads.svg\nTwo runs and a sweep's seeds on one page: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
     )]
     Inspect(InspectArguments),
+    /// Write a page that trains a config itself, without a run
+    #[command(
+        after_help = "Example: headlight lab --open\nAnother experiment: headlight lab token_anywhere --set model.n_heads=2 --html anywhere.html"
+    )]
+    Lab(LabArguments),
     /// Show runs side by side: the settings that differ, and the last metrics
     #[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
     Compare(CompareArguments),
@@ -203,6 +210,13 @@ impl ConfigArguments {
         self.config
             .as_deref()
             .unwrap_or(Path::new(built_in::DEFAULT))
+    }
+
+    /// The name of the config, for what is made of it; `None` if it comes from standard input.
+    pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
+        let path = self.path();
+        let stem = path.file_stem().filter(|_| path != Path::new(STANDARD))?;
+        Some(stem.to_string_lossy())
     }
 
     /// The files that a config is read from.
@@ -458,6 +472,22 @@ pub(crate) struct InspectArguments {
     pub(crate) sweep: Option<PathBuf>,
     /// Open a page in a browser: the one that --html writes, or else the run's own page
     #[arg(long, conflicts_with_all = ["svg", "png", "watch"])]
+    pub(crate) open: bool,
+    #[command(flatten)]
+    pub(crate) output: Force,
+}
+
+/// The arguments of `lab`.
+#[derive(Args, Debug)]
+pub(crate) struct LabArguments {
+    /// The experiment
+    #[command(flatten)]
+    pub(crate) config: ConfigArguments,
+    /// The page to write
+    #[arg(long, value_name = "FILE", default_value = "lab.html")]
+    pub(crate) html: PathBuf,
+    /// Open the page in a browser
+    #[arg(long)]
     pub(crate) open: bool,
     #[command(flatten)]
     pub(crate) output: Force,

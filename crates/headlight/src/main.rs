@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
+        Command::Lab(arguments) => commands::lab::run(&arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Verify(arguments) => commands::verify::run(&arguments),
         Command::Sweep(arguments) => commands::sweep::run(&arguments),

@@ -8,6 +8,7 @@ pub(crate) mod dump;
 pub(crate) mod evaluate;
 pub(crate) mod init;
 pub(crate) mod inspect;
+pub(crate) mod lab;
 pub(crate) mod man;
 pub(crate) mod merge;
 mod model;

@@ -219,12 +219,8 @@ fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
     if let Some(path) = &arguments.run {
         return RunDir::create(path);
     }
-    let path = arguments.config.path();
-    let stem = match path.file_stem() {
-        Some(stem) if path != Path::new(STANDARD) => stem,
-        _ => "run".as_ref(),
-    };
-    RunDir::create_numbered(&stem.to_string_lossy())
+    let name = arguments.config.name();
+    RunDir::create_numbered(name.as_deref().unwrap_or("run"))
 }
 
 /// Heatmaps of the last block's first head, one per sample of a dump; empty without colour, since the
