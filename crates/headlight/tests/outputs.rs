@@ -30,12 +30,13 @@ fn outputs_replace_nothing() {
     let step = fs::read_dir(folder.join("run/attention")).unwrap();
     let step = step.map(|entry| entry.unwrap().path()).max().unwrap();
 
-    let cases: [(&[&str], &str, &str, &str); 9] = [
+    let cases: [(&[&str], &str, &str, &str); 10] = [
         (&["data", "quick.toml"], "--out", "new.csv", "quick.toml"),
         (&dump, "--out", "new.npz", "tokens.txt"),
         (&["inspect", "run"], "--svg", "new.svg", text(&step)),
         (&["inspect", "run"], "--png", "new.png", text(&step)),
         (&["inspect", "run"], "--html", "new.html", text(&step)),
+        (&["lab", "quick.toml"], "--html", "lab.html", "quick.toml"),
         (
             &["merge", "seeds.jsonl"],
             "--out",
@@ -185,7 +186,8 @@ fn standard_output_is_one_file() {
     run_in(&folder, &[&train[..], &SHORT].concat()).done();
     let sweep = ["sweep", "quick", "--seeds", "0..3", "--out", "seeds.jsonl"];
     run_in(&folder, &[&sweep[..], &SHORT].concat()).done();
-    let cases: [(&[&str], &str, &str); 6] = [
+    let cases: [(&[&str], &str, &str); 7] = [
+        (&["lab"], "--html", "</html>"),
         (&["evaluate", "run"], "--svg", "</svg>"),
         (&["evaluate", "run"], "--html", "</html>"),
         (&["report", "seeds.jsonl"], "--svg", "</svg>"),

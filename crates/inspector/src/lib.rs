@@ -17,8 +17,8 @@ mod words;
 
 pub use document::{Document, Numbers, Printed, Section, Table, evenly_spread};
 pub use page::{
-    Again, Evidence, Lab, LossPoint, OwnData, OwnRow, Page, PageRun, SeedComparison, SeedFigures,
-    SeedRow,
+    Again, Evidence, Lab, LossPoint, OwnData, OwnLabel, OwnRow, Page, PageRun, SeedComparison,
+    SeedFigures, SeedRow,
 };
 pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest};
 pub use png::{PngError, png};

@@ -8,8 +8,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
 use headlight_inspector::{
-    Again, ColourRange, Heatmap, Lab, OwnData, OwnRow, Page, PageRun, Quantity, SeedComparison,
-    SeedFigures, SeedRow,
+    Again, ColourRange, Heatmap, Lab, OwnData, OwnLabel, OwnRow, Page, PageRun, Quantity,
+    SeedComparison, SeedFigures, SeedRow,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -145,7 +145,7 @@ fn a_live_page_has_the_experiment() {
 fn a_page_without_a_run_has_an_experiment() {
     let data = OwnData {
         tokens: vec![vec![1, 2], vec![2]],
-        labels: vec![1, 0],
+        labels: vec![OwnLabel::Class(1), OwnLabel::Name("no".to_owned())],
         ..OwnData::default()
     };
     let lab = |data| Lab {
@@ -168,7 +168,7 @@ fn a_page_without_a_run_has_an_experiment() {
     );
     assert_eq!(found["runs"], json!([]));
     assert_eq!(found["question"], "Is it true that 1 < 2?");
-    let expected = json!({"tokens": [[1, 2], [2]], "labels": [1, 0]});
+    let expected = json!({"tokens": [[1, 2], [2]], "labels": [1, "no"]});
     let page = Page::without_a_run(lab(Some(data)));
     assert_eq!(facts(&page)["lab"]["data"], expected);
     assert_eq!(Page::default().html().unwrap(), "");

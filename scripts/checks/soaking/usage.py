@@ -21,6 +21,7 @@ FLAGS = {
     "predict": ["--tokens", "--out", "--weights", "--json"],
     "evaluate": ["--weights", "--split", "--json", "--svg", "--html"],
     "inspect": ["--sample", "--step", "--layer", "--head", "--query", "--range", "--scores", "--svg", "--html"],
+    "lab": ["--set", "--html", "--force"],
     "report": ["--by", "--position", "--svg", "--html", "--json"],
     "merge": ["--out", "--force"],
     "compare": ["--json"],
@@ -61,6 +62,8 @@ def random_usage(world: World) -> None:
     writes = ("out", "runs/notebook-1")
     if command == "init":
         writes = tuple(f"{name}.toml" for name in ("quick", "notebook", "count", "token_anywhere"))
+    if command == "lab":
+        writes += ("lab.html",)
     # A run that the flags name is resumed as it should be, or not at all.
     if command == "train" and "--resume" in arguments:
         arguments.remove("--resume")

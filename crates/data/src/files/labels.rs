@@ -43,8 +43,7 @@ impl Label {
         let text = self.to_string();
         let named = classes.iter().position(|name| *name == text);
         let numbered = match self {
-            // Where names are numbers, a number is a name.
-            Self::Number(_) if classes.iter().any(|name| whole_number(name).is_some()) => None,
+            Self::Number(_) if numbers_are_names(config) => None,
             Self::Number(number) => usize::try_from(*number).ok(),
             Self::Name(_) => None,
         };
@@ -73,6 +72,12 @@ impl fmt::Display for Label {
             Self::Name(name) => f.write_str(name),
         }
     }
+}
+
+/// Whether a label that is a number is the name of a class, and not its number: because some names are numbers.
+pub fn numbers_are_names(config: &DatasetConfig) -> bool {
+    let mut names = config.classes.iter();
+    names.any(|name| whole_number(name).is_some())
 }
 
 /// The whole number that a text holds, also as `3.0`, which spreadsheets write.

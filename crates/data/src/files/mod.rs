@@ -19,6 +19,7 @@ use std::path::Path;
 
 pub use complete::FileKeys;
 pub use contents::Contents;
+pub use labels::numbers_are_names;
 pub use rows::Rows;
 
 use rows::Counted;

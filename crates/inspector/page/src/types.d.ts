@@ -61,8 +61,8 @@ export interface Again {
   recorded?: string;
 }
 
-/** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`; `labels` are classes. */
-export interface OwnData { tokens: number[][]; labels: number[]; splits?: string[]; words?: Record<string, string>; classes?: string[] }
+/** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`. A label is the number of a class; if names of classes are numbers, it is a name. */
+export interface OwnData { tokens: number[][]; labels: (number | string)[]; splits?: string[]; words?: Record<string, string>; classes?: string[] }
 
 /** The facts of the page. */
 export interface PageFacts {

@@ -43,12 +43,22 @@ pub struct Lab {
 pub struct OwnData {
     /// Without `[CLS]`, and without the padding after the last token. `[sample][token]`
     pub tokens: Vec<Vec<u32>>,
-    /// The class of each sample. `[sample]`
-    pub labels: Vec<u8>,
+    /// `[sample]`
+    pub labels: Vec<OwnLabel>,
     /// `train` or `test` of each sample; empty if the file holds none out. `[sample]`
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub splits: Vec<&'static str>,
     /// The names of the classes; empty if they have none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<String>,
+}
+
+/// A label, as a dataset file has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum OwnLabel {
+    /// The number of a class.
+    Class(u8),
+    /// The name of a class.
+    Name(String),
 }

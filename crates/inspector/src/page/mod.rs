@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::words::counted;
 
-pub use again::{Again, Lab, OwnData};
+pub use again::{Again, Lab, OwnData, OwnLabel};
 pub use run::PageRun;
 pub use seeds::{OwnRow, SeedComparison, SeedFigures, SeedRow};
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use headlight_data::Source;
-use headlight_experiment::Experiment;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::{Experiment, check_model_size};
 use headlight_inspector::{Lab, Page};
 
 use super::samples::{Carried, carried};
@@ -33,6 +33,7 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
         ));
     }
     config.compute.engine = EngineName::Fused;
+    check_model_size(&config)?;
     let (data, splits) = match &config.data.source {
         Source::Generated { .. } => (None, dataset(&config)?),
         Source::File(path) => match carried(&config, path)? {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use headlight_data::files::Rows;
+use headlight_data::files::{Rows, numbers_are_names};
 use headlight_data::{CLS, Splits};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::OwnData;
+use headlight_inspector::{OwnData, OwnLabel};
 
 use crate::session::fit;
 use crate::{Failure, dataset_file};
@@ -69,10 +69,16 @@ fn own_data(rows: &Rows, config: &ExperimentConfig) -> Result<OwnData, Failure> 
         true => held_out.iter().map(split).collect(),
         false => Vec::new(),
     };
+    let classes = &config.data.classes;
+    let named = numbers_are_names(&config.data);
+    let label = |&class: &u8| match classes.get(usize::from(class)) {
+        Some(name) if named => OwnLabel::Name(name.clone()),
+        _ => OwnLabel::Class(class),
+    };
     Ok(OwnData {
         tokens: tokens.collect(),
-        labels: samples.labels().to_vec(),
+        labels: samples.labels().iter().map(label).collect(),
         splits,
-        classes: config.data.classes.clone(),
+        classes: classes.clone(),
     })
 }

@@ -1,0 +1,227 @@
+//! Pages that train: `headlight lab`, which needs no run, and pages of runs whose samples come from a file.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use common::{folder, mentions, refuses_in, run_in, text};
+use serde_json::{Value, json};
+
+/// The facts that a page holds.
+fn facts(page: &Path) -> Value {
+    let page = fs::read_to_string(page).unwrap();
+    let (_, rest) = page.split_once("id=\"facts\">").unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+}
+
+/// The same command writes the same bytes in any folder; what the config says is in the page, and nothing of the machine.
+#[test]
+fn a_page_without_a_run_depends_on_its_config_alone() {
+    let folder = folder("lab_alone");
+    let other = folder.join("other");
+    fs::create_dir(&other).unwrap();
+    let told = run_in(&folder, &["lab"]).done().stdout;
+    assert!(mentions(&told, "lab.html"), "{told}");
+    run_in(&other, &["init"]).done();
+    run_in(&other, &["lab", "notebook.toml", "--html", "mine.html"]).done();
+    let [page, same] =
+        [folder.join("lab.html"), other.join("mine.html")].map(|path| fs::read(path).unwrap());
+    assert!(page == same);
+    assert!(!String::from_utf8(page).unwrap().contains(text(&folder)));
+    let found = facts(&folder.join("lab.html"));
+    assert_eq!(found["lab"]["name"], "notebook");
+    assert_eq!(found["lab"]["config"]["compute"]["engine"], "fused");
+    assert_eq!(found["lab"]["config"]["data"]["samples"], 8000);
+    assert_eq!(found["lab"]["data"], Value::Null);
+    assert_eq!(found["runs"], json!([]));
+    let question = found["question"].as_str().unwrap();
+    assert!(mentions(question, "42") && mentions(question, "3"));
+
+    let wide = ["lab", "count", "--set", "model.d_model=16", "--html", "-"];
+    let piped = run_in(&folder, &wide).done();
+    assert!(piped.stdout.starts_with("<!doctype html>"));
+    fs::write(folder.join("wide.html"), piped.stdout).unwrap();
+    let found = facts(&folder.join("wide.html"));
+    assert_eq!(found["lab"]["name"], "count");
+    assert_eq!(found["lab"]["config"]["model"]["d_model"], 16);
+}
+
+/// Readers without scripts see the question first, and a positive sample.
+#[test]
+fn the_question_stands_in_the_page() {
+    let folder = folder("lab_question");
+    let train = ["train", "quick", "--run", "run"];
+    run_in(&folder, &[&train[..], &common::SHORT].concat()).done();
+    run_in(&folder, &["lab", "quick"]).done();
+    let question = "<h1>Is it true that token 42 is at position 3?</h1>";
+    for page in ["lab.html", "run/inspector.html"] {
+        let page = fs::read_to_string(folder.join(page)).unwrap();
+        let (_, body) = page.split_once("<body>").unwrap();
+        assert!(body[..400].contains(question), "{}", &body[..400]);
+    }
+    let run = facts(&folder.join("run/inspector.html"))["runs"][0].clone();
+    let samples = run["samples"].as_array().unwrap();
+    let positive = samples.iter().find(|sample| sample["label"] == 1).unwrap();
+    let shown = format!("sample {}, step", positive["number"]);
+    let page = fs::read_to_string(folder.join("run/inspector.html")).unwrap();
+    assert!(page.contains(&shown), "{shown}");
+}
+
+#[test]
+fn what_a_page_cannot_train_is_refused() {
+    let folder = folder("lab_refused");
+    run_in(&folder, &["lab", "quick"]).done();
+    let set = |setting: &'static str| ["lab", "quick", "--html", "new.html", "--set", setting];
+    for (setting, parts) in [
+        ("compute.engine=burn", &["compute.engine", "burn"][..]),
+        ("reference=notebook", &["reference", "headlight train"]),
+        ("data.samples=0", &["samples"]),
+        ("dump.samples=[99999]", &["dump.samples", "99999"]),
+        ("data.seq_len=200000", &["data.seq_len"]),
+    ] {
+        refuses_in(&folder, &set(setting), parts);
+    }
+    refuses_in(&folder, &["lab", "quick"], &["lab.html", "--force"]);
+    refuses_in(&folder, &["lab", "nowhere"], &["nowhere"]);
+    let open = ["lab", "quick", "--open", "--html", "-"];
+    refuses_in(&folder, &open, &["--open", "--html"]);
+    run_in(&folder, &["lab", "quick", "--force"]).done();
+}
+
+const CONFIG: &str = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\n[training]\nepochs = 2\n";
+
+/// Samples of a file, of different lengths, with names.
+fn samples(count: usize, names: [&str; 2], has_splits: bool) -> String {
+    let mut csv = "split,label,token_0,token_1,token_2\n".to_owned();
+    for row in 0..count {
+        let split = if has_splits && row % 4 == 1 {
+            "test"
+        } else {
+            "train"
+        };
+        let (first, last) = (row % 7 + 1, if row % 3 == 0 { "" } else { "9" });
+        let name = names[usize::from(first > 3)];
+        let _ = writeln!(csv, "{split},{name},{first},8,{last}");
+    }
+    csv
+}
+
+/// The samples in a page, written to a file in the page's order, train the run again: the same weights.
+#[test]
+fn samples_of_a_file_travel_in_the_page() {
+    for (name, names, has_splits, held_out) in [
+        ("named", ["ham", "spam"], true, 0),
+        ("numbered", ["0", "1"], false, 10),
+        ("numbers as names", ["3", "-7"], false, 0),
+    ] {
+        let folder = folder(&format!("lab_samples_{}", name.replace(' ', "_")));
+        fs::write(folder.join("mine.csv"), samples(60, names, has_splits)).unwrap();
+        fs::write(folder.join("mine.toml"), CONFIG).unwrap();
+        let held_out = format!("data.held_out={held_out}");
+        let train = ["train", "mine.toml", "--set", &held_out, "--run", "run"];
+        run_in(&folder, &train).done();
+        let again = &facts(&folder.join("run/inspector.html"))["runs"][0]["again"]["live"];
+        let data = &again["data"];
+        let tokens = data["tokens"].as_array().unwrap();
+        assert_eq!(tokens.len(), 60, "{name}");
+        assert_eq!(tokens[..2], [json!([1, 8]), json!([2, 8, 9])]);
+        assert_eq!(data["splits"].is_array(), has_splits, "{name}");
+
+        let rows = tokens.iter().enumerate().map(|(row, tokens)| {
+            let split = data["splits"].get(row).unwrap_or(&json!("train")).clone();
+            json!({"tokens": tokens, "label": data["labels"][row], "split": split}).to_string()
+        });
+        let rows: Vec<String> = rows.collect();
+        fs::write(folder.join("again.jsonl"), rows.join("\n")).unwrap();
+        let config = folder.join("run/config.toml");
+        let again_set = ["--set", "data.file=again.jsonl", "--run", "again"];
+        run_in(
+            &folder,
+            &[&["train", text(&config)], &again_set[..]].concat(),
+        )
+        .done();
+        let weights = ["run", "again"].map(|run| {
+            let path = folder.join(run).join("model.safetensors");
+            fs::read(path).unwrap()
+        });
+        assert!(weights[0] == weights[1], "{name}");
+
+        let lab = ["lab", "mine.toml", "--set", &held_out];
+        run_in(&folder, &lab).done();
+        let page = facts(&folder.join("lab.html"));
+        assert_eq!(page["lab"]["data"], *data, "{name}");
+        assert_eq!(page["lab"]["config"]["data"]["file"], "mine.csv");
+        let path = text(&folder.join("mine.csv")).to_owned();
+        let whole = [
+            "lab",
+            "mine.toml",
+            "--set",
+            &held_out,
+            "--html",
+            "whole.html",
+        ];
+        let file = format!("data.file={path}");
+        run_in(&folder, &[&whole[..], &["--set", &file]].concat()).done();
+        let [page, whole] =
+            ["lab.html", "whole.html"].map(|page| fs::read(folder.join(page)).unwrap());
+        assert!(page == whole, "{name}");
+    }
+}
+
+/// Other samples than those of the run, or too many of them, are not called its samples.
+#[test]
+fn a_page_has_the_samples_of_its_run_or_says_why_not() {
+    let folder = folder("lab_samples_changed");
+    let whole = samples(60, ["ham", "spam"], true);
+    fs::write(folder.join("mine.csv"), &whole).unwrap();
+    fs::write(folder.join("mine.toml"), CONFIG).unwrap();
+    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    let again = || {
+        run_in(
+            &folder,
+            &["inspect", "run", "--html", "page.html", "--force"],
+        )
+        .done();
+        let run = facts(&folder.join("page.html"))["runs"][0].clone();
+        run["again"].clone()
+    };
+    assert!(again()["live"]["data"].is_object());
+    fs::write(folder.join("mine.csv"), whole.replacen("ham,1", "ham,2", 1)).unwrap();
+    assert!(mentions(again()["recorded"].as_str().unwrap(), "changed"));
+    fs::remove_file(folder.join("mine.csv")).unwrap();
+    assert!(mentions(
+        again()["recorded"].as_str().unwrap(),
+        "cannot be read"
+    ));
+    fs::write(folder.join("mine.csv"), &whole).unwrap();
+    assert!(again()["live"].is_object());
+    fs::remove_dir_all(folder.join("run/checkpoint")).unwrap();
+    assert!(mentions(
+        again()["recorded"].as_str().unwrap(),
+        "checkpoint"
+    ));
+
+    fs::write(
+        folder.join("mine.csv"),
+        samples(20_000, ["ham", "spam"], true),
+    )
+    .unwrap();
+    let short = [
+        "--set",
+        "training.epochs=1",
+        "--set",
+        "training.batch_size=4096",
+    ];
+    run_in(
+        &folder,
+        &[&["train", "mine.toml", "--run", "large"], &short[..]].concat(),
+    )
+    .done();
+    let large = facts(&folder.join("large/inspector.html"))["runs"][0].clone();
+    let reason = large["again"]["recorded"].as_str().unwrap();
+    assert!(mentions(reason, "200 kB"), "{reason}");
+    refuses_in(&folder, &["lab", "mine.toml"], &["mine.csv", "200 kB"]);
+}
