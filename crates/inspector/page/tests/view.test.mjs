@@ -1,0 +1,86 @@
+// What the page computes from its numbers: statistics, the what-if, outcomes, addresses, colours and exports.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { difference, fixture, load } from "./page.mjs";
+
+const [state, numbers, views, { colours }, { csvOf, jsonOf }, { panelOf }, { page }] =
+  await load("state.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js", "facts.js");
+await state.unpack();
+const [run] = state.runs.value;
+const [sample] = run.samples;
+const P = run.positions;
+const rowOf = (values, row) => values.slice(row * P, row * P + P);
+
+test("the mean and the standard deviation over runs", () => {
+  const values = [1, 2, 4.5];
+  assert.equal(numbers.mean(values), 2.5);
+  // numpy.std([1, 2, 4.5], ddof=1)
+  assert.ok(Math.abs(numbers.deviation(values) - 1.8027756377319946) < 1e-12);
+  assert.match(page.apart, /differ/);
+  assert.equal(state.runOf("mean"), run);
+});
+
+test("the what-if is the softmax of the recorded scores", () => {
+  const shown = state.changedRun(run, { temperature: 2, causal: true }).row(sample, 0, 0, 0, 2, "weights");
+  const shares = rowOf(fixture.runs[0][0].scores, 2).map((score) => Math.exp(score / 2));
+  const sum = shares.reduce((total, share) => total + share, 0);
+  assert.ok(difference(Array.from(shown), shares.map((share) => share / sum)) < 1e-12);
+  assert.equal(state.changedRun(run, {}), run);
+});
+
+test("the difference from uniform is over the allowed keys", () => {
+  const shown = run.row(sample, 3, 0, 0, 1, "uniform");
+  const weights = rowOf(fixture.runs[0][3].weights, 1);
+  assert.ok(difference(Array.from(shown), [weights[0] - 0.5, weights[1] - 0.5, 0]) < 1e-12);
+});
+
+test("a sample without a label has no outcome", () => {
+  assert.deepEqual(run.samples.map((sample) => run.outcome(sample, 0)), ["right", ""]);
+});
+
+test("an address leads back to its view", () => {
+  const open = (hash) => {
+    location.hash = hash;
+    state.openAddress();
+    return views.address(views.view.value);
+  };
+  const address = "#sample=12&step=3&query=1&key=2&layer=0&head=1&show=scores&run=2&pin=10%3A0%3A0&temperature=2.000&causal=1";
+  assert.equal(open(address), address);
+  const here = () => ({ ...state.here.value, run: undefined, one: undefined });
+  open("#run=9&sample=x&step=77&query=99&layer=7&head=7&show=no&pin=1:x&set=[1]&changes=nonsense");
+  assert.deepEqual(here(), { ...here(), sample: "10", at: 11, query: 0, layer: 0, head: 1, show: "weights" });
+  const { pin, settings, changes } = views.view.value;
+  assert.deepEqual([pin, settings, changes], [null, {}, {}]);
+});
+
+test("colours and black or white text are those of the pictures", () => {
+  const cells = fixture.heatmap.matchAll(/<rect fill="#(\w{6})"[^>]*><title>.*\n<text class="middle on-(\w+)"/g);
+  const drawn = Array.from(cells, ([, fill, on]) => [parseInt(fill, 16), on === "light" ? "#000000" : "#ffffff"]);
+  const shown = fixture.shares.map((share) => {
+    const { fill, ink } = colours(share, { from: 0, to: 1, diverging: false });
+    const [r, g, b] = fill.match(/\d+/g).map(Number);
+    return [r * 65536 + g * 256 + b, ink];
+  });
+  assert.ok(drawn.length > 0);
+  assert.deepEqual(shown, drawn);
+});
+
+test("text is shortened by characters, not by halves of them", () => {
+  assert.equal(numbers.shorten("abcdefgh", 8), "abcdefgh");
+  assert.equal(numbers.shorten("👩👩👩👩👩👩👩👩👩", 8), `${"👩".repeat(7)}…`);
+});
+
+test("exports hold the matrix in view", () => {
+  const place = { run, base: run, sample: "10", at: 3, layer: 0, head: 0, show: "weights", settings: {}, changes: {}, changesText: "" };
+  const panels = [panelOf("now", place)];
+  const [head, ...lines] = csvOf(panels).trimEnd().split("\n");
+  assert.match(head, /^panel,run,sample,step,layer,head,show,.*,query,query_token,key,key_token,value$/);
+  const weights = fixture.runs[0][3].weights.slice(0, P * P);
+  const isMasked = (cell) => cell % P > Math.floor(cell / P);
+  assert.deepEqual(lines.map((line) => line.split(",").at(-1)), weights.map((weight, cell) => isMasked(cell) ? "" : weight.toFixed(4)));
+  assert.ok(lines[1].includes(',"[CLS]",1,"</script><script>alert(1)</script>",'), lines[1]);
+  const [panel] = JSON.parse(jsonOf(panels)).panels;
+  const values = weights.map((weight, cell) => isMasked(cell) ? null : weight);
+  assert.deepEqual([panel.values.flat(), panel.label_positions, panel.step], [values, [2], 3]);
+});

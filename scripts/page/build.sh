@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Builds all generated files of the page, each of which goes into the next: the bundle of its script and style, the
+# WebAssembly, and docs/lab.html. Needs Node 20 or later.
+#
+#     scripts/page/build.sh
+set -euo pipefail
+cd "$(git rev-parse --show-toplevel)"
+
+(cd crates/inspector/page && npm ci --no-audit --no-fund && npm run build)
+scripts/page/build_lab.sh
+cargo run --quiet --release --package headlight --no-default-features -- lab --html docs/lab.html --force
