@@ -119,7 +119,7 @@ impl Session {
 /// When the dataset cannot be generated, or its file cannot be read.
 pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     let Source::File(path) = &config.data.source else {
-        return config.data.generate().map_err(invalid);
+        return config.data.generate().map_err(|error| invalid(&error));
     };
     fit(&dataset_file::read(path)?, config)
 }
@@ -131,12 +131,12 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
 pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
     let splits = rows.fit(&config.data, config.model.attention.padding_token);
     splits.map_err(|error| match error {
-        FitError::Config(error) => invalid(error),
+        FitError::Config(error) => invalid(&error),
         FitError::File(error) => error.into(),
     })
 }
 
-fn invalid(invalid: InvalidValue) -> Failure {
+fn invalid(invalid: &InvalidValue) -> Failure {
     Failure::Input(format!("`data.{}`: {}", invalid.key, invalid.message))
 }
 

@@ -29,12 +29,10 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
     let (Some(steps), true) = (steps, run.has_weights()) else {
         return recorded("The run has no weights yet");
     };
-    let data = match config["data"]["file"].is_null() {
-        true => None,
-        false => match samples(run) {
-            Ok(data) => Some(data),
-            Err(reason) => return Ok(Again::Recorded(reason)),
-        },
+    let is_from_file = !config["data"]["file"].is_null();
+    let data = match is_from_file.then(|| samples(run)).transpose() {
+        Ok(data) => data,
+        Err(reason) => return Ok(Again::Recorded(reason)),
     };
     Ok(Again::Live {
         config: config.clone(),

@@ -65,9 +65,10 @@ fn own_data(rows: &Rows, config: &ExperimentConfig) -> Result<OwnData, Failure> 
     });
     let held_out: Vec<bool> = (0..rows.len()).map(|row| rows.is_held_out(row)).collect();
     let split = |&held_out: &bool| if held_out { "test" } else { "train" };
-    let splits = match held_out.contains(&true) {
-        true => held_out.iter().map(split).collect(),
-        false => Vec::new(),
+    let splits = if held_out.contains(&true) {
+        held_out.iter().map(split).collect()
+    } else {
+        Vec::new()
     };
     let classes = &config.data.classes;
     let named = numbers_are_names(&config.data);
