@@ -11,9 +11,10 @@ use super::{Page, fallback, text85};
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
-// What the package in `crates/inspector/page` is bundled to.
+// What the package in `crates/inspector/page` is bundled to. The page holds the script packed, and a loader starts it.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+const LOADER: &str = include_str!("loader.js");
 
 impl Page {
     /// The page as HTML, for any browser from 2023 or later, without a network. Empty for a page that has neither a
@@ -45,24 +46,29 @@ impl Page {
 "#
         );
         if !self.runs.is_empty() {
-            let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
-            deflate.write_all(&self.numbers())?;
-            hold(&mut body, "numbers", &deflate.finish()?);
+            hold(&mut body, "numbers", &deflated(&self.numbers())?);
         }
+        hold(&mut body, "script", &deflated(SCRIPT.as_bytes())?);
         let style = properties() + STYLE;
-        let (script_source, style_source) = (source_of(SCRIPT), source_of(&style));
+        let [loader_source, script_source, style_source] = [LOADER, SCRIPT, &style].map(source_of);
         let (mut compiling, mut workers) = ("", "");
         if self.can_train() {
             hold(&mut body, "lab", LAB);
             (compiling, workers) = ("'wasm-unsafe-eval' ", "; worker-src blob:");
         }
         let sources = format!(
-            "script-src {compiling}{script_source}; style-src {style_source}; img-src blob: data:{workers}"
+            "script-src {compiling}{loader_source} {script_source}; style-src {style_source}; img-src blob: data:{workers}"
         );
-        let _ = write!(body, "<script>{SCRIPT}</script>");
+        let _ = write!(body, "<script>{LOADER}</script>");
         let icon = "<link rel=\"icon\" href=\"data:,\">\n";
         Ok(file(&title, &sources, icon, &style, &body))
     }
+}
+
+fn deflated(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
+    deflate.write_all(bytes)?;
+    deflate.finish()
 }
 
 /// Adds an element that holds bytes.
