@@ -78,7 +78,8 @@ export function samplesOf(text) {
   if (data.tokens.length < 2) throw new Error("There are fewer than two samples");
   const numbered = labels.every((text) => /^\d{1,3}$/.test(text));
   data.classes = numbered ? [] : [...new Set(labels)].sort();
-  data.labels = labels.map((text) => numbered ? Number(text) : /** @type {string[]} */ (data.classes).indexOf(text));
+  // Names, since some of them may be numbers.
+  data.labels = numbered ? labels.map(Number) : labels;
   if (splits.some((named) => named !== "train")) data.splits = splits;
   return data;
 }
