@@ -64,9 +64,10 @@ class Page:
         return self.js(script, selector)
 
     def grid(self, name="now"):
+        """The numbers of a matrix; 0 where the mask forbids the key."""
         cells = self.all_text(f"#grid-{name} td[role=gridcell]")
         side = round(len(cells) ** 0.5)
-        return numpy.array(cells, dtype=float).reshape(side, side)
+        return numpy.array([cell or 0 for cell in cells], dtype=float).reshape(side, side)
 
     def download(self, button, ending):
         before = set(self.downloads.glob(f"*.{ending}"))
@@ -174,7 +175,7 @@ def check_moves(page, dumps):
     Select(page.find("#step-list")).select_by_visible_text("900")
     check("a step from the list", page.find("#now").text == "step 900")
     row = json.loads(str(dumps[900]["meta"]))["samples"].index(10)
-    values = page.all_text("#charts .value")
+    values = page.all_text("#time .value")
     same("curve of the sample", [values[-1]], [dumps[900]["attention_weights"][row, 0, 0, 0, 3]])
     page.find("#slider").send_keys(Keys.ARROW_RIGHT)
     check("slider", page.find("#now").text == "step 915", page.find("#now").text)
@@ -185,12 +186,12 @@ def check_moves(page, dumps):
 
 
 def check_what_if(page, last, row):
-    page.open("#sample=10&temperature=2&causal=1")
+    page.open("#sample=10&temperature=2&causal=1&tab=experiment")
     scores = last["attention_scores"][row, 0, 0].astype(float) / 2
     scores[numpy.triu_indices(len(scores), 1)] = -numpy.inf
     weights = numpy.exp(scores) / numpy.exp(scores).sum(axis=1, keepdims=True)
     check("what if", numpy.abs(page.grid() - weights).max() < 1.01e-4)
-    check("what if is marked", "WHAT IF" in page.find("#grid-now caption").text)
+    check("what if is marked", "temperature × 2.00, causal mask" in page.find("#grid-now caption").text, page.find("#grid-now caption").text)
     page.find("#reset").click()
     same("reset", page.grid(), last["attention_weights"][row, 0, 0])
 
@@ -252,7 +253,7 @@ def check_runs(page, program, folder):
     same("the pinned one", page.grid("pinned"), weights(900)[2, 0, 0])
     boxes = [page.find(f"#grid-{name}").rect for name in ["now", "pinned"]]
     check("side by side", boxes[0]["y"] == boxes[1]["y"], boxes)
-    values = page.all_text("#charts .value")
+    values = page.all_text("#time .value")
     same("its curve", [values[-1]], [weights(900)[2, 0, 0, 0, 3]])
     found = page.violations("light") + page.violations("dark")
     check("axe, two runs", not found, json.dumps(found, indent=1) if found else "")
@@ -277,6 +278,7 @@ def check_runs(page, program, folder):
     csv = page.download("#save-csv", "csv").decode().splitlines()
     check("CSV names the run", csv[1].split(",")[1] == f'"{run.name} (seed 0)"', csv[1])
 
+    page.find("#tab-seeds").click()
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     cells = numpy.array(page.js("return [...document.querySelectorAll('#stage-seeds tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))"))
     for start, name in [(1, "attention_positive"), (7, "attention_negative")]:
@@ -288,6 +290,7 @@ def check_runs(page, program, folder):
         same(f"{name}, own", cells[:, start + 4].astype(float), values[0])
     harder = sum(line["attention_positive"][3] > line["attention_negative"][3] for line in rows)
     check("share of seeds", f"{harder} ({100 * harder / len(rows):.1f}%) attend to it more" in page.find("#seeds").text)
+    page.find("#tab-evidence").click()
     facts = page.find("#evidence").text
     for path in [run, *others]:
         hashes = [hashlib.sha256((path / name).read_bytes()).hexdigest() for name in ["model.safetensors", "config.toml"]]
@@ -304,7 +307,7 @@ def check_long(page, program, folder):
     subprocess.run([program, *train], check=True, capture_output=True)
     page.url = (run / "inspector.html").resolve().as_uri()
     page.open("#query=5&key=3&head=1")
-    shown = page.find(".picture [role=status]").text
+    shown = page.find(".picture .reading").text
     dump = npz_dumps(run)
     last = dump[max(dump)]
     number = int(page.find("#list button[aria-current] .number").text)
@@ -313,14 +316,14 @@ def check_long(page, program, folder):
     names = page.all_text(".plot text")
     check("its axes", {"query ↓", "key →", "◆3"} <= set(names) and any(name.startswith("◆3: ") for name in names))
     page.find("canvas").send_keys(Keys.ARROW_RIGHT)
-    check("its arrow keys", "key 4: " in page.find(".picture [role=status]").text)
+    check("its arrow keys", "key 4: " in page.find(".picture .reading").text)
     box = page.find("canvas").rect
     actions = webdriver.ActionChains(page.driver)
     cell = box["width"] / 40
     actions.move_to_element_with_offset(page.find("canvas"), cell * 7.5 - box["width"] / 2, cell * 2.5 - box["height"] / 2)
     actions.click().perform()
-    check("a click in it", page.find(".picture [role=status]").text.startswith("query 2: "), page.find(".picture [role=status]").text)
-    check("and its column", "key 7: " in page.find(".picture [role=status]").text)
+    check("a click in it", page.find(".picture .reading").text.startswith("query 2: "), page.find(".picture .reading").text)
+    check("and its column", "key 7: " in page.find(".picture .reading").text)
     found = page.violations("light") + page.violations("dark")
     check("axe, large map", not found, json.dumps(found, indent=1) if found else "")
 
@@ -330,7 +333,7 @@ def check_parity(page, program, run):
     train = ["train", f"configs/{run.name}.toml", "--run", run]
     subprocess.run([program, *train], check=True, capture_output=True, cwd=ROOT)
     page.url = (run / "inspector.html").resolve().as_uri()
-    page.open()
+    page.open("#tab=evidence")
     text = page.find("#evidence").text
     for comparison in json.loads((run / "reference.json").read_text()):
         check(f"parity of {comparison['what']}", f"{comparison['what']}" in text and comparison["bound"] in text)
@@ -364,7 +367,7 @@ def check_classes(page, run):
     page.open("#sample=class+1&step=250")
     mean = dump["attention_weights"].astype(float)[labels == 1].mean(axis=0)[1, 0]
     check("mean over a class", numpy.abs(page.grid() - mean).max() < 1.01e-4)
-    lines = page.js("return [...document.querySelectorAll('#charts .line.several')].map((l) => getComputedStyle(l).stroke)")
+    lines = page.js("return [...document.querySelectorAll('#time .line.several')].map((l) => getComputedStyle(l).stroke)")
     check("classes have colours of their own", len(set(lines)) == 2, lines)
     log = page.driver.get_log("browser")
     check("console is empty with classes", not log, log)
