@@ -315,12 +315,12 @@ def check_long(page, program, folder):
     same("a cell of a large map", [shown.rsplit(", ", 1)[1]], [last["attention_weights"][row, 0, 1, 5, 3]])
     names = page.all_text(".plot text")
     check("its axes", {"query ↓", "key →", "◆3"} <= set(names) and any(name.startswith("◆3: ") for name in names))
-    page.find("canvas").send_keys(Keys.ARROW_RIGHT)
+    page.find(".picture canvas").send_keys(Keys.ARROW_RIGHT)
     check("its arrow keys", "key 4: " in page.find(".picture .reading").text)
-    box = page.find("canvas").rect
+    box = page.find(".picture canvas").rect
     actions = webdriver.ActionChains(page.driver)
     cell = box["width"] / 40
-    actions.move_to_element_with_offset(page.find("canvas"), cell * 7.5 - box["width"] / 2, cell * 2.5 - box["height"] / 2)
+    actions.move_to_element_with_offset(page.find(".picture canvas"), cell * 7.5 - box["width"] / 2, cell * 2.5 - box["height"] / 2)
     actions.click().perform()
     check("a click in it", page.find(".picture .reading").text.startswith("query 2: "), page.find(".picture .reading").text)
     check("and its column", "key 7: " in page.find(".picture .reading").text)

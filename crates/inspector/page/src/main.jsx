@@ -65,7 +65,7 @@ async function start() {
   const root = /** @type {HTMLElement} */ (document.getElementById("page"));
   // What stands there for readers without scripts.
   root.replaceChildren();
-  render(<><main id="app"><App /></main><Said /></>, root);
+  render(<main id="app"><App /><Said /></main>, root);
   document.documentElement.dataset.ready = performance.now().toFixed(1);
   // The browser paints the first sight before the rest is made; a page that is not in sight is not painted.
   await Promise.race([new Promise((done) => requestAnimationFrame(() => setTimeout(done))), new Promise((done) => setTimeout(done, 200))]);
