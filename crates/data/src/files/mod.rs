@@ -27,7 +27,6 @@ pub use complete::FileKeys;
 pub use contents::Contents;
 #[cfg(feature = "files")]
 pub use formats::{Format, read, read_text, write};
-#[cfg(feature = "files")]
 pub use labels::numbers_are_names;
 pub use rows::Rows;
 

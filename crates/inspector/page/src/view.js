@@ -36,9 +36,12 @@ export function settleAddress() {
 /** @param {View} view */
 export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, changes, settings }) {
   /** @type {Record<string, string>} */
-  const parts = { sample, query: String(query), key: String(key), layer: String(layer), head: String(head), show };
-  // Until a step is chosen, the last is shown.
-  if (Number.isFinite(step)) parts.step = String(step);
+  const parts = {
+    sample,
+    // Until a step is chosen, the last is shown.
+    ...(Number.isFinite(step) ? { step: String(step) } : {}),
+    query: String(query), key: String(key), layer: String(layer), head: String(head), show,
+  };
   if (run !== FIRST.run) parts.run = String(run);
   if (range !== FIRST.range) parts.range = range;
   if (pin) {
