@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cls::ClsPlace;
+use crate::cls::{CLS, ClsPlace};
 use crate::invalid::InvalidValue;
 use crate::rule::LabelRule;
+use crate::words::Words;
 
 /// The most classes: labels are bytes.
 pub(crate) const CLASS_LIMIT: usize = 256;
@@ -25,6 +26,10 @@ pub struct DatasetConfig {
     pub seed: u64,
     /// The origin of the samples.
     pub source: Source,
+    /// Where the file has texts and labels.
+    pub columns: Columns,
+    /// How texts become tokens, if samples are texts.
+    pub words: Option<Words>,
     /// Number of different tokens, including `[CLS]` = 0. Samples hold 1 to `vocab_size - 1`.
     pub vocab_size: u32,
     /// Tokens per sample, without `[CLS]`.
@@ -39,6 +44,15 @@ pub struct DatasetConfig {
     pub held_out: usize,
     /// The rule that labels samples. Only a dataset from a file may omit it.
     pub rule: Option<LabelRule>,
+}
+
+/// The columns of a CSV file, or the keys of a JSONL file, that a config names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// That of texts; without a name, `text`, unless the file has tokens.
+    pub text: Option<String>,
+    /// That of labels; without a name, `label`.
+    pub label: Option<String>,
 }
 
 /// The origin of samples.
@@ -94,6 +108,7 @@ impl DatasetConfig {
             return invalid("n_classes", message);
         }
         self.validate_classes()?;
+        self.validate_words()?;
         if let Some(rule) = &self.rule {
             rule.validate(vocab_size, seq_len, self.cls)?;
             let most = rule.most_classes(seq_len);
@@ -171,6 +186,35 @@ impl DatasetConfig {
         name.map_or_else(|| class.to_string(), Clone::clone)
     }
 
+    /// The text of a token: its word, or else its number.
+    pub fn token_text(&self, token: u32, padding_token: Option<u32>) -> String {
+        match &self.words {
+            _ if token == CLS => "[CLS]".to_owned(),
+            Some(words) => words.text(token).to_owned(),
+            None if Some(token) == padding_token => "[PAD]".to_owned(),
+            None => token.to_string(),
+        }
+    }
+
+    fn validate_words(&self) -> Result<(), InvalidValue> {
+        let Some(words) = &self.words else {
+            return Ok(());
+        };
+        words
+            .validate()
+            .map_err(|invalid| invalid.within("words"))?;
+        if words.vocab_size() != self.vocab_size {
+            let message = format!(
+                "vocab_size is {}, but [CLS], [PAD], [UNK] and the {} words of data.words.vocabulary are {}; remove vocab_size",
+                self.vocab_size,
+                words.vocabulary.len(),
+                words.vocab_size()
+            );
+            return Err(InvalidValue::new("vocab_size", message));
+        }
+        Ok(())
+    }
+
     fn validate_classes(&self) -> Result<(), InvalidValue> {
         let (classes, n_classes) = (&self.classes, self.n_classes);
         if classes.is_empty() {
@@ -228,6 +272,10 @@ struct Keys {
     samples: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     positive_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
     vocab_size: u32,
     seq_len: usize,
     // Not written for two generated classes, so that their configs keep their hashes.
@@ -241,12 +289,19 @@ struct Keys {
     held_out: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<LabelRule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<Words>,
 }
 
 impl TryFrom<Keys> for DatasetConfig {
     type Error = String;
 
     fn try_from(keys: Keys) -> Result<Self, String> {
+        if keys.file.is_none() && (keys.text.is_some() || keys.label.is_some()) {
+            return Err(
+                "`text` and `label` name columns of a file; set `file`, or remove them".to_owned(),
+            );
+        }
         let source = match (keys.file, keys.samples) {
             (Some(path), None) if keys.generator.is_none() && keys.positive_rate.is_none() => {
                 Source::File(path)
@@ -276,6 +331,11 @@ impl TryFrom<Keys> for DatasetConfig {
         Ok(Self {
             seed: keys.seed,
             source,
+            columns: Columns {
+                text: keys.text,
+                label: keys.label,
+            },
+            words: keys.words,
             vocab_size: keys.vocab_size,
             seq_len: keys.seq_len,
             n_classes: keys.n_classes.unwrap_or(match keys.classes.len() {
@@ -307,6 +367,8 @@ impl From<DatasetConfig> for Keys {
             generator,
             samples,
             positive_rate,
+            text: config.columns.text,
+            label: config.columns.label,
             vocab_size: config.vocab_size,
             seq_len: config.seq_len,
             n_classes: (!is_default).then_some(config.n_classes),
@@ -314,6 +376,7 @@ impl From<DatasetConfig> for Keys {
             cls: config.cls,
             held_out: config.held_out,
             rule: config.rule,
+            words: config.words,
         }
     }
 }

@@ -18,6 +18,59 @@ pub struct Splits {
     pub train: Dataset,
     /// Samples that training never sees.
     pub held_out: Dataset,
+    /// What became of the words, if the samples were texts.
+    pub texts: Option<TextCounts>,
+}
+
+/// What became of the words of texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextCounts {
+    /// Number of texts.
+    pub texts: usize,
+    /// Texts without any word.
+    pub empty: usize,
+    /// Words that the samples hold.
+    pub words: usize,
+    /// Those of them that the vocabulary lacks.
+    pub unknown: usize,
+    /// Texts that were longer than a sample.
+    pub cut_texts: usize,
+    /// Words at the end of texts that no sample holds.
+    pub cut_words: usize,
+}
+
+impl TextCounts {
+    /// What a reader should know, as sentences; empty if nothing was lost.
+    pub fn losses(&self, seq_len: usize) -> Vec<String> {
+        let counted = |count: usize, one: &str, many: &str| match count {
+            1 => format!("1 {one}"),
+            _ => format!("{count} {many}"),
+        };
+        let mut sentences = Vec::new();
+        if self.cut_texts > 0 {
+            sentences.push(format!(
+                "{} cut to {seq_len} words, without the last {}.",
+                counted(self.cut_texts, "text is", "texts are"),
+                counted(self.cut_words, "word", "words"),
+            ));
+        }
+        if self.unknown > 0 {
+            sentences.push(format!(
+                "{} of {} words {} not in the vocabulary.",
+                self.unknown,
+                self.words,
+                if self.unknown == 1 { "is" } else { "are" }
+            ));
+        }
+        if self.empty > 0 {
+            sentences.push(format!(
+                "{} without any word, and {} [UNK].",
+                counted(self.empty, "text is", "texts are"),
+                if self.empty == 1 { "becomes" } else { "become" }
+            ));
+        }
+        sentences
+    }
 }
 
 impl Splits {

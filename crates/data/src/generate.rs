@@ -66,7 +66,11 @@ impl DatasetConfig {
             }
         }
         let held_out = rows.held_out(self, &train)?;
-        Ok(Splits { train, held_out })
+        Ok(Splits {
+            train,
+            held_out,
+            texts: None,
+        })
     }
 }
 

@@ -17,6 +17,8 @@
 //!         samples: 8_000,
 //!         positive_rate: None,
 //!     },
+//!     columns: headlight_data::Columns::default(),
+//!     words: None,
 //!     vocab_size: 51,
 //!     seq_len: 6,
 //!     n_classes: 2,
@@ -43,12 +45,14 @@ mod random;
 mod rule;
 mod sampler;
 mod shape;
+pub mod words;
 
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
-pub use config::{DatasetConfig, Generator, Source};
-pub use dataset::{Dataset, Splits};
+pub use config::{Columns, DatasetConfig, Generator, Source};
+pub use dataset::{Dataset, Splits, TextCounts};
 pub use invalid::InvalidValue;
 pub use random::{Stream, uniform_below};
 pub use rule::LabelRule;
 pub use shape::SampleShape;
+pub use words::Words;

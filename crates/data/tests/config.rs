@@ -11,6 +11,8 @@ fn parsed(keys: serde_json::Value) -> Result<DatasetConfig, String> {
 
 fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig {
     DatasetConfig {
+        columns: headlight_data::Columns::default(),
+        words: None,
         seed: 0,
         source: Source::Generated {
             generator,

@@ -5,9 +5,9 @@ use std::io::Cursor;
 use std::path::Path;
 
 use headlight_data::files::{
-    Contents, FileError, FileKeys, FitError, Format, Rows, listed, read, read_text, write,
+    Contents, FileError, FileKeys, FitError, Format, Rows, listed, read, read_lines, write,
 };
-use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source, Splits};
+use headlight_data::{ClsPlace, Columns, DatasetConfig, Generator, LabelRule, Source, Splits};
 use headlight_npz::{NpzReader, NpzWriter};
 
 fn rule() -> LabelRule {
@@ -19,6 +19,8 @@ fn rule() -> LabelRule {
 
 fn splits() -> Splits {
     let config = DatasetConfig {
+        columns: headlight_data::Columns::default(),
+        words: None,
         seed: 3,
         source: Source::Generated {
             generator: Generator::Chacha,
@@ -58,7 +60,12 @@ fn bytes_of(
 
 /// The rows of bytes whose format the file name gives.
 fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Rows, FileError> {
-    read(Cursor::new(bytes), Format::of(Path::new(name))?, name)
+    read(
+        Cursor::new(bytes),
+        Format::of(Path::new(name))?,
+        &Columns::default(),
+        name,
+    )
 }
 
 /// The config of a file that a config says nothing else about, and its padding token.
@@ -86,6 +93,8 @@ fn own(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, String> {
 
 fn of_file(held_out: usize) -> DatasetConfig {
     DatasetConfig {
+        columns: headlight_data::Columns::default(),
+        words: None,
         seed: 0,
         source: Source::File("data/config.csv".into()),
         vocab_size: 9,
@@ -313,7 +322,7 @@ fn bad_rows_are_named_with_their_place() {
         refused(name, text, part);
     }
     let latin = b"label,token_0\na,1\nna\xefve,2\n";
-    refused("latin.csv", latin, "line 3: a cell is not UTF-8");
+    refused("latin.csv", latin, "line 3: cell 1 is not UTF-8");
     let many: Vec<String> = (0..300).map(|label| format!("class {label},1")).collect();
     let many = format!("label,token_0\n{}", many.join("\n"));
     refused("values.csv", many, "line 258: ");
@@ -331,7 +340,7 @@ fn bad_lines_and_files_are_named() {
         (
             "key.jsonl",
             "\n{\"label\":0,\"token\":[0,1]}\n".to_owned(),
-            "line 2: column 25: missing field `tokens`",
+            "line 2: the line has neither `text` nor `tokens`",
         ),
         (
             "labels.jsonl",
@@ -528,7 +537,7 @@ fn shorter_samples_are_padded_before_a_last_cls() {
         // Written and read again, they are the same.
         for format in [Format::Npz, Format::Csv, Format::Jsonl] {
             let bytes = bytes_of(&splits, &config, padding_token, format);
-            let again = read(Cursor::new(bytes), format, "again").unwrap();
+            let again = read(Cursor::new(bytes), format, &Columns::default(), "again").unwrap();
             assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
             let keys = FileKeys {
                 cls,
@@ -608,7 +617,7 @@ fn labels_are_classes_or_names() {
         assert_eq!(splits.train.labels(), expected, "{labels}");
         for format in [Format::Npz, Format::Csv, Format::Jsonl] {
             let bytes = bytes_of(&splits, &config, None, format);
-            let again = read(Cursor::new(bytes), format, "again").unwrap();
+            let again = read(Cursor::new(bytes), format, &Columns::default(), "again").unwrap();
             assert_eq!(again.fit(&config, None), Ok(splits.clone()), "{labels}");
             assert_eq!(completed(&again, FileKeys::default()).0, config, "{labels}");
         }
@@ -723,7 +732,7 @@ fn padding_is_refused_between_tokens() {
         ..of_file(0)
     };
     let dataset = |config: &DatasetConfig, text: &str| {
-        let rows = read_text(Cursor::new(text.to_owned()), "new.txt").unwrap();
+        let rows = read_lines(Cursor::new(text.to_owned()), false, "new.txt").unwrap();
         let dataset = rows.dataset(config, Some(8));
         dataset.map(|dataset| dataset.all_tokens().to_vec())
     };
@@ -789,7 +798,7 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
         expected
     );
     assert!(rows.dataset(&config, None).is_err());
-    let lines = read_text(Cursor::new("1 2\n\n3\n4, 5"), "new.txt").unwrap();
+    let lines = read_lines(Cursor::new("1 2\n\n3\n4, 5"), false, "new.txt").unwrap();
     assert_eq!(
         lines.dataset(&config, Some(8)).unwrap().all_tokens(),
         expected
@@ -807,8 +816,8 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
         ("0\n", "line 1: the sample has 0 tokens"),
         ("\n", "no samples"),
     ] {
-        let dataset =
-            read_text(Cursor::new(text), "new.txt").and_then(|rows| rows.dataset(&config, Some(8)));
+        let dataset = read_lines(Cursor::new(text), false, "new.txt")
+            .and_then(|rows| rows.dataset(&config, Some(8)));
         let error = dataset.unwrap_err().to_string();
         assert!(
             error.starts_with("new.txt: ") && error.contains(part),
@@ -851,7 +860,7 @@ fn listed_samples_are_those_of_a_csv_file() {
         .iter()
         .map(|(tokens, label, split)| (&tokens[..], *label, *split));
     let found = listed(given, "a list").unwrap().fit(&of_file(0), None);
-    let file = read(Cursor::new(csv), Format::Csv, "a file").unwrap();
+    let file = read(Cursor::new(csv), Format::Csv, &Columns::default(), "a file").unwrap();
     assert_eq!(found, file.fit(&of_file(0), None));
     assert_eq!(found.unwrap(), splits());
     for (samples, message) in [

@@ -8,6 +8,8 @@ use proptest::prelude::*;
 
 fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> DatasetConfig {
     DatasetConfig {
+        columns: headlight_data::Columns::default(),
+        words: None,
         seed: 7,
         source: Source::Generated {
             generator: Generator::Chacha,

@@ -21,6 +21,8 @@ const NOTEBOOK_POSITIVES: [usize; 168] = [
 
 fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> DatasetConfig {
     DatasetConfig {
+        columns: headlight_data::Columns::default(),
+        words: None,
         seed,
         source: Source::Generated {
             generator: Generator::Numpy,

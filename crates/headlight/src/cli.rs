@@ -324,8 +324,11 @@ pub(crate) struct PredictArguments {
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
     /// missing. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
     /// lines from standard input
-    #[arg(long, value_name = "IDS|FILE")]
-    pub(crate) tokens: String,
+    #[arg(long, value_name = "IDS|FILE", required_unless_present = "text")]
+    pub(crate) tokens: Option<String>,
+    /// The sample as text, for a run that was trained on texts
+    #[arg(long, conflicts_with = "tokens")]
+    pub(crate) text: Option<String>,
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headlight_architecture::{Mask, Parameter};
-use headlight_data::{CLS, Dataset, LabelRule};
+use headlight_data::{Dataset, LabelRule};
 use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
 #[cfg(feature = "burn")]
 use headlight_experiment::config::EngineName;
@@ -164,7 +164,12 @@ fn empty(
                 .indices
                 .iter()
                 .flat_map(tokens)
-                .map(|&token| (token, token_string(token, attention.padding_token)))
+                .map(|&token| {
+                    (
+                        token,
+                        config.data.token_text(token, attention.padding_token),
+                    )
+                })
                 .collect::<BTreeMap<_, _>>(),
             label_positions: samples
                 .indices
@@ -181,15 +186,4 @@ fn empty(
         feed_forward: (dims.d_ff > 0).then(FeedForward::default),
         ..AttentionDump::default()
     })
-}
-
-/// The text that represents a token id.
-fn token_string(token: u32, padding_token: Option<u32>) -> String {
-    if token == CLS {
-        "[CLS]".to_owned()
-    } else if Some(token) == padding_token {
-        "[PAD]".to_owned()
-    } else {
-        token.to_string()
-    }
 }

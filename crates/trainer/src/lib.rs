@@ -33,6 +33,7 @@ pub mod samples;
 pub mod session;
 pub mod signals;
 pub mod standard;
+mod tokenizer;
 pub mod training;
 pub mod verdict;
 pub mod weights;

@@ -1,9 +1,11 @@
 //! The report of a run as Markdown: all that the notebook prints, and the attention matrices.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 use headlight_architecture::ModelConfig;
-use headlight_data::Dataset;
+use headlight_data::words::FIRST_WORD;
+use headlight_data::{Dataset, Splits, Words};
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
@@ -38,6 +40,9 @@ const ROW: usize = 320;
 const MOST_EVALUATIONS: usize = 17;
 const MOST_PROBABILITIES: usize = 8;
 
+/// The most frequent words that are listed.
+const MOST_WORDS: usize = 12;
+
 /// The most tokens of a sample that are shown.
 const SHOWN_TOKENS: usize = 64;
 
@@ -46,10 +51,8 @@ const SHOWN_TOKENS: usize = 64;
 pub struct RunReport<'a> {
     /// The experiment.
     pub config: &'a ExperimentConfig,
-    /// Its training samples.
-    pub train: &'a Dataset,
-    /// Number of held-out samples.
-    pub held_out: usize,
+    /// Its samples.
+    pub splits: &'a Splits,
     /// The evaluations; the last one measures the trained model.
     pub metrics: &'a [StepMetrics],
     /// The trained model on the held-out samples, or on the training samples if none are held out; `None` if its output
@@ -97,7 +100,9 @@ impl RunReport<'_> {
         } else {
             self.write_classes(text)?;
         }
-        if let Some(token) = self.config.model.attention.padding_token {
+        if let Some(words) = &self.config.data.words {
+            self.write_words(words, text)?;
+        } else if let Some(token) = self.config.model.attention.padding_token {
             writeln!(
                 text,
                 "Token {token} pads shorter samples; it receives no attention.\n"
@@ -168,7 +173,7 @@ impl RunReport<'_> {
 
     /// Whether the model learned the task, and what it does if it did not.
     fn outcome(&self) -> Option<String> {
-        let labels = self.train.labels();
+        let labels = self.splits.train.labels();
         if let Some(&first) = labels.first()
             && labels.iter().all(|&label| label == first)
         {
@@ -230,22 +235,26 @@ impl RunReport<'_> {
     }
 
     fn write_positives(&self, text: &mut String) -> std::fmt::Result {
-        let count = self.train.positives().count();
+        let count = self.splits.train.positives().count();
         writeln!(
             text,
             "{} training samples, {count} of them positive ({:.1}%); {} held-out samples.\n",
-            self.train.len(),
-            100.0 * count as f64 / self.train.len() as f64,
-            self.held_out
+            self.splits.train.len(),
+            100.0 * count as f64 / self.splits.train.len() as f64,
+            self.splits.held_out.len()
         )?;
         if count == 0 {
             return Ok(());
         }
         let shown = count.min(LISTED);
-        let width = self.train.len().to_string().len();
+        let width = self.splits.train.len().to_string().len();
         writeln!(text, "Samples with label 1:\n\n```text")?;
-        for sample in self.train.positives().take(shown) {
-            writeln!(text, "{sample:>width$}: {}", tokens(self.train, sample))?;
+        for sample in self.splits.train.positives().take(shown) {
+            writeln!(
+                text,
+                "{sample:>width$}: {}",
+                tokens(self.config, &self.splits.train, sample)
+            )?;
         }
         if shown < count {
             writeln!(
@@ -280,12 +289,12 @@ impl RunReport<'_> {
         writeln!(
             text,
             "{} training samples; {} held-out samples.\n\n| class | samples | share |\n|---:|---:|---:|",
-            self.train.len(),
-            self.held_out
+            self.splits.train.len(),
+            self.splits.held_out.len()
         )?;
-        let counts = self.train.class_counts(self.config.data.n_classes);
+        let counts = self.splits.train.class_counts(self.config.data.n_classes);
         for (class, count) in counts.into_iter().enumerate().take(MOST_CLASSES) {
-            let share = 100.0 * count as f64 / self.train.len() as f64;
+            let share = 100.0 * count as f64 / self.splits.train.len() as f64;
             writeln!(text, "| {} | {count} | {share:.1}% |", self.class(class))?;
         }
         writeln!(text)?;
@@ -297,6 +306,34 @@ impl RunReport<'_> {
                 self.class(1)
             ),
             _ => Ok(()),
+        }
+    }
+
+    /// The vocabulary, its most frequent words, and what became of the others.
+    fn write_words(&self, words: &Words, text: &mut String) -> std::fmt::Result {
+        let mut counts = vec![0; words.vocab_size() as usize];
+        for &token in self.splits.train.all_tokens() {
+            counts[token as usize] += 1;
+        }
+        let mut frequent: Vec<u32> = (FIRST_WORD..words.vocab_size()).collect();
+        frequent.sort_by_key(|&token| Reverse(counts[token as usize]));
+        let frequent = frequent.iter().take(MOST_WORDS).map(|&token| {
+            let word = shorten(words.text(token), MOST_NAME).replace('|', "\\|");
+            format!("{word} ({})", counts[token as usize])
+        });
+        writeln!(
+            text,
+            "The vocabulary has {} words. The most frequent in the training samples: {}.\n",
+            words.vocabulary.len(),
+            frequent.collect::<Vec<_>>().join(", ")
+        )?;
+        let losses = self
+            .splits
+            .texts
+            .map(|texts| texts.losses(self.config.data.seq_len));
+        match losses.unwrap_or_default() {
+            losses if losses.is_empty() => Ok(()),
+            losses => writeln!(text, "{}\n", losses.join(" ")),
         }
     }
 
@@ -350,7 +387,7 @@ impl RunReport<'_> {
         let Some(assessed) = self.assessment else {
             return Ok(());
         };
-        let samples = match self.held_out {
+        let samples = match self.splits.held_out.len() {
             0 => "training samples, since none are held out",
             _ => "held-out samples",
         };
@@ -463,8 +500,8 @@ impl RunReport<'_> {
             writeln!(
                 text,
                 "| {sample} | {} | {} | {} |",
-                tokens(self.train, sample),
-                self.class(self.train.label(sample).into()),
+                tokens(self.config, &self.splits.train, sample),
+                self.class(self.splits.train.label(sample).into()),
                 probabilities.join(", ")
             )?;
         }
@@ -535,7 +572,7 @@ fn write_head(
     writeln!(
         text,
         "{title} of [CLS], the largest of {positions} positions: {}.\n",
-        main_keys(row)
+        main_keys(dump, shown, row)
     )
 }
 
@@ -552,20 +589,33 @@ fn matrix(text: &mut String, cells: &[f32], size: usize) -> std::fmt::Result {
     Ok(())
 }
 
-/// The largest weights of a row, each with its key.
-fn main_keys(row: &[f32]) -> String {
+/// The largest weights of a row, each with its key and the token there.
+fn main_keys(dump: &AttentionDump, shown: usize, row: &[f32]) -> String {
     let keys = largest(row).into_iter().take(MAIN_KEYS);
+    let token = |key: usize| {
+        let text = dump.token_string(dump.tokens(shown)[key]);
+        shorten(&text, MOST_NAME)
+    };
     let keys: Vec<String> = keys
-        .map(|key| format!("{:.4} on position {key}", row[key]))
+        .filter(|&key| row[key] > 0.0)
+        .map(|key| format!("{:.4} on position {key} ({})", row[key], token(key)))
         .collect();
     keys.join(", ")
 }
 
 /// A sample's tokens; of a long one, the first.
-fn tokens(dataset: &Dataset, sample: usize) -> String {
-    let all = dataset.tokens(sample);
+fn tokens(config: &ExperimentConfig, dataset: &Dataset, sample: usize) -> String {
+    let shape = config.sample_shape();
+    let all: Vec<u32> = shape.without_padding(dataset.tokens(sample)).collect();
     let shown = &all[..all.len().min(SHOWN_TOKENS)];
-    let mut tokens: Vec<String> = shown.iter().map(u32::to_string).collect();
+    let text = |&token: &u32| match config.data.words {
+        None => token.to_string(),
+        Some(_) => config
+            .data
+            .token_text(token, shape.padding_token)
+            .replace('|', "\\|"),
+    };
+    let mut tokens: Vec<String> = shown.iter().map(text).collect();
     if shown.len() < all.len() {
         tokens.push(format!("... ({} tokens)", all.len()));
     }

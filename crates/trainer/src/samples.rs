@@ -1,27 +1,31 @@
-//! Samples from the user: a dataset file, lines of text, or one line of token ids.
+//! Samples from the user: a dataset file, lines of text, one text, or one line of token ids.
 
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use headlight_data::Dataset;
-use headlight_data::files::{self, FileError, Format, Rows, read_text};
+use headlight_data::files::{self, FileError, Format, Rows, read_lines};
+use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
 use crate::Failure;
 use crate::files::open;
+use crate::printing::note;
 use crate::standard::{STANDARD, shown};
 
 /// How much of standard input is read to find its format, in bytes.
 const START: u64 = 1 << 16;
 
 /// Reads samples from a dataset file (both splits), from a text file, or from either on standard input (`-`), in the file's
-/// order. Also returns whether all their labels are known: from the file, or from the config's rule.
+/// order. Also returns whether all their labels are known: from the file, or from the config's rule. Says what became of
+/// the words of texts.
 ///
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
+    let data = &config.data;
+    let are_texts = data.words.is_some();
     let is_standard = path == Path::new(STANDARD);
     let named = if is_standard {
         None
@@ -30,15 +34,15 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
     };
     let mut file = open(path, FILE_LIMIT)?;
     let format = if is_standard {
-        format_of(&mut file).map_err(|error| Failure::unreadable(path, &error))?
+        format_of(&mut file, data).map_err(|error| Failure::unreadable(path, &error))?
     } else {
         named
     };
     let rows = match format {
-        Some(format) => files::read(file, format, shown(path))?,
-        None => read_text(file, shown(path))?,
+        Some(format) => files::read(file, format, &data.columns, shown(path))?,
+        None => read_lines(file, are_texts, shown(path))?,
     };
-    let labelled = rows.is_labelled() || config.data.rule.is_some();
+    let labelled = rows.is_labelled() || data.rule.is_some();
     Ok((dataset(&rows, config)?, labelled))
 }
 
@@ -52,8 +56,8 @@ fn format_named(path: &Path) -> Result<Option<Format>, Failure> {
     Ok(Some(format))
 }
 
-/// The format of a file without a name, by its start; `None` for lines of token ids.
-fn format_of(file: &mut File) -> std::io::Result<Option<Format>> {
+/// The format of a file without a name, by its start; `None` for lines of text.
+fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Option<Format>> {
     let mut start = Vec::new();
     file.take(START).read_to_end(&mut start)?;
     file.rewind()?;
@@ -62,9 +66,26 @@ fn format_of(file: &mut File) -> std::io::Result<Option<Format>> {
     Ok(match text.lines().next().unwrap_or_default() {
         line if line.starts_with("pk") => Some(Format::Npz),
         line if line.starts_with('{') => Some(Format::Jsonl),
-        line if line.contains("token_") => Some(Format::Csv),
+        line if line.contains("token_") || has_texts(line, data) => Some(Format::Csv),
         _ => None,
     })
+}
+
+/// Whether the first line of a file names the column of texts.
+fn has_texts(line: &str, data: &DatasetConfig) -> bool {
+    let text = data.columns.text.as_deref().unwrap_or("text");
+    let mut names = line.split(',').map(|name| name.trim().trim_matches('"'));
+    data.words.is_some() && names.any(|name| name == text.to_ascii_lowercase())
+}
+
+/// Reads one text, with the words of a run.
+///
+/// # Errors
+/// When the run has none.
+pub fn parse_text(text: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
+    let one_line: Vec<&str> = text.split_whitespace().collect();
+    let rows = read_lines(one_line.join(" ").as_bytes(), true, "--text").map_err(unnumbered)?;
+    Ok(dataset(&rows, config).map_err(unnumbered)?)
 }
 
 /// Reads samples from text, one per line. Messages call it `name`, and do not number its first line.
@@ -72,14 +93,21 @@ fn format_of(file: &mut File) -> std::io::Result<Option<Format>> {
 /// # Errors
 /// When a line is invalid.
 pub fn parse(text: impl Read, name: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    let unnumbered = |error: FileError| {
-        let message = error.message.trim_start_matches("line 1: ").to_owned();
-        FileError { message, ..error }
-    };
-    let rows = read_text(text, name).map_err(unnumbered)?;
+    let rows = read_lines(text, false, name).map_err(unnumbered)?;
     Ok(dataset(&rows, config).map_err(unnumbered)?)
 }
 
+fn unnumbered(error: FileError) -> FileError {
+    let message = error.message.trim_start_matches("line 1: ").to_owned();
+    FileError { message, ..error }
+}
+
 fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError> {
+    if rows.are_texts() {
+        let (_, counts) = rows.tokenized(&config.data)?;
+        for sentence in counts.losses(config.data.seq_len) {
+            note(&sentence);
+        }
+    }
     rows.dataset(&config.data, config.model.attention.padding_token)
 }

@@ -72,6 +72,7 @@ impl Session {
         let splits = Splits {
             held_out: Dataset::empty(config.data.seq_len),
             train: dataset,
+            texts: None,
         };
         let replay = Replay {
             start: weights,
@@ -121,7 +122,7 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     let Source::File(path) = &config.data.source else {
         return config.data.generate().map_err(|error| invalid(&error));
     };
-    fit(&dataset_file::read(path)?, config)
+    fit(&dataset_file::read(path, &config.data.columns)?, config)
 }
 
 /// The dataset of a config, from the samples of its file.

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use headlight_data::Splits;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Engine;
 use headlight_experiment::evaluate::assess;
@@ -162,7 +161,7 @@ fn conclude(
     } = writer;
     let experiment = &session.experiment;
     let config = &experiment.config;
-    let Splits { train, held_out } = experiment.splits.as_ref();
+    let train = &experiment.splits.train;
     run.write_losses()?;
     if let Some(reference) = &session.reference {
         comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
@@ -181,8 +180,7 @@ fn conclude(
     let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
     let report = RunReport {
         config,
-        train,
-        held_out: held_out.len(),
+        splits: &experiment.splits,
         metrics: &metrics,
         assessment: assessment.as_ref(),
         dump: &dump,

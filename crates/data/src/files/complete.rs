@@ -4,10 +4,18 @@ use serde::Deserialize;
 
 use super::rows::Rows;
 use crate::cls::ClsPlace;
+use crate::words::Words;
 
 /// The keys of a config whose values its dataset file can give; `None` where the config does not set one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct FileKeys {
+    /// `data.seed`, which the file does not give: with `held_out`, it decides which texts give their words.
+    #[serde(default)]
+    pub seed: u64,
+    /// `data.held_out`, which only texts give.
+    pub held_out: Option<usize>,
+    /// `data.words`, which only texts give.
+    pub words: Option<Words>,
     /// `data.vocab_size`.
     pub vocab_size: Option<u32>,
     /// `data.seq_len`.
@@ -31,6 +39,12 @@ impl Rows {
     /// If samples differ in length, the padding token is that of the file, or else one past the largest id.
     #[must_use]
     pub fn complete(&self, keys: FileKeys) -> FileKeys {
+        #[cfg(feature = "files")]
+        let keys = if self.are_texts() {
+            self.complete_texts(keys)
+        } else {
+            keys
+        };
         let cls = usize::from(self.has_cls(keys.cls));
         let lengths = (0..self.len()).map(|row| self.tokens(row).len() - cls);
         let longest = lengths.clone().max().unwrap_or(0);
@@ -56,8 +70,8 @@ impl Rows {
             seq_len: keys.seq_len.or(Some(longest)),
             n_classes: keys.n_classes.or(Some(found.max(2))),
             classes,
-            cls: keys.cls,
             padding_token,
+            ..keys
         }
     }
 

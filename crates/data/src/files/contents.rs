@@ -24,6 +24,8 @@ pub(super) struct Sample<'a, T> {
     pub(super) split: &'static str,
     pub(super) class: Class<'a>,
     pub(super) tokens: T,
+    /// Its words, in place of its tokens.
+    pub(super) text: Option<String>,
 }
 
 /// A class as files have it: by number, or by name.
@@ -56,6 +58,7 @@ impl<'a> Contents<'a> {
         self,
     ) -> impl Iterator<Item = Sample<'a, impl Iterator<Item = u32> + 'a>> {
         let shape = SampleShape::new(self.config, self.padding_token);
+        let words = self.config.words.as_ref();
         let named = [
             ("train", &self.splits.train),
             ("held_out", &self.splits.held_out),
@@ -68,6 +71,7 @@ impl<'a> Contents<'a> {
                     split,
                     class: name.map_or(Class::Number(class), |name| Class::Name(name)),
                     tokens: shape.without_padding(dataset.tokens(sample)),
+                    text: words.map(|words| words.join(dataset.tokens(sample))),
                 }
             })
         })

@@ -1,7 +1,11 @@
 //! The samples of a file as a config takes them: with `[CLS]`, padding and classes, in their splits.
 
+use std::collections::HashMap;
+
 use super::rows::Rows;
 use super::{FileError, FitError};
+#[cfg(feature = "files")]
+use crate::config::CLASS_LIMIT;
 use crate::config::{DatasetConfig, Source};
 use crate::dataset::{Dataset, Splits};
 use crate::invalid::InvalidValue;
@@ -23,6 +27,10 @@ impl Rows {
         config: &DatasetConfig,
         padding_token: Option<u32>,
     ) -> Result<Dataset, FileError> {
+        #[cfg(feature = "files")]
+        if self.are_texts() {
+            return self.tokenized(config)?.0.dataset(config, padding_token);
+        }
         let remedy = "; for predictions, labels can be left out";
         self.arranged(config, padding_token, remedy)
     }
@@ -83,6 +91,16 @@ impl Rows {
         config: &DatasetConfig,
         padding_token: Option<u32>,
     ) -> Result<Splits, FitError> {
+        #[cfg(feature = "files")]
+        if self.are_texts() {
+            self.check_texts()?;
+            let (rows, counts) = self.tokenized(config)?;
+            let texts = Some(counts);
+            return Ok(Splits {
+                texts,
+                ..rows.fit(config, padding_token)?
+            });
+        }
         config.validate()?;
         if let Some(row) = (0..self.len()).find(|&row| self.label(row).is_none()) {
             let reason = "the sample has no label; training needs one for each: a column or a key `label`, or in npz an array `labels`";
@@ -91,12 +109,7 @@ impl Rows {
         self.check_classes()?;
         let dataset = self.arranged(config, padding_token, "")?;
         self.check_rule(&dataset, config)?;
-        let (held_out, train): (Vec<usize>, Vec<usize>) =
-            (0..self.len()).partition(|&row| self.is_held_out(row));
-        let (train, held_out) = match config.held_out {
-            0 => (train, held_out),
-            count => hold_out(train, &held_out, count, config.seed)?,
-        };
+        let (train, held_out) = self.split(config.held_out, config.seed, config.words.is_some())?;
         let gather = |rows: &[usize]| {
             let mut part = Dataset::empty(config.seq_len);
             for &row in rows {
@@ -107,7 +120,49 @@ impl Rows {
         Ok(Splits {
             train: gather(&train),
             held_out: gather(&held_out),
+            texts: None,
         })
+    }
+
+    /// The rows to train on and those held out: as the file says, or `count` random ones; of each class alike, if
+    /// `by_class`.
+    pub(super) fn split(
+        &self,
+        count: usize,
+        seed: u64,
+        by_class: bool,
+    ) -> Result<(Vec<usize>, Vec<usize>), InvalidValue> {
+        let (held_out, train): (Vec<usize>, Vec<usize>) =
+            (0..self.len()).partition(|&row| self.is_held_out(row));
+        if count == 0 {
+            return Ok((train, held_out));
+        }
+        check_held_out(count, train.len(), held_out.len())?;
+        let mut order = train;
+        shuffle(&mut order, &mut Stream::Split.rng(seed));
+        if by_class {
+            self.spread_classes(&mut order);
+        }
+        let mut rest = order.split_off(count);
+        rest.sort_unstable();
+        Ok((rest, order))
+    }
+
+    /// Sorts rows so that any number of the first ones has each class as often as all have it, to the nearest row.
+    fn spread_classes(&self, order: &mut [usize]) {
+        let mut counts: HashMap<Option<u8>, usize> = HashMap::new();
+        for &row in &*order {
+            *counts.entry(self.label(row)).or_default() += 1;
+        }
+        let mut before: HashMap<Option<u8>, usize> = HashMap::new();
+        order.sort_by_cached_key(|&row| {
+            let label = self.label(row);
+            let seen = before.entry(label).or_default();
+            // The middle of the row's share, as a fraction of 2^32.
+            let place = ((2 * *seen as u64 + 1) << 31) / counts[&label] as u64;
+            *seen += 1;
+            (place, label)
+        });
     }
 
     /// Refuses samples of one class only.
@@ -147,33 +202,41 @@ impl Rows {
         Ok(())
     }
 
-    fn refuse(&self, row: usize, reason: &str) -> FileError {
-        FileError::new(&self.name, format!("{}: {reason}", self.place(row)))
+    /// Refuses texts that cannot be sorted into classes.
+    #[cfg(feature = "files")]
+    fn check_texts(&self) -> Result<(), FileError> {
+        let refused = |message: String| Err(FileError::new(&self.name, message));
+        if let Some((number, name)) = self.labels.mixed() {
+            return refused(format!(
+                "some labels are numbers, such as {number}, and some are names, such as `{name}`; use one or the other"
+            ));
+        }
+        let mut counts = [0_usize; CLASS_LIMIT];
+        for label in (0..self.len()).filter_map(|row| self.label(row)) {
+            counts[usize::from(label)] += 1;
+        }
+        match counts.iter().position(|&count| count == 1) {
+            Some(label) => refused(format!(
+                "only one text has the label `{}`; a class needs two texts, one to train on and one to test with",
+                self.labels.text(label as u8)
+            )),
+            None => Ok(()),
+        }
     }
 }
 
-/// Moves `count` random samples of `train` to the held-out set.
-fn hold_out(
-    mut train: Vec<usize>,
-    held_out: &[usize],
-    count: usize,
-    seed: u64,
-) -> Result<(Vec<usize>, Vec<usize>), InvalidValue> {
+/// Checks a number of samples to hold out of `train`.
+fn check_held_out(count: usize, train: usize, held_out: usize) -> Result<(), InvalidValue> {
     let refused = |message| Err(InvalidValue::new("held_out", message));
-    if !held_out.is_empty() {
+    if held_out > 0 {
         return refused(format!(
-            "the file has its own {} held-out samples; remove held_out",
-            held_out.len()
+            "the file has its own {held_out} held-out samples; remove held_out"
         ));
     }
-    if count >= train.len() {
+    if count >= train {
         return refused(format!(
-            "holding out {count} of {} samples leaves none to train on; lower held_out",
-            train.len()
+            "holding out {count} of {train} samples leaves none to train on; lower held_out"
         ));
     }
-    shuffle(&mut train, &mut Stream::Split.rng(seed));
-    let mut rest = train.split_off(count);
-    rest.sort_unstable();
-    Ok((rest, train))
+    Ok(())
 }

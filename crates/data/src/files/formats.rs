@@ -7,6 +7,7 @@ use std::path::Path;
 use super::contents::Contents;
 use super::rows::{Counted, Rows};
 use super::{FileError, finished, jsonl, npz, table, text};
+use crate::config::Columns;
 
 /// A dataset file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +50,14 @@ pub fn write(contents: Contents<'_>, format: Format, writer: impl Write) -> std:
     }
 }
 
-/// Reads the samples of a dataset file. `name` is what messages call the file.
+/// Reads the samples of a dataset file, from the columns that a config names. `name` is what messages call the file.
 ///
 /// # Errors
 /// When the bytes are damaged, or hold something else than samples: says where and what.
 pub fn read(
     reader: impl Read + Seek,
     format: Format,
+    columns: &Columns,
     name: impl fmt::Display,
 ) -> Result<Rows, FileError> {
     let reader = BufReader::new(reader);
@@ -65,19 +67,27 @@ pub fn read(
     };
     let mut rows = Rows::new(name, counted);
     let done = match format {
+        Format::Npz if *columns != Columns::default() => Err(
+            "data.text and data.label name columns of CSV or keys of JSONL, which npz does not have; remove them"
+                .to_owned(),
+        ),
         Format::Npz => npz::read(reader, &mut rows),
-        Format::Csv => table::read(reader, &mut rows),
-        Format::Jsonl => jsonl::read(reader, &mut rows),
+        Format::Csv => table::read(reader, columns, &mut rows),
+        Format::Jsonl => jsonl::read(reader, columns, &mut rows),
     };
     finished(rows, done)
 }
 
-/// Reads samples from text, as [`read`]: the token ids of one sample per line, separated by blanks or commas.
+/// Reads samples from lines of text, as [`read`]: a text each, or token ids, separated by blanks or commas.
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_text(reader: impl Read, name: impl fmt::Display) -> Result<Rows, FileError> {
+pub fn read_lines(
+    reader: impl Read,
+    are_texts: bool,
+    name: impl fmt::Display,
+) -> Result<Rows, FileError> {
     let mut rows = Rows::new(name, Counted::Lines);
-    let done = text::read(BufReader::new(reader), &mut rows);
+    let done = text::read(BufReader::new(reader), are_texts, &mut rows);
     finished(rows, done)
 }

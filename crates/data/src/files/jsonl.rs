@@ -1,26 +1,67 @@
-//! Datasets as JSON lines, one per sample: `{"split":"train","label":0,"tokens":[0,45,...]}`. Other keys are ignored.
+//! Datasets as JSON lines, one per sample: `{"split":"train","label":0,"tokens":[0,45,...]}`, or with `text` in place of
+//! `tokens`. A config may name the keys of text and label. Other keys are ignored.
 
 use std::io::{self, BufRead, BufWriter, Write};
 
 use headlight_input::{LINE_LIMIT, Lines};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::contents::{Class, Contents};
 use super::labels::Label;
-use super::rows::{Place, Rows, is_held_out};
+use super::rows::{Held, Place, Rows, is_held_out};
+use super::table::listed;
+use crate::config::Columns;
 
 #[derive(Deserialize)]
 struct Row {
     split: Option<String>,
     label: Option<Value>,
-    tokens: Vec<i64>,
+    tokens: Option<Vec<i64>>,
+    text: Option<Value>,
+}
+
+impl Row {
+    /// Reads a line whose keys of text and label a config names.
+    fn of(line: &str, columns: &Columns) -> Result<Self, String> {
+        if *columns == Columns::default() {
+            return serde_json::from_str(line).map_err(|error| without_line(&error));
+        }
+        let parsed = serde_json::from_str::<Map<String, Value>>(line);
+        let mut keys = parsed.map_err(|error| without_line(&error))?;
+        if let Some(text) = columns
+            .text
+            .as_ref()
+            .filter(|text| !keys.contains_key(*text))
+        {
+            let names: Vec<&str> = keys.keys().map(String::as_str).collect();
+            return Err(format!(
+                "the line has no key `{text}`, which data.text names; its keys are {}",
+                listed(&names)
+            ));
+        }
+        let mut rename = |from: &Option<String>, to: &str| {
+            if let Some(from) = from {
+                let value = keys.remove(from).unwrap_or(Value::Null);
+                keys.insert(to.to_owned(), value);
+            }
+        };
+        rename(&columns.label, "label");
+        rename(&columns.text, "text");
+        if columns.text.is_some() {
+            keys.remove("tokens");
+        }
+        serde_json::from_value(Value::Object(keys)).map_err(|error| error.to_string())
+    }
 }
 
 #[derive(Serialize)]
 struct Written<'a> {
     split: &'a str,
     label: Class<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     tokens: Vec<u32>,
 }
 
@@ -30,7 +71,11 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
         let row = Written {
             split: sample.split,
             label: sample.class,
-            tokens: sample.tokens.collect(),
+            tokens: match sample.text {
+                Some(_) => Vec::new(),
+                None => sample.tokens.collect(),
+            },
+            text: sample.text,
         };
         serde_json::to_writer(&mut writer, &row)?;
         writer.write_all(b"\n")?;
@@ -38,7 +83,7 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
     writer.flush()
 }
 
-pub(super) fn read(reader: impl BufRead, rows: &mut Rows) -> Result<(), String> {
+pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> Result<(), String> {
     let mut lines = Lines::new(reader, LINE_LIMIT);
     for number in 1.. {
         let place = Place::Line(number);
@@ -51,10 +96,21 @@ pub(super) fn read(reader: impl BufRead, rows: &mut Rows) -> Result<(), String> 
         if text.is_empty() {
             continue;
         }
-        let row: Row = serde_json::from_str(text).map_err(|error| at(without_line(&error)))?;
+        let row = Row::of(text, columns).map_err(at)?;
         let held_out = row.split.as_deref().map_or(Ok(false), is_held_out);
         let label = row.label.map(label).transpose().map_err(at)?;
-        rows.push(place, held_out.map_err(at)?, label, &row.tokens)?;
+        let held = match (&row.tokens, &row.text) {
+            (Some(tokens), _) => Held::Tokens(tokens),
+            (None, Some(Value::String(text))) => Held::Text(text),
+            (None, Some(_)) => return Err(at("the text is not a string".to_owned())),
+            (None, None) => {
+                return Err(at(
+                    "the line has neither `text` nor `tokens`; name the key of the text in data.text"
+                        .to_owned(),
+                ));
+            }
+        };
+        rows.push(place, held_out.map_err(at)?, label, held)?;
     }
     Ok(())
 }

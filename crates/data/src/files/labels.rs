@@ -90,7 +90,7 @@ fn whole(number: f64) -> Option<i64> {
 }
 
 /// The different labels of a file, in the order in which they first appear.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
     indices: BTreeMap<Label, u8>,
 }
@@ -119,6 +119,20 @@ impl Labels {
     pub(super) fn are_numbers(&self) -> bool {
         let is_number = |label: &Label| matches!(label, Label::Number(_));
         self.indices.keys().all(is_number)
+    }
+
+    /// A number and a name, if there are both.
+    #[cfg(feature = "files")]
+    pub(super) fn mixed(&self) -> Option<(i64, &str)> {
+        let numbers = self.indices.keys().find_map(|label| match label {
+            Label::Number(number) => Some(*number),
+            Label::Name(_) => None,
+        });
+        let names = self.indices.keys().find_map(|label| match label {
+            Label::Number(_) => None,
+            Label::Name(name) => Some(name.as_str()),
+        });
+        numbers.zip(names)
     }
 
     /// The names of the classes, in order; empty if the labels are 0, 1, and so on, the classes themselves.

@@ -19,6 +19,8 @@ mod rows;
 mod table;
 #[cfg(feature = "files")]
 mod text;
+#[cfg(feature = "files")]
+mod texts;
 
 use std::fmt;
 
@@ -26,12 +28,12 @@ pub use complete::FileKeys;
 #[cfg(feature = "files")]
 pub use contents::Contents;
 #[cfg(feature = "files")]
-pub use formats::{Format, read, read_text, write};
+pub use formats::{Format, read, read_lines, write};
 pub use labels::numbers_are_names;
 pub use rows::Rows;
 
 use labels::Label;
-use rows::{Counted, Place, is_held_out};
+use rows::{Counted, Held, Place, is_held_out};
 
 use crate::invalid::InvalidValue;
 
@@ -81,7 +83,7 @@ pub fn listed<'a>(
         let at = |reason: String| format!("{place}: {reason}");
         let label = Label::of_text(label).map_err(at)?;
         let held_out = is_held_out(split).map_err(at)?;
-        rows.push(place, held_out, Some(label), tokens)
+        rows.push(place, held_out, Some(label), Held::Tokens(tokens))
     });
     finished(rows, done)
 }

@@ -8,7 +8,7 @@ use headlight_npz::{NpzError, NpzReader, NpzWriter};
 
 use super::contents::Contents;
 use super::labels::Label;
-use super::rows::{Place, Rows, token_id};
+use super::rows::{Held, Place, Rows, token_id};
 use crate::cls::CLS;
 
 /// The prefix of the held-out set's arrays.
@@ -98,9 +98,10 @@ pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), Stri
             let label = label.map_err(|reason| format!("{place}: {reason}"))?;
             let tokens = &tokens.values[row * positions..][..positions];
             match padding_token {
-                None => rows.push(place, held_out, label, tokens)?,
+                None => rows.push(place, held_out, label, Held::Tokens(tokens))?,
                 Some(padding) => {
-                    rows.push(place, held_out, label, &without_padding(tokens, padding))?;
+                    let tokens = without_padding(tokens, padding);
+                    rows.push(place, held_out, label, Held::Tokens(&tokens))?;
                 }
             }
         }

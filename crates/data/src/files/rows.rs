@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::FileError;
 use super::labels::{Label, Labels};
 
 /// One more than the largest token id: a model has a parameter for each, and at most as many as this.
@@ -46,6 +47,32 @@ impl fmt::Display for Place {
     }
 }
 
+/// What all samples of a file hold, one after the other.
+#[derive(Debug)]
+enum Content {
+    Tokens(Vec<u32>),
+    Texts(String),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Tokens(Vec::new())
+    }
+}
+
+/// What one sample holds.
+#[cfg_attr(
+    not(feature = "files"),
+    allow(dead_code, reason = "files alone have texts")
+)]
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Held<'a> {
+    /// Token ids.
+    Tokens(&'a [i64]),
+    /// Words.
+    Text(&'a str),
+}
+
 /// The samples of a file, in its order.
 #[derive(Debug, Default)]
 pub struct Rows {
@@ -56,8 +83,8 @@ pub struct Rows {
     pub(super) classes: Vec<String>,
     pub(super) padding_token: Option<u32>,
     counted: Counted,
-    tokens: Vec<u32>,
-    /// For each sample: the end of its tokens, its place, its split, and the index of its label, if it has one.
+    content: Content,
+    /// For each sample: the end of its content, its place, its split, and the index of its label, if it has one.
     ends: Vec<u32>,
     numbers: Vec<u32>,
     held_out: Vec<bool>,
@@ -79,26 +106,64 @@ impl Rows {
         place: Place,
         held_out: bool,
         label: Option<Label>,
-        tokens: &[i64],
+        held: Held<'_>,
     ) -> Result<(), String> {
         let at = |reason: &str| format!("{place}: {reason}");
-        if tokens.is_empty() {
-            return Err(at("the sample has no tokens"));
+        if self.is_empty() && matches!(held, Held::Text(_)) {
+            self.content = Content::Texts(String::new());
         }
-        for &token in tokens {
-            let id = token_id(token).map_err(|reason| at(&reason))?;
-            self.tokens.push(id);
-        }
+        let end = match (&mut self.content, held) {
+            (Content::Tokens(_), Held::Tokens([])) => {
+                return Err(at("the sample has no tokens"));
+            }
+            (Content::Tokens(all), Held::Tokens(tokens)) => {
+                for &token in tokens {
+                    all.push(token_id(token).map_err(|reason| at(&reason))?);
+                }
+                all.len()
+            }
+            (Content::Texts(all), Held::Text(text)) => {
+                all.push_str(text);
+                all.len()
+            }
+            (Content::Tokens(_), Held::Text(_)) => {
+                return Err(at("the sample has text, but those before it have tokens"));
+            }
+            (Content::Texts(_), Held::Tokens(_)) => {
+                return Err(at("the sample has tokens, but those before it have text"));
+            }
+        };
         let label = label.map(|label| self.labels.index(label)).transpose();
         self.label_indices
             .push(label.map_err(|reason| at(&reason))?);
         let number = match place {
             Place::Line(number) | Place::Row { row: number, .. } => number,
         };
-        // A file of at most 1 GiB has fewer tokens and lines than 2^32.
-        self.ends.push(self.tokens.len() as u32);
+        // A file of at most 1 GiB has fewer tokens, characters and lines than 2^32.
+        self.ends.push(end as u32);
         self.numbers.push(number as u32);
         self.held_out.push(held_out);
+        Ok(())
+    }
+
+    /// The same file without its samples.
+    #[cfg(feature = "files")]
+    pub(super) fn without_samples(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            labels: self.labels.clone(),
+            classes: self.classes.clone(),
+            padding_token: self.padding_token,
+            counted: self.counted,
+            ..Self::default()
+        }
+    }
+
+    /// Appends a sample with the place, split and label of another one of the same file.
+    #[cfg(feature = "files")]
+    pub(super) fn push_as(&mut self, of: &Self, row: usize, held: Held<'_>) -> Result<(), String> {
+        self.push(of.place(row), of.is_held_out(row), None, held)?;
+        self.label_indices[row] = of.label(row);
         Ok(())
     }
 
@@ -117,14 +182,39 @@ impl Rows {
         self.label_indices.iter().all(Option::is_some)
     }
 
+    /// Whether samples are texts, and not token ids.
+    pub fn are_texts(&self) -> bool {
+        matches!(self.content, Content::Texts(_))
+    }
+
+    /// The token ids of a sample; none if it is a text.
     pub(super) fn tokens(&self, row: usize) -> &[u32] {
+        self.all_tokens().get(self.extent(row)).unwrap_or_default()
+    }
+
+    /// The text of a sample; empty if it holds token ids.
+    pub(super) fn text(&self, row: usize) -> &str {
+        match &self.content {
+            Content::Texts(all) => all.get(self.extent(row)).unwrap_or_default(),
+            Content::Tokens(_) => "",
+        }
+    }
+
+    fn extent(&self, row: usize) -> std::ops::Range<usize> {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.tokens[start as usize..self.ends[row] as usize]
+        start as usize..self.ends[row] as usize
     }
 
     /// All token ids, whatever their sample.
     pub(super) fn all_tokens(&self) -> &[u32] {
-        &self.tokens
+        match &self.content {
+            Content::Tokens(all) => all,
+            Content::Texts(_) => &[],
+        }
+    }
+
+    pub(super) fn refuse(&self, row: usize, reason: &str) -> FileError {
+        FileError::new(&self.name, format!("{}: {reason}", self.place(row)))
     }
 
     /// The index of the sample's label, if it has one.

@@ -1,5 +1,5 @@
-//! Datasets as CSV. The header names the columns: `label`, `split`, and `token_0`, `token_1`, and so on, in any order.
-//! The numbers of tokens have no gap. Other columns are ignored.
+//! Datasets as CSV. The header names the columns: `label`, `split`, and `token_0`, `token_1`, and so on, or `text`, in any
+//! order. The numbers of tokens have no gap. A config may name the columns of text and label. Other columns are ignored.
 
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
@@ -9,18 +9,29 @@ use headlight_input::{LINE_LIMIT, Metered};
 
 use super::contents::Contents;
 use super::labels::{Label, whole_number};
-use super::rows::{Place, Rows, is_held_out};
+use super::rows::{Held, Place, Rows, is_held_out};
+use crate::config;
+
+/// The most columns that a message names.
+const LISTED: usize = 12;
 
 pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(writer);
     let positions = contents.splits.train.positions();
     let tokens = (0..positions).map(|position| format!("token_{position}"));
-    let names = ["split", "label"].map(str::to_owned);
-    csv.write_record(names.into_iter().chain(tokens))?;
+    let mut names = ["split", "label"].map(str::to_owned).to_vec();
+    match contents.config.words {
+        Some(_) => names.push("text".to_owned()),
+        None => names.extend(tokens),
+    }
+    csv.write_record(&names)?;
     for sample in contents.samples() {
         let mut record = vec![sample.split.to_owned(), sample.class.to_string()];
-        record.extend(sample.tokens.map(|token| token.to_string()));
-        record.resize(2 + positions, String::new());
+        match sample.text {
+            Some(text) => record.push(text),
+            None => record.extend(sample.tokens.map(|token| token.to_string())),
+        }
+        record.resize(names.len(), String::new());
         csv.write_record(record)?;
     }
     csv.flush()
@@ -29,7 +40,11 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
 /// Follows the file: a record of its own, or the end of a quoted cell that is never closed.
 const END: &[u8] = b"\n\x04\"\n";
 
-pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
+pub(super) fn read(
+    reader: impl Read,
+    named: &config::Columns,
+    rows: &mut Rows,
+) -> Result<(), String> {
     // A quoted record can span any number of lines, so each record gets a budget of bytes. With a line break at
     // the very end and no other terminator, the reader stands at the start of a line after each record.
     let (reader, allowance) = Metered::new(reader.chain(END), LINE_LIMIT, "a record");
@@ -60,7 +75,8 @@ pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
             continue;
         }
         let Some(columns) = &columns else {
-            let found = Columns::of(&record).map_err(|reason| format!("{place}: {reason}"))?;
+            let found =
+                Columns::of(&record, named).map_err(|reason| format!("{place}: {reason}"))?;
             columns = Some(found);
             continue;
         };
@@ -73,14 +89,20 @@ pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
                 columns.count
             )));
         }
-        columns.tokens(&record, &mut tokens).map_err(at)?;
+        let held = match columns.content {
+            Holding::Text(column) => Held::Text(cell(&record, column).map_err(at)?),
+            Holding::Tokens(ref columns) => {
+                read_tokens(columns, &record, &mut tokens).map_err(at)?;
+                Held::Tokens(&tokens)
+            }
+        };
         let cell = |column: Option<usize>| column.map(|column| cell(&record, column)).transpose();
         let label = cell(columns.label).map_err(at)?;
         let label = label.filter(|label| !label.is_empty());
         let label = label.map(Label::of_text).transpose().map_err(at)?;
         let split = cell(columns.split).map_err(at)?;
         let held_out = split.map_or(Ok(false), is_held_out).map_err(at)?;
-        rows.push(place, held_out, label, &tokens)?;
+        rows.push(place, held_out, label, held)?;
     }
     columns
         .map(|_| ())
@@ -90,8 +112,13 @@ pub(super) fn read(reader: impl Read, rows: &mut Rows) -> Result<(), String> {
 /// The text of a cell; empty if the row ends before it.
 fn cell(record: &ByteRecord, column: usize) -> Result<&str, String> {
     let text = str::from_utf8(record.get(column).unwrap_or_default());
-    text.map(str::trim)
-        .map_err(|_| "a cell is not UTF-8 text; save the file as UTF-8".to_owned())
+    text.map(str::trim).map_err(|error| {
+        format!(
+            "cell {} is not UTF-8 text: its byte {} does not fit; save the file as UTF-8",
+            column + 1,
+            error.valid_up_to() + 1
+        )
+    })
 }
 
 /// Where the header has each column.
@@ -99,16 +126,40 @@ struct Columns {
     count: usize,
     label: Option<usize>,
     split: Option<usize>,
+    content: Holding,
+}
+
+/// Where the header has what samples hold.
+enum Holding {
+    Text(usize),
     /// Columns of tokens, by number.
-    tokens: Vec<usize>,
+    Tokens(Vec<usize>),
 }
 
 impl Columns {
-    fn of(header: &ByteRecord) -> Result<Self, String> {
+    fn of(header: &ByteRecord, named: &config::Columns) -> Result<Self, String> {
         let mut names = Vec::with_capacity(header.len());
         for column in 0..header.len() {
             names.push(cell(header, column)?.to_ascii_lowercase());
         }
+        let position = |name: &str| {
+            let name = name.trim().to_ascii_lowercase();
+            names.iter().position(|found| *found == name)
+        };
+        // Without the column `label`, samples have no labels; but a column that the config names must be there.
+        let column = |name: &Option<String>, key: &str| {
+            match name {
+            None => Ok(position(key)),
+            Some(name) => position(name).map(Some).ok_or_else(|| {
+                format!(
+                    "the header names no column `{name}`, which data.{key} names; its columns are {}",
+                    listed(&names)
+                )
+            }),
+        }
+        };
+        let label = column(&named.label, "label")?;
+        let text = column(&named.text, "text")?;
         let mut tokens: Vec<(u32, usize)> = Vec::new();
         let mut different = HashSet::new();
         for (column, name) in names.iter().enumerate() {
@@ -118,14 +169,29 @@ impl Columns {
             let number = name.strip_prefix("token_").map(str::parse);
             tokens.extend(number.and_then(Result::ok).map(|number| (number, column)));
         }
+        let found = |content| Self {
+            count: names.len(),
+            label,
+            split: position("split"),
+            content,
+        };
+        if let Some(column) = text.filter(|_| named.text.is_some() || tokens.is_empty()) {
+            return Ok(found(Holding::Text(column)));
+        }
         if tokens.is_empty() {
             let separated = names.len() == 1 && names[0].contains([';', '\t']);
             let remedy = if separated {
-                "separate the columns by commas"
+                "separate the columns by commas".to_owned()
             } else {
-                "name the columns of tokens token_0, token_1, and so on"
+                format!(
+                    "set data.text to the column of texts, or name the columns of tokens token_0, token_1, and so on; \
+                     its columns are {}",
+                    listed(&names)
+                )
             };
-            return Err(format!("the header names no column of tokens; {remedy}"));
+            return Err(format!(
+                "the header names no column of texts or tokens; {remedy}"
+            ));
         }
         tokens.sort_unstable();
         for pair in tokens.windows(2) {
@@ -141,33 +207,42 @@ impl Columns {
                 ));
             }
         }
-        let column = |name: &str| names.iter().position(|found| found == name);
-        Ok(Self {
-            count: names.len(),
-            label: column("label"),
-            split: column("split"),
-            tokens: tokens.into_iter().map(|(_, column)| column).collect(),
-        })
+        let columns = tokens.into_iter().map(|(_, column)| column);
+        Ok(found(Holding::Tokens(columns.collect())))
     }
+}
 
-    /// Reads the tokens of a row. Empty cells at its end make it shorter.
-    fn tokens(&self, record: &ByteRecord, tokens: &mut Vec<i64>) -> Result<(), String> {
-        tokens.clear();
-        let mut empty = None;
-        for &column in &self.tokens {
-            let text = cell(record, column)?;
-            if text.is_empty() {
-                empty = empty.or(Some(column));
-            } else if let Some(column) = empty {
-                return Err(format!(
-                    "cell {} is empty, but a token comes after it",
-                    column + 1
-                ));
-            } else {
-                let token = whole_number(text);
-                tokens.push(token.ok_or_else(|| format!("`{text}` is not a whole number"))?);
-            }
+/// Reads the tokens of a row. Empty cells at its end make it shorter.
+fn read_tokens(
+    columns: &[usize],
+    record: &ByteRecord,
+    tokens: &mut Vec<i64>,
+) -> Result<(), String> {
+    tokens.clear();
+    let mut empty = None;
+    for &column in columns {
+        let text = cell(record, column)?;
+        if text.is_empty() {
+            empty = empty.or(Some(column));
+        } else if let Some(column) = empty {
+            return Err(format!(
+                "cell {} is empty, but a token comes after it",
+                column + 1
+            ));
+        } else {
+            let token = whole_number(text);
+            tokens.push(token.ok_or_else(|| format!("`{text}` is not a whole number"))?);
         }
-        Ok(())
     }
+    Ok(())
+}
+
+/// The names of columns or keys, for messages.
+pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
+    let shown = names.iter().take(LISTED);
+    let mut shown: Vec<String> = shown.map(|name| format!("`{}`", name.as_ref())).collect();
+    if names.len() > LISTED {
+        shown.push(format!("and {} more", names.len() - LISTED));
+    }
+    shown.join(", ")
 }

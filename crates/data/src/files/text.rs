@@ -1,12 +1,12 @@
-//! Samples as text: the token ids of one sample per line, separated by blanks or commas, without labels.
+//! Samples as lines of text, without labels: token ids separated by blanks or commas, or words.
 
 use std::io::BufRead;
 
 use headlight_input::{LINE_LIMIT, Lines};
 
-use super::rows::{Place, Rows};
+use super::rows::{Held, Place, Rows};
 
-pub(super) fn read(reader: impl BufRead, rows: &mut Rows) -> Result<(), String> {
+pub(super) fn read(reader: impl BufRead, are_texts: bool, rows: &mut Rows) -> Result<(), String> {
     let mut lines = Lines::new(reader, LINE_LIMIT);
     let mut tokens = Vec::new();
     for number in 1.. {
@@ -15,17 +15,21 @@ pub(super) fn read(reader: impl BufRead, rows: &mut Rows) -> Result<(), String> 
         let Some(line) = next.map_err(|error| format!("{place}: {error}"))? else {
             break;
         };
+        let text = line.text.trim_start_matches('\u{feff}').trim();
+        if are_texts {
+            rows.push(place, false, None, Held::Text(text))?;
+            continue;
+        }
         tokens.clear();
-        let words = line.text.trim_start_matches('\u{feff}');
-        let words = words.split(|c: char| c.is_whitespace() || c == ',');
-        for word in words.filter(|word| !word.is_empty()) {
-            let token = word
+        let ids = text.split(|c: char| c.is_whitespace() || c == ',');
+        for id in ids.filter(|id| !id.is_empty()) {
+            let token = id
                 .parse::<i64>()
-                .map_err(|_| format!("{place}: `{word}` is not a token id; write whole numbers"))?;
+                .map_err(|_| format!("{place}: `{id}` is not a token id; write whole numbers"))?;
             tokens.push(token);
         }
         if !tokens.is_empty() {
-            rows.push(place, false, None, &tokens)?;
+            rows.push(place, false, None, Held::Tokens(&tokens))?;
         }
     }
     Ok(())

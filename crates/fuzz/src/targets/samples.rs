@@ -3,12 +3,14 @@
 use std::io::Cursor;
 
 use headlight_data::files::{Contents, FileKeys, Format, Rows, read, write};
-use headlight_data::{ClsPlace, Dataset, DatasetConfig, LabelRule, Source, Splits};
+use headlight_data::{ClsPlace, Columns, Dataset, DatasetConfig, LabelRule, Source, Splits};
 
 /// The config of a file that a config says nothing about, and its padding token.
 fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
     let keys = rows.complete(FileKeys::default());
     let config = DatasetConfig {
+        columns: Columns::default(),
+        words: keys.words,
         seed: 0,
         source: Source::File("data".into()),
         vocab_size: keys.vocab_size.unwrap(),
@@ -16,14 +18,14 @@ fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
         n_classes: keys.n_classes.unwrap(),
         classes: keys.classes.unwrap_or_default(),
         cls: keys.cls,
-        held_out: 0,
+        held_out: keys.held_out.unwrap_or(0),
         rule: None,
     };
     (config, keys.padding_token)
 }
 
 fn read_as(bytes: &[u8], format: Format) {
-    let Ok(rows) = read(Cursor::new(bytes), format, "") else {
+    let Ok(rows) = read(Cursor::new(bytes), format, &Columns::default(), "") else {
         return;
     };
     let (config, padding_token) = config(&rows);
@@ -37,8 +39,13 @@ fn read_as(bytes: &[u8], format: Format) {
             padding_token,
         };
         write(contents, format, &mut again).unwrap();
-        let rows = read(Cursor::new(again), format, "").unwrap();
-        assert_eq!(rows.fit(&config, padding_token), Ok(splits));
+        let rows = read(Cursor::new(again), format, &Columns::default(), "").unwrap();
+        if config.words.is_some() {
+            // Of unknown words, nothing is left.
+            assert_eq!(rows.len(), splits.train.len() + splits.held_out.len());
+        } else {
+            assert_eq!(rows.fit(&config, padding_token), Ok(splits));
+        }
     }
 }
 
@@ -54,9 +61,12 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
     let splits = Splits {
         train: of(&[[0, 1, 2, 3], [0, 4, 4, 1], [0, 2, 5, 5]]),
         held_out: of(&[[0, 3, 1, 1]]),
+        texts: None,
     };
     let seed = |classes: &[&str], padding_token| {
         let config = DatasetConfig {
+            columns: Columns::default(),
+            words: None,
             seed: 0,
             source: Source::File("data".into()),
             vocab_size: 6,
@@ -101,7 +111,8 @@ pub(crate) mod csv {
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {
-        seeds_as(Format::Csv)
+        let texts = "text,label\n\"not good, but fun\",yes\nDULL!,no\nfun 😀,yes\nso dull,no\n";
+        [seeds_as(Format::Csv), vec![texts.into()]].concat()
     }
 }
 
@@ -114,7 +125,11 @@ pub(crate) mod jsonl {
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {
-        seeds_as(Format::Jsonl)
+        let texts = concat!(
+            "{\"text\": \"fun\", \"label\": 1}\n{\"text\": \"so \\u00e9t\\u00e9\", \"label\": 0}\n",
+            "{\"text\": \"fun!\", \"label\": 1}\n{\"text\": \"\", \"label\": 0}\n"
+        );
+        [seeds_as(Format::Jsonl), vec![texts.into()]].concat()
     }
 }
 

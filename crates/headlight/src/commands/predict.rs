@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use console::measure_text_width;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
@@ -32,8 +33,9 @@ const LEAST_ROWS: usize = 4;
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let weights = arguments.weights.as_deref();
     let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
-    if !is_sample(&arguments.tokens) {
-        let path = Path::new(&arguments.tokens);
+    let tokens = arguments.tokens.as_deref();
+    if let Some(tokens) = tokens.filter(|tokens| !is_sample(tokens)) {
+        let path = Path::new(tokens);
         if path != Path::new(STANDARD) && !path.exists() {
             return Err(Failure::Input(format!(
                 "--tokens: there is no file {}; give token ids (\"3 7 4\"), a file .npz, .csv, .jsonl or .txt, or - for standard input",
@@ -63,8 +65,13 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         let message = "--out needs a file of samples in --tokens";
         return Err(Failure::Input(message.to_owned()));
     }
-    let words: Vec<&str> = arguments.tokens.split_whitespace().collect();
-    let dataset = samples::parse(words.join(" ").as_bytes(), "--tokens", &config)?;
+    let dataset = match (&arguments.text, tokens) {
+        (Some(text), _) => samples::parse_text(text, &config)?,
+        (None, tokens) => {
+            let ids: Vec<&str> = tokens.unwrap_or_default().split_whitespace().collect();
+            samples::parse(ids.join(" ").as_bytes(), "--tokens", &config)?
+        }
+    };
     let label = config.data.rule.as_ref().map(|_| dataset.label(0));
     let samples = Samples {
         dataset: &dataset,
@@ -98,6 +105,7 @@ fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -
         .collect::<Vec<Vec<Vec<f32>>>>();
     json!({
         "tokens": dump.tokens(0),
+        "words": config.data.words.as_ref().map(|_| words(dump)),
         "predicted": class(predicted_class(&logits)),
         "label": label.map(class),
         "logits": dump.logits,
@@ -112,6 +120,12 @@ fn is_sample(tokens: &str) -> bool {
     let mut characters = tokens.chars();
     let is_list = characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',');
     is_list || tokens.contains(' ') && !Path::new(tokens).exists()
+}
+
+/// The texts of the sample's tokens.
+fn words(dump: &AttentionDump) -> Vec<String> {
+    let tokens = dump.tokens(0).iter();
+    tokens.map(|&token| dump.token_string(token)).collect()
 }
 
 fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {
@@ -149,11 +163,7 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) 
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
         let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
-    let names: Vec<String> = dump
-        .tokens(0)
-        .iter()
-        .map(|&token| dump.token_string(token))
-        .collect();
+    let names = words(dump);
     let all =
         (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));
     let heads: Vec<(usize, usize)> = all.collect();
@@ -184,21 +194,27 @@ fn attention(
     let positions = dump.dims.positions;
     let cls = config.data.cls.position(config.data.seq_len);
     let weights = &dump.weights(0, layer, head)[cls * positions..][..positions];
-    let mut shown: Vec<usize> = (0..positions).collect();
+    let padding = config.model.attention.padding_token;
+    let padding = padding.map(i64::from);
+    let is_padding = |&position: &usize| Some(dump.tokens(0)[position]) == padding;
+    let mut shown: Vec<usize> = (0..positions)
+        .filter(|position| !is_padding(position))
+        .collect();
     shown.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
-    let others = shown.split_off(rows.min(positions));
+    let others = shown.split_off(rows.min(shown.len()));
     shown.sort_unstable();
-    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let width = names
+        .iter()
+        .map(|name| measure_text_width(name))
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
     for position in shown {
         let decides = dump.meta.label_positions[0].contains(&position);
         let star = if decides { '*' } else { ' ' };
         let (name, weight) = (&names[position], weights[position]);
-        let bar = bar(weight);
-        let _ = writeln!(
-            text,
-            "{position:>4}{star} {name:width$}  {weight:.4}  {bar}"
-        );
+        let (bar, gap) = (bar(weight), " ".repeat(width - measure_text_width(name)));
+        let _ = writeln!(text, "{position:>4}{star} {name}{gap}  {weight:.4}  {bar}");
     }
     if !others.is_empty() {
         let sum: f32 = others.iter().map(|&position| weights[position]).sum();

@@ -157,7 +157,11 @@ impl Rows<'_> {
             );
         }
         names.extend(self.labelled.then(|| "label".to_owned()));
-        names.extend((0..self.dataset.positions()).map(|position| format!("token_{position}")));
+        if self.config.words.is_some() {
+            names.push("text".to_owned());
+        } else {
+            names.extend((0..self.dataset.positions()).map(|position| format!("token_{position}")));
+        }
         names
     }
 
@@ -166,7 +170,10 @@ impl Rows<'_> {
         let mut cells = vec![row.sample.to_string(), class(row.predicted)];
         cells.extend(row.probabilities.iter().map(f32::to_string));
         cells.extend(row.label.map(class));
-        cells.extend(row.tokens.iter().map(u32::to_string));
+        match self.text(row) {
+            Some(text) => cells.push(text),
+            None => cells.extend(row.tokens.iter().map(u32::to_string)),
+        }
         cells
     }
 
@@ -188,7 +195,16 @@ impl Rows<'_> {
         if let Some(label) = row.label {
             write!(file, r#","label":{}"#, class(label))?;
         }
+        if let Some(text) = self.text(row) {
+            write!(file, r#","text":{}"#, Value::from(text))?;
+        }
         writeln!(file, r#","tokens":{:?}}}"#, row.tokens)
+    }
+
+    /// The words of a sample as the model takes them.
+    fn text(&self, row: &Row<'_>) -> Option<String> {
+        let words = self.config.words.as_ref()?;
+        Some(words.join(row.tokens))
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn carried(config: &ExperimentConfig, path: &Path) -> Result<Carried,
     if bytes > LARGEST_FILE {
         return Ok(too_large("come from a file of", bytes as f64 / 1e6, "MB"));
     }
-    let rows = dataset_file::read(path)?;
+    let rows = dataset_file::read(path, &config.data.columns)?;
     let splits = fit(&rows, config)?;
     let data = own_data(&rows, config)?;
     let json = serde_json::to_string(&data);

@@ -23,7 +23,7 @@ use crate::files::{
 use crate::hash::file_sha256;
 use crate::manifest::Manifest;
 use crate::printing::note;
-use crate::{Failure, config, weights};
+use crate::{Failure, config, tokenizer, weights};
 
 pub use damage::{Damage, is_dump};
 
@@ -35,6 +35,8 @@ const RUNS: &str = "runs";
 const CONFIG: &str = "config.toml";
 /// The machine and the program.
 const ENVIRONMENT: &str = "environment.json";
+/// The words, if samples are texts.
+const TOKENIZER: &str = "tokenizer.json";
 /// The evaluations, one row each.
 const METRICS: &str = "metrics.jsonl";
 /// The loss of each step.
@@ -66,6 +68,7 @@ pub fn is_file_of_run(path: &Path) -> bool {
         let is_own = [
             CONFIG,
             ENVIRONMENT,
+            TOKENIZER,
             METRICS,
             LOSSES,
             WEIGHTS,
@@ -329,6 +332,9 @@ impl RunDir {
         let text = toml::to_string(config)
             .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))?;
         self.write_text(CONFIG, &text)?;
+        if let Some(words) = &config.data.words {
+            self.write_json(TOKENIZER, &tokenizer::json(&config.data, words))?;
+        }
         let path = self.config_path();
         let above = path.ancestors();
         above.map(folder_of).try_for_each(sync_names)

@@ -1,0 +1,75 @@
+//! The texts of a file as token ids.
+
+use super::FileError;
+use super::complete::FileKeys;
+use super::rows::{Held, Rows};
+use crate::config::DatasetConfig;
+use crate::dataset::TextCounts;
+use crate::words::{Encoder, PAD, UNK};
+
+/// The most words of a text that a model takes, unless its config says otherwise: attention grows with their square.
+const MOST_WORDS: usize = 128;
+
+/// Without a number and without splits of its own, a file has this part of its texts held out.
+const HELD_OUT_PART: usize = 5;
+
+impl Rows {
+    /// As [`complete`](Self::complete), for texts: the vocabulary comes from those that are trained on.
+    pub(super) fn complete_texts(&self, mut keys: FileKeys) -> FileKeys {
+        let own_split = (0..self.len()).any(|row| self.is_held_out(row));
+        if keys.held_out.is_none() && !own_split {
+            keys.held_out = Some(self.len() / HELD_OUT_PART);
+        }
+        let mut words = keys.words.take().unwrap_or_default();
+        if words.vocabulary.is_empty() {
+            // Where the number of held-out texts is refused later, the vocabulary does not matter.
+            let train = self.split(keys.held_out.unwrap_or(0), keys.seed, true);
+            let train = train.map_or_else(|_| Vec::new(), |(train, _)| train);
+            words.learn(train.iter().map(|&row| self.text(row)));
+        }
+        let lengths = (0..self.len()).map(|row| words.count(self.text(row)));
+        let longest = lengths.max().unwrap_or(0).clamp(1, MOST_WORDS);
+        FileKeys {
+            vocab_size: keys.vocab_size.or(Some(words.vocab_size())),
+            seq_len: keys.seq_len.or(Some(longest)),
+            padding_token: keys.padding_token.or(Some(PAD)),
+            words: Some(words),
+            ..keys
+        }
+    }
+
+    /// The same samples as token ids, at most [`seq_len`](DatasetConfig::seq_len) each, and what became of the words.
+    ///
+    /// # Errors
+    /// When the samples are texts, and the config has no words.
+    pub fn tokenized(&self, config: &DatasetConfig) -> Result<(Self, TextCounts), FileError> {
+        let Some(words) = &config.words else {
+            return Err(self.refuse(
+                0,
+                "the sample is a text, but the model was trained on token ids",
+            ));
+        };
+        let encoder = Encoder::new(words);
+        let mut counts = TextCounts::default();
+        let mut rows = self.without_samples();
+        for row in 0..self.len() {
+            let text = self.text(row);
+            let all = encoder.encode(text);
+            let kept = &all[..all.len().min(config.seq_len)];
+            let cut = all.len() - kept.len();
+            let is_empty = all == [UNK] && words.count(text) == 0;
+            let unknown =
+                kept.iter().filter(|&&token| token == UNK).count() - usize::from(is_empty);
+            counts.texts += 1;
+            counts.empty += usize::from(is_empty);
+            counts.words += kept.len() - usize::from(is_empty);
+            counts.unknown += unknown;
+            counts.cut_texts += usize::from(cut > 0);
+            counts.cut_words += cut;
+            let tokens: Vec<i64> = kept.iter().map(|&token| token.into()).collect();
+            let pushed = rows.push_as(self, row, Held::Tokens(&tokens));
+            pushed.map_err(|reason| self.refuse(row, &reason))?;
+        }
+        Ok((rows, counts))
+    }
+}

@@ -1,0 +1,126 @@
+//! The vocabulary of a config.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::invalid::InvalidValue;
+
+/// The token that fills shorter texts.
+pub const PAD: u32 = 1;
+
+/// The token of every word that the vocabulary lacks.
+pub const UNK: u32 = 2;
+
+/// The token of the vocabulary's first word.
+pub const FIRST_WORD: u32 = 3;
+
+/// The most bytes of all words: a config is a file of at most 1 MiB.
+const BYTES_LIMIT: usize = 900_000;
+
+/// How texts become tokens: `[data.words]`.
+///
+/// Token 0 is `[CLS]`, 1 pads, 2 is an unknown word; the words of the vocabulary follow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    /// Whether texts are put in lower case.
+    #[serde(default = "Words::default_lowercase")]
+    pub lowercase: bool,
+    /// How often a word must occur in the training texts to be in the vocabulary.
+    #[serde(default = "Words::default_min_count")]
+    pub min_count: usize,
+    /// The most words of the vocabulary; the most frequent ones are in it.
+    #[serde(default = "Words::default_max_words")]
+    pub max_words: usize,
+    /// The words, in the order of their tokens; empty until the training texts give them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub vocabulary: Vec<String>,
+}
+
+impl Words {
+    fn default_lowercase() -> bool {
+        true
+    }
+    fn default_min_count() -> usize {
+        1
+    }
+    fn default_max_words() -> usize {
+        20_000
+    }
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self {
+            lowercase: Self::default_lowercase(),
+            min_count: Self::default_min_count(),
+            max_words: Self::default_max_words(),
+            vocabulary: Vec::new(),
+        }
+    }
+}
+
+impl Words {
+    /// A vocabulary that is given, such as that of a grammar.
+    pub fn of(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self {
+            vocabulary: words.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// One more than the largest token.
+    pub fn vocab_size(&self) -> u32 {
+        FIRST_WORD + self.vocabulary.len() as u32
+    }
+
+    /// The text of a token other than `[CLS]`.
+    pub fn text(&self, token: u32) -> &str {
+        let index = token.checked_sub(FIRST_WORD);
+        let word = index.and_then(|index| self.vocabulary.get(index as usize));
+        match (token, word) {
+            (_, Some(word)) => word,
+            (PAD, None) => "[PAD]",
+            (_, None) => "[UNK]",
+        }
+    }
+
+    /// The words of a sample, without `[CLS]` and padding.
+    pub fn join(&self, tokens: &[u32]) -> String {
+        let tokens = tokens.iter().filter(|&&token| token > PAD);
+        let words: Vec<&str> = tokens.map(|&token| self.text(token)).collect();
+        words.join(" ")
+    }
+
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// Names the first invalid one, with its key within `[data.words]`.
+    pub(crate) fn validate(&self) -> Result<(), InvalidValue> {
+        let invalid = |key: &str, message: String| Err(InvalidValue::new(key, message));
+        for (key, count) in [("min_count", self.min_count), ("max_words", self.max_words)] {
+            if count == 0 {
+                return invalid(key, format!("{key} is 0; it must be at least 1"));
+            }
+        }
+        let bytes: usize = self.vocabulary.iter().map(|word| word.len() + 4).sum();
+        if bytes > BYTES_LIMIT {
+            let message = format!(
+                "the {} words of the vocabulary have more than {BYTES_LIMIT} bytes; raise min_count or lower max_words",
+                self.vocabulary.len()
+            );
+            return invalid("vocabulary", message);
+        }
+        let mut different = HashSet::new();
+        for word in &self.vocabulary {
+            if word.is_empty() || word.chars().any(|c| c.is_whitespace() || c.is_control()) {
+                return invalid("vocabulary", format!("`{word}` is not a word"));
+            }
+            if !different.insert(word) {
+                return invalid("vocabulary", format!("the word `{word}` is there twice"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,277 @@
+//! Texts become tokens: columns, vocabulary, splits, and what is refused. `scripts/checks/check_words.py` compares the
+//! tokens with those of Hugging Face's `tokenizers`.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::io::Cursor;
+
+use headlight_data::files::{FileKeys, Format, Rows, read, read_lines};
+use headlight_data::words::{FIRST_WORD, PAD, UNK};
+use headlight_data::{Columns, DatasetConfig, Source, Splits, TextCounts, Words};
+
+fn named(text: Option<&str>, label: Option<&str>) -> Columns {
+    Columns {
+        text: text.map(str::to_owned),
+        label: label.map(str::to_owned),
+    }
+}
+
+fn config(rows: &Rows, keys: FileKeys) -> DatasetConfig {
+    let keys = rows.complete(keys);
+    assert_eq!(keys.padding_token, Some(PAD));
+    DatasetConfig {
+        seed: keys.seed,
+        source: Source::File("texts.csv".into()),
+        columns: Columns::default(),
+        words: keys.words,
+        vocab_size: keys.vocab_size.unwrap(),
+        seq_len: keys.seq_len.unwrap(),
+        n_classes: keys.n_classes.unwrap(),
+        classes: keys.classes.unwrap_or_default(),
+        cls: keys.cls,
+        held_out: keys.held_out.unwrap_or(0),
+        rule: None,
+    }
+}
+
+fn csv(text: &str, columns: &Columns) -> Result<Rows, String> {
+    let rows = read(
+        Cursor::new(text.to_owned()),
+        Format::Csv,
+        columns,
+        "texts.csv",
+    );
+    rows.map_err(|error| error.to_string())
+}
+
+fn fitted(rows: &Rows, keys: FileKeys) -> Result<(DatasetConfig, Splits), String> {
+    let config = config(rows, keys);
+    let splits = rows
+        .fit(&config, Some(PAD))
+        .map_err(|error| error.to_string())?;
+    Ok((config, splits))
+}
+
+fn none_held_out() -> FileKeys {
+    FileKeys {
+        held_out: Some(0),
+        ..FileKeys::default()
+    }
+}
+
+const FILM: &str = "id,Review,mood\n1,\"Not good, not bad\",so-so\n2,Good!,good\n3,good GOOD good,good\n4,\"it's\nbad\",so-so\n";
+
+#[test]
+fn words_are_numbered_by_frequency_then_alphabet() {
+    let rows = csv(FILM, &named(Some("review"), Some("Mood"))).unwrap();
+    assert!(rows.are_texts());
+    let (config, splits) = fitted(&rows, none_held_out()).unwrap();
+    let words = config.words.unwrap();
+    assert_eq!(words.vocabulary, ["good", "bad", "not", "!", ",", "it's"]);
+    assert_eq!(config.vocab_size, FIRST_WORD + 6);
+    assert_eq!((config.seq_len, config.n_classes), (5, 2));
+    assert_eq!(config.classes, ["good", "so-so"]);
+    let [good, bad, not, sign, comma, its] = [3, 4, 5, 6, 7, 8];
+    assert_eq!(splits.train.tokens(0), [0, not, good, comma, not, bad]);
+    assert_eq!(splits.train.tokens(1), [0, good, sign, PAD, PAD, PAD]);
+    assert_eq!(splits.train.tokens(3), [0, its, bad, PAD, PAD, PAD]);
+    assert_eq!(splits.train.labels(), [1, 0, 0, 1]);
+    assert_eq!(words.text(its), "it's");
+    assert_eq!(words.text(99), "[UNK]");
+    assert_eq!(words.join(splits.train.tokens(1)), "good !");
+    let texts = splits.texts.unwrap();
+    assert_eq!((texts.texts, texts.words, texts.unknown), (4, 12, 0));
+    assert_eq!(texts.losses(5), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_cut_unknown_or_empty_is_counted() {
+    let rows = csv(FILM, &named(Some("review"), Some("mood"))).unwrap();
+    let keys = FileKeys {
+        seq_len: Some(3),
+        words: Some(Words {
+            lowercase: false,
+            min_count: 2,
+            ..Words::default()
+        }),
+        ..none_held_out()
+    };
+    let (config, splits) = fitted(&rows, keys).unwrap();
+    // "Good" and "GOOD" are other words than "good", and occur once.
+    assert_eq!(config.words.as_ref().unwrap().vocabulary, ["good", "bad"]);
+    assert_eq!(splits.train.tokens(0), [0, UNK, 3, UNK]);
+    let expected = TextCounts {
+        texts: 4,
+        empty: 0,
+        words: 10,
+        unknown: 6,
+        cut_texts: 1,
+        cut_words: 2,
+    };
+    assert_eq!(splits.texts, Some(expected));
+    assert_eq!(expected.losses(3).len(), 2);
+    let new = read_lines(Cursor::new("\n \u{200b} \nbad bad"), true, "new.txt").unwrap();
+    let (tokens, counts) = new.tokenized(&config).unwrap();
+    assert_eq!((tokens.len(), counts.empty, counts.words), (3, 2, 2));
+    let dataset = new.dataset(&config, Some(PAD)).unwrap();
+    assert_eq!(dataset.tokens(0), [0, UNK, PAD, PAD]);
+    assert_eq!(dataset.tokens(2), [0, 4, 4, PAD]);
+}
+
+#[test]
+fn the_vocabulary_is_that_of_training_texts_and_at_most_max_words() {
+    let text = "text,label,split\na b,x,train\na c,y,train\nd d d,x,test\na c,y,test\n";
+    let rows = csv(text, &Columns::default()).unwrap();
+    let (config, splits) = fitted(&rows, FileKeys::default()).unwrap();
+    assert_eq!(config.words.unwrap().vocabulary, ["a", "b", "c"]);
+    assert_eq!((config.held_out, splits.held_out.len()), (0, 2));
+    let words = Words {
+        max_words: 1,
+        ..Words::default()
+    };
+    let keys = FileKeys {
+        words: Some(words),
+        ..FileKeys::default()
+    };
+    assert_eq!(
+        fitted(&rows, keys).unwrap().0.words.unwrap().vocabulary,
+        ["a"]
+    );
+}
+
+#[test]
+fn a_fifth_of_each_class_is_held_out() {
+    let mut text = "text,label\n".to_owned();
+    for index in 0..100 {
+        let label = ["rare", "common", "common", "common"][index % 4];
+        text += &format!("word{index} same,{label}\n");
+    }
+    let rows = csv(&text, &Columns::default()).unwrap();
+    let (config, splits) = fitted(&rows, FileKeys::default()).unwrap();
+    assert_eq!(config.held_out, 20);
+    assert_eq!(splits.held_out.class_counts(2), [15, 5]);
+    assert_eq!(splits.train.class_counts(2), [60, 20]);
+    // A word of a held-out text alone is unknown.
+    assert_eq!(config.vocab_size, FIRST_WORD + 81);
+    assert!(splits.held_out.all_tokens().contains(&UNK));
+    assert!(!splits.train.all_tokens().contains(&UNK));
+    let other = FileKeys {
+        seed: 1,
+        ..FileKeys::default()
+    };
+    let (_, others) = fitted(&rows, other).unwrap();
+    assert_eq!(others.held_out.class_counts(2), [15, 5]);
+    assert_ne!(others.train.all_tokens(), splits.train.all_tokens());
+}
+
+#[test]
+fn jsonl_has_texts_too() {
+    let text = "{\"body\": \"So é\", \"kind\": true}\n\n{\"kind\": false, \"body\": \"no\", \"tokens\": 3}\n";
+    let columns = named(Some("body"), Some("kind"));
+    let read_as = |text: &str, columns: &Columns| {
+        let rows = read(
+            Cursor::new(text.to_owned()),
+            Format::Jsonl,
+            columns,
+            "t.jsonl",
+        );
+        rows.map_err(|error| error.to_string())
+    };
+    let rows = read_as(text, &columns).unwrap();
+    assert_eq!(rows.len(), 2);
+    let config = config(&rows, none_held_out());
+    assert_eq!(config.classes, ["false", "true"]);
+    assert_eq!(
+        rows.dataset(&config, Some(PAD)).unwrap().tokens(1),
+        [0, 3, PAD]
+    );
+    for (text, said) in [
+        (
+            "{\"text\": \"a\", \"label\": 1}\n{\"tokens\": [1], \"label\": 0}",
+            "line 2",
+        ),
+        ("{\"text\": 5, \"label\": 1}", "line 1"),
+        ("{\"label\": 1}", "data.text"),
+    ] {
+        let message = read_as(text, &Columns::default()).unwrap_err();
+        assert!(message.contains(said), "{message}");
+    }
+    let message = read_as("{\"label\": 1, \"comment\": \"a\"}", &columns).unwrap_err();
+    assert!(message.contains("`comment`"), "{message}");
+}
+
+#[test]
+fn faults_name_their_place() {
+    let plain = Columns::default();
+    let of = |text: &str, columns: &Columns| {
+        csv(text, columns).and_then(|rows| fitted(&rows, none_held_out()).map(|_| ()))
+    };
+    for (text, columns, said) in [
+        ("a,b\n1,2\n", &plain, "`a`, `b`"),
+        ("a,b\n1,2\n", &named(Some("c"), None), "`c`"),
+        (
+            "text,mood\na,x\nb,y\n",
+            &named(None, Some("kind")),
+            "`mood`",
+        ),
+        ("text,label\na,x\nb,\n", &plain, "line 3"),
+        ("text,label\na,x\nb,x\n", &plain, "`x`"),
+        ("text,label\na,x\nb,x\nc,y\n", &plain, "`y`"),
+        ("text,label\na,1\nb,1\nc,odd\nd,odd\n", &plain, "`odd`"),
+    ] {
+        let message = of(text, columns).unwrap_err();
+        assert!(message.contains(said), "{text:?}: {message}");
+    }
+    let bytes = b"text,label\nok,x\ncaf\xe9,y\n".to_vec();
+    let refused = read(Cursor::new(bytes), Format::Csv, &plain, "latin.csv").unwrap_err();
+    assert!(refused.message.contains("line 3"), "{refused}");
+    assert!(refused.message.contains("byte 4"), "{refused}");
+    let npz = read(
+        Cursor::new(b"PK".to_vec()),
+        Format::Npz,
+        &named(Some("a"), None),
+        "a.npz",
+    );
+    assert!(npz.unwrap_err().message.contains("data.text"));
+}
+
+#[test]
+fn a_model_of_token_ids_takes_no_texts() {
+    let rows = csv("text,label\na,0\nb,1\n", &Columns::default()).unwrap();
+    let mut config = config(&rows, none_held_out());
+    config.words = None;
+    assert!(rows.dataset(&config, None).is_err());
+}
+
+#[test]
+fn a_vocabulary_is_checked() {
+    let rows = csv("text,label\na,0\nb,1\n", &Columns::default()).unwrap();
+    let valid = config(&rows, none_held_out());
+    valid.validate().unwrap();
+    let with = |change: fn(&mut DatasetConfig)| {
+        let mut config = valid.clone();
+        change(&mut config);
+        config.validate().unwrap_err().key
+    };
+    assert_eq!(with(|config| config.vocab_size += 1), "vocab_size");
+    for (key, change) in [
+        (
+            "words.vocabulary",
+            (|words| words.vocabulary[1] = "a".into()) as fn(&mut Words),
+        ),
+        ("words.vocabulary", |words| {
+            words.vocabulary[1] = String::new()
+        }),
+        ("words.vocabulary", |words| {
+            words.vocabulary[1] = "a b".into()
+        }),
+        ("words.vocabulary", |words| {
+            words.vocabulary[1] = "x".repeat(1_000_000)
+        }),
+        ("words.min_count", |words| words.min_count = 0),
+        ("words.max_words", |words| words.max_words = 0),
+    ] {
+        let mut config = valid.clone();
+        change(config.words.as_mut().unwrap());
+        assert_eq!(config.validate().unwrap_err().key, key);
+    }
+}

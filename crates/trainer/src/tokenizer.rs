@@ -1,0 +1,68 @@
+//! `tokenizer.json`: the words of a run, in the format of Hugging Face's `tokenizers`.
+
+use headlight_data::words::{PAD, PATTERN, UNK};
+use headlight_data::{CLS, ClsPlace, DatasetConfig, Words};
+use serde_json::{Map, Value, json};
+
+/// The file's content: it encodes a text as Headlight does, with `[CLS]`, and cut to the length of a sample.
+///
+/// The special tokens are no `added_tokens`: those are looked for in texts, where `[CLS]` is but a word in brackets. With
+/// `[CLS]` at the end there is no padding, which would come after it.
+pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
+    let positions = config.seq_len + 1;
+    let special = |name: &str, id: u32| (name.to_owned(), Value::from(id));
+    let mut vocabulary: Map<String, Value> = [("[CLS]", CLS), ("[PAD]", PAD), ("[UNK]", UNK)]
+        .map(|(name, id)| special(name, id))
+        .into_iter()
+        .collect();
+    let ids = headlight_data::words::FIRST_WORD..;
+    vocabulary.extend(
+        words
+            .vocabulary
+            .iter()
+            .zip(ids)
+            .map(|(word, id)| special(word, id)),
+    );
+    let cls = json!({"SpecialToken": {"id": "[CLS]", "type_id": 0}});
+    let text = json!({"Sequence": {"id": "A", "type_id": 0}});
+    let (template, padding) = match config.cls {
+        ClsPlace::First => (
+            [cls, text],
+            json!({
+                "strategy": {"Fixed": positions},
+                "direction": "Right",
+                "pad_to_multiple_of": null,
+                "pad_id": PAD,
+                "pad_type_id": 0,
+                "pad_token": "[PAD]",
+            }),
+        ),
+        ClsPlace::Last => ([text, cls], Value::Null),
+    };
+    json!({
+        "version": "1.0",
+        "truncation": {
+            "direction": "Right",
+            "max_length": positions,
+            "strategy": "LongestFirst",
+            "stride": 0,
+        },
+        "padding": padding,
+        "added_tokens": [],
+        "normalizer": if words.lowercase { json!({"type": "Lowercase"}) } else { Value::Null },
+        "pre_tokenizer": {
+            "type": "Split",
+            "pattern": {"Regex": PATTERN},
+            "behavior": "Removed",
+            "invert": true,
+        },
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": template,
+            "pair": [],
+            "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [CLS], "tokens": ["[CLS]"]}},
+        },
+        "decoder": null,
+        "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"},
+    })
+}
