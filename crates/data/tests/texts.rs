@@ -2,6 +2,7 @@
 //! tokens with those of Hugging Face's `tokenizers`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use std::fmt::Write;
 use std::io::Cursor;
 
 use headlight_data::files::{FileKeys, Format, Rows, read, read_lines};
@@ -143,7 +144,7 @@ fn a_fifth_of_each_class_is_held_out() {
     let mut text = "text,label\n".to_owned();
     for index in 0..100 {
         let label = ["rare", "common", "common", "common"][index % 4];
-        text += &format!("word{index} same,{label}\n");
+        writeln!(text, "word{index} same,{label}").unwrap();
     }
     let rows = csv(&text, &Columns::default()).unwrap();
     let (config, splits) = fitted(&rows, FileKeys::default()).unwrap();
@@ -214,7 +215,7 @@ fn faults_name_their_place() {
             "`mood`",
         ),
         ("text,label\na,x\nb,\n", &plain, "line 3"),
-        ("text,label\na,x\nb,x\n", &plain, "`x`"),
+        ("text,label\na,x\nb,x\n", &plain, "label x"),
         ("text,label\na,x\nb,x\nc,y\n", &plain, "`y`"),
         ("text,label\na,1\nb,1\nc,odd\nd,odd\n", &plain, "`odd`"),
     ] {
@@ -259,13 +260,13 @@ fn a_vocabulary_is_checked() {
             (|words| words.vocabulary[1] = "a".into()) as fn(&mut Words),
         ),
         ("words.vocabulary", |words| {
-            words.vocabulary[1] = String::new()
+            words.vocabulary[1] = String::new();
         }),
         ("words.vocabulary", |words| {
-            words.vocabulary[1] = "a b".into()
+            words.vocabulary[1] = "a b".into();
         }),
         ("words.vocabulary", |words| {
-            words.vocabulary[1] = "x".repeat(1_000_000)
+            words.vocabulary[1] = "x".repeat(1_000_000);
         }),
         ("words.min_count", |words| words.min_count = 0),
         ("words.max_words", |words| words.max_words = 0),

@@ -103,6 +103,9 @@ impl Rows {
         }
         config.validate()?;
         if let Some(row) = (0..self.len()).find(|&row| self.label(row).is_none()) {
+            if let Some(reason) = &self.unlabelled {
+                return Err(FileError::new(&self.name, reason.as_str()).into());
+            }
             let reason = "the sample has no label; training needs one for each: a column or a key `label`, or in npz an array `labels`";
             return Err(self.refuse(row, reason).into());
         }

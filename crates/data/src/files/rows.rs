@@ -82,6 +82,8 @@ pub struct Rows {
     /// The names of the classes and the padding token, where the file has them itself.
     pub(super) classes: Vec<String>,
     pub(super) padding_token: Option<u32>,
+    /// Why there are no labels, if a config names a column that the file lacks.
+    pub(super) unlabelled: Option<String>,
     counted: Counted,
     content: Content,
     /// For each sample: the end of its content, its place, its split, and the index of its label, if it has one.
@@ -154,6 +156,7 @@ impl Rows {
             labels: self.labels.clone(),
             classes: self.classes.clone(),
             padding_token: self.padding_token,
+            unlabelled: self.unlabelled.clone(),
             counted: self.counted,
             ..Self::default()
         }

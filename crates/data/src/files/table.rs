@@ -77,6 +77,7 @@ pub(super) fn read(
         let Some(columns) = &columns else {
             let found =
                 Columns::of(&record, named).map_err(|reason| format!("{place}: {reason}"))?;
+            rows.unlabelled.clone_from(&found.unlabelled);
             columns = Some(found);
             continue;
         };
@@ -125,6 +126,8 @@ fn cell(record: &ByteRecord, column: usize) -> Result<&str, String> {
 struct Columns {
     count: usize,
     label: Option<usize>,
+    /// Why there are no labels, if the config names a column that is missing.
+    unlabelled: Option<String>,
     split: Option<usize>,
     content: Holding,
 }
@@ -146,20 +149,21 @@ impl Columns {
             let name = name.trim().to_ascii_lowercase();
             names.iter().position(|found| *found == name)
         };
-        // Without the column `label`, samples have no labels; but a column that the config names must be there.
-        let column = |name: &Option<String>, key: &str| {
-            match name {
-            None => Ok(position(key)),
-            Some(name) => position(name).map(Some).ok_or_else(|| {
-                format!(
-                    "the header names no column `{name}`, which data.{key} names; its columns are {}",
-                    listed(&names)
-                )
-            }),
-        }
+        let missing = |name: &str, key: &str| {
+            format!(
+                "the header names no column `{name}`, which data.{key} names; its columns are {}",
+                listed(&names)
+            )
         };
-        let label = column(&named.label, "label")?;
-        let text = column(&named.text, "text")?;
+        let label = position(named.label.as_deref().unwrap_or("label"));
+        let unlabelled = match &named.label {
+            Some(name) if label.is_none() => Some(missing(name, "label")),
+            _ => None,
+        };
+        let text = match &named.text {
+            Some(name) => Some(position(name).ok_or_else(|| missing(name, "text"))?),
+            None => position("text"),
+        };
         let mut tokens: Vec<(u32, usize)> = Vec::new();
         let mut different = HashSet::new();
         for (column, name) in names.iter().enumerate() {
@@ -172,6 +176,7 @@ impl Columns {
         let found = |content| Self {
             count: names.len(),
             label,
+            unlabelled: unlabelled.clone(),
             split: position("split"),
             content,
         };

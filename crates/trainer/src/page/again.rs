@@ -52,7 +52,7 @@ fn samples(run: &RunDir) -> Result<OwnData, String> {
         return Err("The config of this run has changed since".to_owned());
     };
     let (data, splits) = match carried(&config, path).map_err(unreadable)? {
-        Carried::Whole(data, splits) => (data, splits),
+        Carried::Whole(data, splits) => (data, *splits),
         Carried::TooLarge(size) => return Err(format!("The samples of this run {size}")),
     };
     let Some(checkpoint) = run.checkpoints().newest_whole() else {

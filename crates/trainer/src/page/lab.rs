@@ -37,7 +37,7 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
     let (data, splits) = match &config.data.source {
         Source::Generated { .. } => (None, dataset(&config)?),
         Source::File(path) => match carried(&config, path)? {
-            Carried::Whole(data, splits) => (Some(data), splits),
+            Carried::Whole(data, splits) => (Some(data), *splits),
             Carried::TooLarge(size) => {
                 return refused(format!("{}: the samples {size}", shown(path)));
             }

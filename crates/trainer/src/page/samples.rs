@@ -20,7 +20,7 @@ const LARGEST_FILE: u64 = 16 << 20;
 /// What a page can have of a dataset file.
 pub(super) enum Carried {
     /// All samples, and the same samples as training takes them.
-    Whole(OwnData, Splits),
+    Whole(OwnData, Box<Splits>),
     /// Nothing; how large the samples are, as the end of a sentence without its full stop.
     TooLarge(String),
 }
@@ -45,7 +45,7 @@ pub(super) fn carried(config: &ExperimentConfig, path: &Path) -> Result<Carried,
     if size > MOST {
         return Ok(too_large("take", size as f64 / 1e3, "kB"));
     }
-    Ok(Carried::Whole(data, splits))
+    Ok(Carried::Whole(data, Box::new(splits)))
 }
 
 fn too_large(verb: &str, size: f64, unit: &str) -> Carried {
