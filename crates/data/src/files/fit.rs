@@ -91,6 +91,14 @@ impl Rows {
         config: &DatasetConfig,
         padding_token: Option<u32>,
     ) -> Result<Splits, FitError> {
+        config.validate()?;
+        if let Some(row) = (0..self.len()).find(|&row| self.label(row).is_none()) {
+            if let Some(reason) = &self.unlabelled {
+                return Err(FileError::new(&self.name, reason.as_str()).into());
+            }
+            let reason = "the sample has no label; training needs one for each: a column or a key `label`, or in npz an array `labels`";
+            return Err(self.refuse(row, reason).into());
+        }
         #[cfg(feature = "files")]
         if self.are_texts() {
             self.check_texts()?;
@@ -100,14 +108,6 @@ impl Rows {
                 texts,
                 ..rows.fit(config, padding_token)?
             });
-        }
-        config.validate()?;
-        if let Some(row) = (0..self.len()).find(|&row| self.label(row).is_none()) {
-            if let Some(reason) = &self.unlabelled {
-                return Err(FileError::new(&self.name, reason.as_str()).into());
-            }
-            let reason = "the sample has no label; training needs one for each: a column or a key `label`, or in npz an array `labels`";
-            return Err(self.refuse(row, reason).into());
         }
         self.check_classes()?;
         let dataset = self.arranged(config, padding_token, "")?;
