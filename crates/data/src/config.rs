@@ -79,6 +79,8 @@ pub enum Generator {
     Numpy,
     /// From the [`Data`](crate::Stream::Data) stream; can set the share of positives.
     Chacha,
+    /// Sentences of the grammar that the rule names, from the same stream.
+    Sentences,
 }
 
 impl DatasetConfig {
@@ -147,7 +149,18 @@ impl DatasetConfig {
             );
             return invalid("seed", message);
         }
+        let reads = matches!(self.rule, Some(LabelRule::Sentence { .. }));
+        if reads != (generator == Generator::Sentences) {
+            return invalid(
+                "generator",
+                "generator = \"sentences\" and rule.kind = \"sentence\" belong together; set both or neither",
+            );
+        }
         match (positive_rate, generator) {
+            (Some(_), Generator::Sentences) => invalid(
+                "positive_rate",
+                "in generated sentences, each class is as likely as the others; remove positive_rate",
+            ),
             (Some(_), _) if n_classes > 2 => invalid(
                 "positive_rate",
                 format!(
@@ -197,6 +210,16 @@ impl DatasetConfig {
     }
 
     fn validate_words(&self) -> Result<(), InvalidValue> {
+        if let Some(LabelRule::Sentence { corpus }) = &self.rule {
+            let words = self.words.iter().flat_map(|words| &words.vocabulary);
+            if !words.eq(corpus.words()) {
+                let message = "the vocabulary is not that of the rule's grammar; remove data.words";
+                return Err(InvalidValue::new("words.vocabulary", message));
+            }
+        } else if self.words.is_some() && matches!(self.source, Source::Generated { .. }) {
+            let message = "these samples are numbers, not words; remove data.words";
+            return Err(InvalidValue::new("words", message));
+        }
         let Some(words) = &self.words else {
             return Ok(());
         };
@@ -276,8 +299,8 @@ struct Keys {
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
-    vocab_size: u32,
-    seq_len: usize,
+    vocab_size: Option<u32>,
+    seq_len: Option<usize>,
     // Not written for two generated classes, so that their configs keep their hashes.
     #[serde(skip_serializing_if = "Option::is_none")]
     n_classes: Option<usize>,
@@ -296,7 +319,21 @@ struct Keys {
 impl TryFrom<Keys> for DatasetConfig {
     type Error = String;
 
-    fn try_from(keys: Keys) -> Result<Self, String> {
+    fn try_from(mut keys: Keys) -> Result<Self, String> {
+        if let Some(LabelRule::Sentence { corpus }) = keys.rule {
+            let words = keys
+                .words
+                .get_or_insert_with(|| Words::of(corpus.words().iter().copied()));
+            keys.vocab_size.get_or_insert(words.vocab_size());
+            keys.seq_len.get_or_insert(corpus.seq_len());
+            if keys.classes.is_empty() {
+                keys.classes = corpus
+                    .classes()
+                    .iter()
+                    .map(|&name| name.to_owned())
+                    .collect();
+            }
+        }
         if keys.file.is_none() && (keys.text.is_some() || keys.label.is_some()) {
             return Err(
                 "`text` and `label` name columns of a file; set `file`, or remove them".to_owned(),
@@ -336,8 +373,8 @@ impl TryFrom<Keys> for DatasetConfig {
                 label: keys.label,
             },
             words: keys.words,
-            vocab_size: keys.vocab_size,
-            seq_len: keys.seq_len,
+            vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
+            seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
             n_classes: keys.n_classes.unwrap_or(match keys.classes.len() {
                 0 => 2,
                 named => named,
@@ -369,8 +406,8 @@ impl From<DatasetConfig> for Keys {
             positive_rate,
             text: config.columns.text,
             label: config.columns.label,
-            vocab_size: config.vocab_size,
-            seq_len: config.seq_len,
+            vocab_size: Some(config.vocab_size),
+            seq_len: Some(config.seq_len),
             n_classes: (!is_default).then_some(config.n_classes),
             classes: config.classes,
             cls: config.cls,

@@ -58,6 +58,8 @@ impl DatasetConfig {
                     train.push_labelled(&rows.sampler.any(|| mt.next_u32()), rule, self.n_classes);
                 }
             }
+            // Below: their held-out samples differ by composition.
+            Generator::Sentences => {}
             Generator::Chacha => {
                 let mut rng = Stream::Data.rng(self.seed);
                 for label in rows.labels(samples, &mut rng) {
@@ -65,7 +67,23 @@ impl DatasetConfig {
                 }
             }
         }
-        let held_out = rows.held_out(self, &train)?;
+        let held_out = match (generator, rule) {
+            (Generator::Sentences, LabelRule::Sentence { corpus }) => {
+                let mut rng = Stream::Data.rng(self.seed);
+                for _ in 0..samples {
+                    let row = corpus.draw_tokens(false, self.cls, &mut rng);
+                    train.push_labelled(&row, rule, self.n_classes);
+                }
+                let (mut held_out, mut rng) =
+                    (Dataset::empty(self.seq_len), Stream::Split.rng(self.seed));
+                for _ in 0..self.held_out {
+                    let row = corpus.draw_tokens(true, self.cls, &mut rng);
+                    held_out.push_labelled(&row, rule, self.n_classes);
+                }
+                held_out
+            }
+            _ => rows.held_out(self, &train)?,
+        };
         Ok(Splits {
             train,
             held_out,

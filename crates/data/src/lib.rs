@@ -36,6 +36,7 @@
 mod batch;
 mod cls;
 mod config;
+mod corpora;
 mod dataset;
 #[cfg(feature = "rows")]
 pub mod files;
@@ -50,6 +51,7 @@ pub mod words;
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
 pub use config::{Columns, DatasetConfig, Generator, Source};
+pub use corpora::{Corpus, Reading};
 pub use dataset::{Dataset, Splits, TextCounts};
 pub use invalid::InvalidValue;
 pub use random::{Stream, uniform_below};

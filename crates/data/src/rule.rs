@@ -4,13 +4,14 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::cls::ClsPlace;
+use crate::corpora::Corpus;
 use crate::invalid::InvalidValue;
 use crate::sampler::Sampler;
 
 /// A rule that decides a sample's class from its tokens. Positions count `[CLS]`, which is
 /// at position 0 or at the end.
 ///
-/// All rules but [`Count`](Self::Count) are true or false of a sample: it is of class 1 if the rule is true of it,
+/// All rules but [`Count`](Self::Count) and [`Sentence`](Self::Sentence) are true or false of a sample: it is of class 1 if the rule is true of it,
 /// else of class 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -46,12 +47,22 @@ pub enum LabelRule {
         /// The token that the rule counts.
         token: u32,
     },
+    /// What a sentence says of the word after its marker. A sentence that the grammar cannot read is of class 0.
+    Sentence {
+        /// The grammar.
+        corpus: Corpus,
+    },
 }
 
 impl LabelRule {
     /// The class of a sample, `[CLS]` among its tokens, when there are `n_classes`.
     pub fn label_for(&self, tokens: &[u32], n_classes: usize) -> u8 {
         u8::from(match *self {
+            Self::Sentence { corpus } => {
+                return corpus
+                    .read_tokens(tokens)
+                    .map_or(0, |reading| reading.class);
+            }
             Self::Count { token } => {
                 let found = tokens.iter().filter(|&&found| found == token).count();
                 return found.min(n_classes - 1) as u8;
@@ -82,6 +93,9 @@ impl LabelRule {
             Self::TokenAtPosition { .. } | Self::EqualPositions { .. } => {
                 self.fixed_positions().unwrap_or_default()
             }
+            Self::Sentence { corpus } => corpus
+                .read_tokens(tokens)
+                .map_or_else(Vec::new, |reading| reading.deciding),
         }
     }
 
@@ -91,11 +105,15 @@ impl LabelRule {
         match *self {
             Self::TokenAtPosition { position, .. } => Some(vec![position]),
             Self::EqualPositions { first, second } => Some(vec![first, second]),
-            Self::TokenAnywhere { .. } | Self::TokenBeforeToken { .. } | Self::Count { .. } => None,
+            Self::TokenAnywhere { .. }
+            | Self::TokenBeforeToken { .. }
+            | Self::Count { .. }
+            | Self::Sentence { .. } => None,
         }
     }
 
-    /// A sample drawn uniformly from all samples of class 1, or from all of class 0, when there are two classes.
+    /// A sample drawn uniformly from all samples of class 1, or from all of class 0, when there are two classes. Sentences
+    /// are drawn by their grammar.
     pub(crate) fn draw(&self, label: bool, sampler: Sampler, rng: &mut impl Rng) -> Vec<u32> {
         match *self {
             Self::TokenAtPosition { token, position } => {
@@ -122,6 +140,7 @@ impl LabelRule {
             Self::TokenBeforeToken { first, second } => {
                 sampler.with_subsequence(&[first, second], label, rng)
             }
+            Self::Sentence { .. } => sampler.any(|| rng.next_u32()),
         }
     }
 
@@ -129,6 +148,7 @@ impl LabelRule {
     pub fn most_classes(&self, seq_len: usize) -> usize {
         match self {
             Self::Count { .. } => seq_len.saturating_add(1),
+            Self::Sentence { corpus } => corpus.classes().len(),
             _ => 2,
         }
     }
@@ -172,6 +192,13 @@ impl LabelRule {
             ))
         };
         match *self {
+            Self::Sentence { corpus } if seq_len < corpus.seq_len() => {
+                let least = corpus.seq_len();
+                let message =
+                    format!("seq_len is {seq_len}, but sentences have up to {least} words");
+                Err(InvalidValue::new("seq_len", message))
+            }
+            Self::Sentence { .. } => Ok(()),
             Self::TokenAtPosition {
                 token: wanted,
                 position: place,
@@ -216,6 +243,9 @@ impl LabelRule {
             Self::EqualPositions { first, second } => {
                 format!("positions {first} and {second} hold the same token")
             }
+            Self::Sentence { corpus } => {
+                format!("what sentences of the grammar {} say", corpus.name())
+            }
         }
     }
 
@@ -223,6 +253,7 @@ impl LabelRule {
     pub fn question(&self) -> String {
         match self {
             Self::Count { token } => format!("How often does token {token} occur?"),
+            Self::Sentence { corpus } => corpus.question().to_owned(),
             _ => format!("Is it true that {}?", self.describe()),
         }
     }
@@ -240,6 +271,7 @@ impl LabelRule {
             Self::EqualPositions { first, second } => {
                 format!("positions {first} and {second} together")
             }
+            Self::Sentence { corpus } => corpus.deciding().to_owned(),
         }
     }
 }

@@ -31,13 +31,17 @@ macro_rules! configs {
 }
 
 /// All configs of `configs`.
-pub static CONFIGS: [BuiltIn<str>; 11] = configs!(
+pub static CONFIGS: [BuiltIn<str>; 15] = configs!(
     "notebook"
     "quick"
     "token_anywhere"
     "token_before_token"
     "equal_positions"
     "count"
+    "negation"
+    "pronoun"
+    "bank"
+    "apple"
     "claims/causal_mask"
     "claims/scaling"
     "claims/without_positions"

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use headlight_architecture::{Inputs, ModelConfig};
+use headlight_data::words::PAD;
 use headlight_data::{DatasetConfig, InvalidValue, SampleShape};
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,11 @@ impl ExperimentConfig {
         self.data
             .validate()
             .map_err(|invalid| invalid.within("data"))?;
+        let padding = self.model.attention.padding_token;
+        if self.data.words.is_some() && padding != Some(PAD) {
+            let message = format!("the token that pads texts is {PAD}; set padding_token = {PAD}");
+            return Err(InvalidValue::new("model.attention.padding_token", message));
+        }
         self.model.validate().map_err(model)?;
         self.model.validate_for(self.inputs()).map_err(model)?;
         self.training

@@ -1,0 +1,201 @@
+//! Sentences from grammars, each with a question about the word after the marker `*`.
+//!
+//! The class of a sentence follows from the order of its words. By construction, the words alone do not tell it: for each
+//! sentence there is one of the same words and, of the classes that are left, another one, which is as likely. A model
+//! that counts words therefore is right about half of the time (a test measures at most 60%).
+
+mod apple;
+mod bank;
+mod negation;
+mod pronoun;
+
+use std::sync::OnceLock;
+
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::cls::{CLS, ClsPlace};
+use crate::random::uniform_below;
+use crate::words::{FIRST_WORD, PAD, UNK};
+
+/// The word before the one that is asked about.
+const MARKER: &str = "*";
+
+/// One in this many compositions is held out.
+const HELD_OUT: u64 = 5;
+
+/// A grammar of sentences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Corpus {
+    /// Whose quality is asked: `not` stands before one of two qualities, or neither.
+    Negation,
+    /// What `it` is: the animal or the place.
+    Pronoun,
+    /// Which bank, or which crane.
+    Bank,
+    /// Which of two apples: the firm or the fruit.
+    Apple,
+}
+
+/// The answer to a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The class.
+    pub class: u8,
+    /// Where the words are that decide it.
+    pub deciding: Vec<usize>,
+}
+
+/// What a grammar consists of.
+trait Grammar {
+    /// Lists of words; together they are the vocabulary.
+    fn lists(&self) -> Vec<&'static [&'static str]>;
+    /// The names of the classes.
+    fn classes(&self) -> &'static [&'static str];
+    /// The most words of a sentence.
+    fn seq_len(&self) -> usize;
+    /// The question, as a title.
+    fn question(&self) -> &'static str;
+    /// Which words decide the answer, as the end of a sentence.
+    fn deciding(&self) -> &'static str;
+    /// A sentence with its composition; `choose(n)` gives a number below n.
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]);
+    /// The answer to a sentence.
+    fn read(&self, words: &[&str]) -> Option<Reading>;
+}
+
+impl Corpus {
+    /// All grammars.
+    pub const ALL: [Self; 4] = [Self::Negation, Self::Pronoun, Self::Bank, Self::Apple];
+
+    fn grammar(self) -> &'static dyn Grammar {
+        match self {
+            Self::Negation => &negation::Negation,
+            Self::Pronoun => &pronoun::Pronoun,
+            Self::Bank => &bank::Bank,
+            Self::Apple => &apple::Apple,
+        }
+    }
+
+    /// The name in configs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Negation => "negation",
+            Self::Pronoun => "pronoun",
+            Self::Bank => "bank",
+            Self::Apple => "apple",
+        }
+    }
+
+    /// The vocabulary: the marker, then the words in the order of the grammar's lists.
+    pub fn words(self) -> &'static [&'static str] {
+        static WORDS: [OnceLock<Vec<&str>>; 4] = [const { OnceLock::new() }; 4];
+        WORDS[self as usize].get_or_init(|| {
+            let lists = self.grammar().lists();
+            let phrases = lists.into_iter().flatten();
+            let mut words = vec![MARKER];
+            for word in phrases.flat_map(|phrase| phrase.split(' ')) {
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+            words
+        })
+    }
+
+    /// The names of the classes.
+    pub fn classes(self) -> &'static [&'static str] {
+        self.grammar().classes()
+    }
+
+    /// The most words of a sentence.
+    pub fn seq_len(self) -> usize {
+        self.grammar().seq_len()
+    }
+
+    /// The question about each sentence, as a title.
+    pub fn question(self) -> &'static str {
+        self.grammar().question()
+    }
+
+    /// Which words decide the answer, as the end of a sentence.
+    pub fn deciding(self) -> &'static str {
+        self.grammar().deciding()
+    }
+
+    /// A sentence, of the compositions that are held out or of the others.
+    pub fn draw(self, held_out: bool, rng: &mut impl Rng) -> Vec<&'static str> {
+        loop {
+            let mut choose = |n: usize| uniform_below(n as u32, || rng.next_u32()) as usize;
+            let (words, composition) = self.grammar().draw(&mut choose);
+            if is_held_out(composition) == held_out {
+                return words;
+            }
+        }
+    }
+
+    /// The answer to a sentence; `None` if this grammar cannot tell.
+    pub fn read(self, words: &[&str]) -> Option<Reading> {
+        self.grammar().read(words)
+    }
+
+    /// As [`draw`](Self::draw), as the tokens of a sample.
+    pub(crate) fn draw_tokens(self, held_out: bool, cls: ClsPlace, rng: &mut impl Rng) -> Vec<u32> {
+        let vocabulary = self.words();
+        let words = self.draw(held_out, rng);
+        let index = |word| vocabulary.iter().position(|known| *known == word);
+        let token = |word| index(word).map_or(UNK, |index| FIRST_WORD + index as u32);
+        let mut tokens: Vec<u32> = words.into_iter().map(token).collect();
+        tokens.resize(self.seq_len(), PAD);
+        tokens.insert(cls.position(self.seq_len()), CLS);
+        tokens
+    }
+
+    /// As [`read`](Self::read), of a sample; positions count `[CLS]`.
+    pub(crate) fn read_tokens(self, tokens: &[u32]) -> Option<Reading> {
+        let vocabulary = self.words();
+        let word = |token: u32| {
+            let index = token.checked_sub(FIRST_WORD)?;
+            vocabulary.get(index as usize).copied()
+        };
+        let words = tokens.iter().map(|&token| word(token).unwrap_or_default());
+        self.read(&words.collect::<Vec<_>>())
+    }
+}
+
+/// Whether a composition is held out: one in five is, spread evenly by a multiplicative hash (Knuth, volume 3, 6.4).
+fn is_held_out(composition: [usize; 3]) -> bool {
+    let mixed = composition.iter().fold(0_u64, |mixed, &part| {
+        (mixed + part as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    });
+    (mixed >> 32).is_multiple_of(HELD_OUT)
+}
+
+/// One of these words or phrases, and its index.
+fn one_of(
+    list: &'static [&'static str],
+    choose: &mut dyn FnMut(usize) -> usize,
+) -> (&'static str, usize) {
+    let index = choose(list.len());
+    (list[index], index)
+}
+
+/// A sentence from its parts, of which those that are empty leave nothing.
+fn sentence(parts: &[&'static str]) -> Vec<&'static str> {
+    let words = parts.iter().flat_map(|part| part.split(' '));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// The marker, if it is asked for.
+fn marker(asked: bool) -> &'static str {
+    if asked { MARKER } else { "" }
+}
+
+/// Where the word is that the marker asks about.
+fn asked(words: &[&str]) -> Option<usize> {
+    words
+        .iter()
+        .position(|&word| word == MARKER)
+        .map(|at| at + 1)
+}

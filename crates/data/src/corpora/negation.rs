@@ -1,0 +1,109 @@
+//! "the * movie was not good , but the soundtrack was amazing": is the asked thing good?
+//!
+//! There is one `not` if both qualities are of a kind, and at most one if they are not; so the words fit both answers.
+
+use super::{Grammar, Reading, asked, marker, one_of, sentence};
+
+pub(super) struct Negation;
+
+const THINGS: &[&str] = &[
+    "movie",
+    "soundtrack",
+    "story",
+    "acting",
+    "food",
+    "service",
+    "camera",
+    "room",
+];
+const GOOD: &[&str] = &["good", "amazing", "great", "lovely", "brilliant", "fun"];
+const BAD: &[&str] = &["bad", "awful", "boring", "dull", "poor", "terrible"];
+const VERBS: &[&str] = &["was", "seemed"];
+const JOINTS: &[&str] = &["but", "and", "while"];
+
+impl Grammar for Negation {
+    fn lists(&self) -> Vec<&'static [&'static str]> {
+        vec![&["the", "not", ","], VERBS, JOINTS, THINGS, GOOD, BAD]
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        &["bad", "good"]
+    }
+
+    fn seq_len(&self) -> usize {
+        12
+    }
+
+    fn question(&self) -> &'static str {
+        "Is the thing after * said to be good?"
+    }
+
+    fn deciding(&self) -> &'static str {
+        "the quality of the asked thing, and the word not before it"
+    }
+
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
+        let (thing, first) = one_of(THINGS, choose);
+        // Another one.
+        let other = THINGS[(first + 1 + choose(THINGS.len() - 1)) % THINGS.len()];
+        let qualities = [one_of(GOOD, choose), one_of(BAD, choose)];
+        let (same, is_good) = (choose(2) == 0, choose(2));
+        // Which clause has `not`: the asked one, the other one, or none of them.
+        let negated = if same { choose(2) } else { choose(3) };
+        let own = qualities[1 - is_good];
+        let its = if same {
+            let list = [BAD, GOOD][is_good];
+            one_of(list, choose)
+        } else {
+            qualities[is_good]
+        };
+        let number = |(_, index): (&str, usize), good: usize| index + GOOD.len() * good;
+        let of_other = if same { is_good } else { 1 - is_good };
+        let composition = [first, number(own, is_good), number(its, of_other)];
+        let clauses = [
+            (thing, own.0, true, negated == 0),
+            (other, its.0, false, negated == 1),
+        ];
+        let (a, b) = if choose(2) == 0 { (0, 1) } else { (1, 0) };
+        let (verb, joint) = (one_of(VERBS, choose).0, one_of(JOINTS, choose).0);
+        let not = |negated| if negated { "not" } else { "" };
+        let (a, b) = (clauses[a], clauses[b]);
+        let words = sentence(&[
+            "the",
+            marker(a.2),
+            a.0,
+            verb,
+            not(a.3),
+            a.1,
+            ",",
+            joint,
+            "the",
+            marker(b.2),
+            b.0,
+            verb,
+            not(b.3),
+            b.1,
+        ]);
+        (words, composition)
+    }
+
+    fn read(&self, words: &[&str]) -> Option<Reading> {
+        let asked = asked(words)?;
+        let clause = words.get(asked..)?;
+        let end = clause.iter().position(|&word| word == ",");
+        let clause = &clause[..end.unwrap_or(clause.len())];
+        let quality = clause
+            .iter()
+            .position(|word| GOOD.contains(word) || BAD.contains(word))?;
+        let not = clause[..quality].iter().position(|&word| word == "not");
+        let is_good = GOOD.contains(&clause[quality]) != not.is_some();
+        Some(Reading {
+            class: is_good.into(),
+            deciding: not
+                .into_iter()
+                .chain([quality])
+                .map(|at| asked + at)
+                .collect(),
+        })
+    }
+}

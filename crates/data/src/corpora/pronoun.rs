@@ -1,0 +1,86 @@
+//! "the animal did not cross the street because * it was too tired , and it was too wide": what is the asked "it"?
+//!
+//! Each sentence has a quality of animals and one of places; so the words fit both answers.
+
+use super::{Grammar, Reading, asked, marker, one_of, sentence};
+
+pub(super) struct Pronoun;
+
+const ANIMALS: &[&str] = &["animal", "cat", "dog", "horse", "bird", "fox"];
+const CROSSED: &[&str] = &["street", "road", "river", "bridge"];
+const SAT_ON: &[&str] = &["mat", "sofa", "roof", "wall"];
+const OF_ANIMALS: &[&str] = &["tired", "hungry", "sleepy", "afraid", "thirsty", "lazy"];
+const OF_PLACES: &[&str] = &["wide", "dirty", "long", "steep", "narrow", "wet"];
+
+impl Grammar for Pronoun {
+    fn lists(&self) -> Vec<&'static [&'static str]> {
+        let others = &[
+            "the", "did", "not", "cross", "sat", "on", "because", "it", "was", "too", ",", "and",
+        ];
+        vec![others, ANIMALS, CROSSED, SAT_ON, OF_ANIMALS, OF_PLACES]
+    }
+
+    fn classes(&self) -> &'static [&'static str] {
+        &["animal", "place"]
+    }
+
+    fn seq_len(&self) -> usize {
+        19
+    }
+
+    fn question(&self) -> &'static str {
+        "Is the marked \"it\" the animal or the place?"
+    }
+
+    fn deciding(&self) -> &'static str {
+        "the quality of the asked \"it\""
+    }
+
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
+        let (animal, first) = one_of(ANIMALS, choose);
+        let (verb, places) = [("did not cross", CROSSED), ("sat on", SAT_ON)][choose(2)];
+        let (place, second) = one_of(places, choose);
+        let mut qualities = [one_of(OF_ANIMALS, choose), one_of(OF_PLACES, choose)];
+        let is_place = choose(2);
+        let asked = qualities[is_place].1 + OF_ANIMALS.len() * is_place;
+        let mut marked = [is_place == 0, is_place == 1];
+        if choose(2) == 1 {
+            qualities.reverse();
+            marked.reverse();
+        }
+        let [(a, _), (b, _)] = qualities;
+        let words = sentence(&[
+            "the",
+            animal,
+            verb,
+            "the",
+            place,
+            "because",
+            marker(marked[0]),
+            "it was too",
+            a,
+            ", and",
+            marker(marked[1]),
+            "it was too",
+            b,
+        ]);
+        let place = if verb == "sat on" {
+            second + CROSSED.len()
+        } else {
+            second
+        };
+        (words, [first, place, asked])
+    }
+
+    fn read(&self, words: &[&str]) -> Option<Reading> {
+        let asked = asked(words)?;
+        let after = words.get(asked..)?;
+        let found = after
+            .iter()
+            .position(|word| OF_ANIMALS.contains(word) || OF_PLACES.contains(word))?;
+        Some(Reading {
+            class: OF_PLACES.contains(&after[found]).into(),
+            deciding: vec![asked + found],
+        })
+    }
+}

@@ -1,0 +1,302 @@
+//! Sentences of the grammars: what they say, that words without their order do not tell it, and what is held out.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use headlight_data::words::{FIRST_WORD, PAD};
+use headlight_data::{Corpus, DatasetConfig, Generator, LabelRule, Source, Stream};
+
+const DRAWN: usize = 20_000;
+
+fn drawn(corpus: Corpus, held_out: bool, seed: u64) -> Vec<(Vec<&'static str>, u8)> {
+    let mut rng = Stream::Data.rng(seed);
+    (0..DRAWN)
+        .map(|_| {
+            let words = corpus.draw(held_out, &mut rng);
+            let reading = corpus.read(&words).unwrap();
+            (words, reading.class)
+        })
+        .collect()
+}
+
+fn split(text: &str) -> Vec<&str> {
+    text.split(' ').collect()
+}
+
+/// The documents' sentences and others of their form, read by a person.
+#[test]
+fn sentences_are_read() {
+    for (corpus, text, class, deciding) in [
+        (
+            Corpus::Negation,
+            "the * movie was not good , but the soundtrack was amazing",
+            "bad",
+            &["not", "good"][..],
+        ),
+        (
+            Corpus::Negation,
+            "the movie was not good , but the * soundtrack was amazing",
+            "good",
+            &["amazing"],
+        ),
+        (
+            Corpus::Negation,
+            "the * story seemed not dull , and the food seemed poor",
+            "good",
+            &["not", "dull"],
+        ),
+        (
+            Corpus::Pronoun,
+            "the animal did not cross the street because * it was too tired , and it was too wide",
+            "animal",
+            &["tired"],
+        ),
+        (
+            Corpus::Pronoun,
+            "the animal did not cross the street because it was too tired , and * it was too wide",
+            "place",
+            &["wide"],
+        ),
+        (
+            Corpus::Pronoun,
+            "the cat sat on the mat because * it was too dirty , and it was too hungry",
+            "place",
+            &["dirty"],
+        ),
+        (
+            Corpus::Bank,
+            "the * bank of the river lay behind the office that approved the loan",
+            "river bank",
+            &["river"],
+        ),
+        (
+            Corpus::Bank,
+            "the bank of the river lay behind the * bank that approved the loan",
+            "money bank",
+            &["approved", "loan"],
+        ),
+        (
+            Corpus::Bank,
+            "the shed with the hook faced the * crane that laid the eggs",
+            "bird",
+            &["laid", "eggs"],
+        ),
+        (
+            Corpus::Apple,
+            "* apple launched a new phone while i was eating an apple",
+            "firm",
+            &["launched"],
+        ),
+        (
+            Corpus::Apple,
+            "apple launched a new phone while i was eating an * apple",
+            "fruit",
+            &["eating"],
+        ),
+        (
+            Corpus::Apple,
+            "while i was eating the * apple , apple launched a new phone",
+            "fruit",
+            &["eating"],
+        ),
+    ] {
+        let words = split(text);
+        let reading = corpus.read(&words).unwrap();
+        assert_eq!(
+            corpus.classes()[usize::from(reading.class)],
+            class,
+            "{text}"
+        );
+        let found: Vec<&str> = reading.deciding.iter().map(|&at| words[at]).collect();
+        assert_eq!(found, deciding, "{text}");
+        assert!(
+            words.iter().all(|word| corpus.words().contains(word)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn what_the_grammar_cannot_read_has_no_answer() {
+    for (corpus, text) in [
+        (Corpus::Negation, "the movie was good"),
+        (Corpus::Negation, "the movie was good *"),
+        (
+            Corpus::Negation,
+            "the * movie was , but the soundtrack was good",
+        ),
+        (Corpus::Pronoun, "the cat was tired and * it"),
+        (Corpus::Bank, "the * office of the river"),
+        (Corpus::Bank, "the * bank lay behind the river"),
+        (Corpus::Apple, "* phone launched a new phone"),
+        (Corpus::Apple, "* apple"),
+        (Corpus::Apple, ""),
+    ] {
+        assert_eq!(corpus.read(&split(text)), None, "{text}");
+    }
+}
+
+/// Naive Bayes on counts of words, trained on one half and tested on the other.
+#[test]
+fn counting_words_does_not_tell_the_answer() {
+    for corpus in Corpus::ALL {
+        let sentences = drawn(corpus, false, 1);
+        let classes = corpus.classes().len();
+        let mut counts: HashMap<&str, Vec<f64>> = HashMap::new();
+        let mut totals = vec![0.0; classes];
+        for (words, class) in &sentences[..DRAWN / 2] {
+            for word in words {
+                counts.entry(word).or_insert_with(|| vec![1.0; classes])[usize::from(*class)] +=
+                    1.0;
+                totals[usize::from(*class)] += 1.0;
+            }
+        }
+        let right = sentences[DRAWN / 2..].iter().filter(|(words, class)| {
+            let score = |class: usize| -> f64 {
+                words
+                    .iter()
+                    .map(|word| (counts[word][class] / totals[class]).ln())
+                    .sum()
+            };
+            let best = (0..classes).max_by(|&a, &b| score(a).total_cmp(&score(b)));
+            best == Some(usize::from(*class))
+        });
+        let share = right.count() as f64 / (DRAWN / 2) as f64;
+        assert!(share < 0.6, "{corpus:?}: {share}");
+
+        // Nothing that sees the words alone does better: of the sentences of the same words, the classes are even.
+        let mut groups: BTreeMap<Vec<&str>, Vec<u8>> = BTreeMap::new();
+        for (words, class) in &sentences {
+            let mut words = words.clone();
+            words.sort_unstable();
+            groups.entry(words).or_default().push(*class);
+        }
+        let (mut pairs, mut equal) = (0_u32, 0_u32);
+        for group in groups.values() {
+            for pair in group.chunks_exact(2) {
+                pairs += 1;
+                equal += u32::from(pair[0] == pair[1]);
+            }
+        }
+        assert!(pairs > 100, "{corpus:?}: {pairs}");
+        let share = f64::from(equal) / f64::from(pairs);
+        assert!((share - 0.5).abs() < 0.15, "{corpus:?}: {share} of {pairs}");
+    }
+}
+
+#[test]
+fn held_out_sentences_are_new_and_their_words_are_not() {
+    for corpus in Corpus::ALL {
+        let (train, held_out) = (drawn(corpus, false, 2), drawn(corpus, true, 3));
+        let different = |sentences: &[(Vec<&'static str>, u8)]| -> HashSet<Vec<&'static str>> {
+            sentences.iter().map(|(words, _)| words.clone()).collect()
+        };
+        let (seen, new) = (different(&train), different(&held_out));
+        assert!(seen.is_disjoint(&new), "{corpus:?}");
+        assert!(
+            seen.len() > 5000 && new.len() > 1000,
+            "{corpus:?}: {} and {}",
+            seen.len(),
+            new.len()
+        );
+        let words: HashSet<&str> = seen.iter().flatten().copied().collect();
+        assert!(
+            new.iter().flatten().all(|word| words.contains(word)),
+            "{corpus:?}"
+        );
+        assert_eq!(words.len(), corpus.words().len(), "{corpus:?}");
+        assert!(corpus.words().len() < 100);
+        let longest = seen.iter().map(Vec::len).max();
+        assert_eq!(longest, Some(corpus.seq_len()), "{corpus:?}");
+        let classes = corpus.classes().len();
+        for sentences in [&train, &held_out] {
+            let mut counts = vec![0; classes];
+            for (_, class) in sentences {
+                counts[usize::from(*class)] += 1;
+            }
+            for count in counts {
+                let share = f64::from(count) * classes as f64 / DRAWN as f64;
+                assert!((share - 1.0).abs() < 0.35, "{corpus:?}: {share}");
+            }
+        }
+    }
+}
+
+fn config(corpus: Corpus) -> DatasetConfig {
+    let json = format!(
+        r#"{{"generator": "sentences", "samples": 50, "held_out": 20, "rule": {{"kind": "sentence", "corpus": "{}"}}}}"#,
+        corpus.name()
+    );
+    serde_json::from_str(&json).unwrap()
+}
+
+#[test]
+fn a_config_names_the_corpus_alone() {
+    for corpus in Corpus::ALL {
+        let config = config(corpus);
+        config.validate().unwrap();
+        assert_eq!(config.seq_len, corpus.seq_len());
+        assert_eq!(config.vocab_size, FIRST_WORD + corpus.words().len() as u32);
+        assert_eq!(config.classes, corpus.classes());
+        let splits = config.generate().unwrap();
+        assert_eq!((splits.train.len(), splits.held_out.len()), (50, 20));
+        let sentence = corpus.draw(false, &mut Stream::Data.rng(0));
+        let row = splits.train.tokens(0);
+        let words = config.words.as_ref().unwrap();
+        assert_eq!(words.join(row), sentence.join(" "));
+        assert!(row[0] == 0 && row[1 + sentence.len()..].iter().all(|&token| token == PAD));
+        let reading = corpus.read(&sentence).unwrap();
+        assert_eq!(splits.train.label(0), reading.class);
+        let rule = config.rule.as_ref().unwrap();
+        // Positions count [CLS].
+        let places: Vec<usize> = reading.deciding.iter().map(|at| at + 1).collect();
+        assert_eq!(rule.label_positions(row), places);
+        assert_eq!(rule.label_for(&vec![PAD; row.len()], config.n_classes), 0);
+        assert_eq!(rule.fixed_positions(), None);
+        // Written and read, a config is the same.
+        let again: DatasetConfig =
+            serde_json::from_value(serde_json::to_value(&config).unwrap()).unwrap();
+        assert_eq!(again, config);
+    }
+}
+
+#[test]
+fn a_grammar_goes_with_its_generator_and_words() {
+    let invalid = |change: fn(&mut DatasetConfig)| {
+        let mut config = config(Corpus::Bank);
+        change(&mut config);
+        config.validate().unwrap_err().key
+    };
+    assert_eq!(
+        invalid(|config| {
+            config.source = Source::Generated {
+                generator: Generator::Chacha,
+                samples: 5,
+                positive_rate: None,
+            };
+        }),
+        "generator"
+    );
+    assert_eq!(
+        invalid(|config| {
+            config.classes.clear();
+            config.n_classes = 2;
+            config.source = Source::Generated {
+                generator: Generator::Sentences,
+                samples: 5,
+                positive_rate: Some(0.5),
+            };
+        }),
+        "positive_rate"
+    );
+    assert_eq!(invalid(|config| config.seq_len -= 1), "seq_len");
+    assert_eq!(
+        invalid(|config| config.words.as_mut().unwrap().vocabulary.swap(0, 1)),
+        "words.vocabulary"
+    );
+    assert_eq!(invalid(|config| config.words = None), "words.vocabulary");
+    assert_eq!(
+        invalid(|config| config.rule = Some(LabelRule::TokenAnywhere { token: 5 })),
+        "words"
+    );
+}
