@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { operationsOf } from "./config.js";
-import { LabWorker, labModule } from "./engine/workers.js";
+import { newWorker } from "./engine/workers.js";
 
 /** @typedef {import("./types").Config} Config */
 
@@ -46,7 +46,7 @@ export class Swarm {
   wanted = signal(0);
   /** @type {import("@preact/signals").Signal<State>} */
   state = signal({ name: "new" });
-  /** @type {LabWorker[]} */
+  /** @type {import("./engine/workers.js").LabWorker[]} */
   #workers = [];
   #next = 0;
   #began = 0;
@@ -105,9 +105,9 @@ export class Swarm {
     };
     const timer = setInterval(() => { if (heard.length) show(); }, PAUSE);
     try {
-      const module = await labModule();
+      const workers = await Promise.all(Array.from({ length: Math.min(WORKERS, seeds.length) }, newWorker));
+      this.#workers = workers;
       if (this.state.value.name !== "training") return;
-      const workers = this.#workers = Array.from({ length: Math.min(WORKERS, seeds.length) }, () => new LabWorker(module));
       const { config, data } = this;
       const samples = data && { tokens: data.tokens, labels: data.labels, splits: data.splits };
       await Promise.race([

@@ -1,12 +1,18 @@
 // Trainings of the page: of its own run, to compare the weights, and of the reader's experiments.
 
-import { Lab } from "./engine/lab.js";
-import { LabWorker, labModule } from "./engine/workers.js";
+import { newWorker, ownLab, prepareWorker } from "./engine/workers.js";
 import { Run } from "./run.js";
 import { Live } from "./sources/live.js";
 
 /** @typedef {import("./types").Config} Config */
 /** @typedef {import("./types").Facts} Facts */
+/** @typedef {import("./engine/workers.js").LabWorker} LabWorker */
+/** @typedef {import("./engine/lab.js").Lab} Lab */
+
+// How far a training is shows once it has taken so long, in milliseconds: each message takes time from what is shown.
+const SHORT = 100;
+// The worker of the next training starts when the page has shown this one.
+const REST = 300;
 
 /** What a training is of. @typedef {object} Task
  * @property {Config} config
@@ -38,24 +44,29 @@ export class Training {
   /** @param {(step: number, steps: number) => void} told @returns {Promise<Outcome | null>} */
   async #train(told) {
     const { config, steps, tokens, data } = this.task;
-    const module = await labModule();
-    if (this.#stopped) return null;
-    const worker = this.worker = new LabWorker(module);
+    const began = performance.now();
+    const worker = this.worker = await newWorker();
+    const lab = await ownLab();
+    if (this.#stopped) {
+      worker.stop();
+      return null;
+    }
     /** @type {any} */
     let begun;
     /** @type {any[]} */
     const parts = [];
-    const lab = Lab.of(module);
     const ended = worker.run({ name: "train", config, steps, tokens, samples: data && { tokens: data.tokens, labels: data.labels, splits: data.splits } }, (heard) => {
       if (heard.begun) begun = heard.begun;
       if (heard.part) {
         parts.push(heard.part);
-        told(heard.part.step, begun.steps);
+        if (performance.now() - began > SHORT) told(heard.part.step, begun.steps);
       }
     });
     try {
       const answer = await Promise.race([ended, new Promise((resolve) => { this.stopped = resolve; })]);
-      return this.#stopped ? null : outcomeOf(this.task, begun, parts, answer, await lab, worker);
+      if (this.#stopped) return null;
+      setTimeout(prepareWorker, REST);
+      return outcomeOf(this.task, begun, parts, answer, lab, worker);
     } catch (error) {
       worker.stop();
       throw error;

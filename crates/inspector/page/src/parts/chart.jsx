@@ -76,7 +76,7 @@ export function Chart({ chart }) {
               </g>
             )}
             <Marks texts={texts} place={place} unit={unit} />
-            {chart.lines.map((line) => line.before && <path key={`before ${line.label}`} class={`line before ${line.style}`} style={stroke(line)} d={pathOf(line.before, xOf, yOf)} />)}
+            {chart.lines.map((line) => line.before && <path key={`before ${line.label}`} class={`line before ${line.style}`} style={stroke(line)} d={pathIn(line.before, place)} />)}
             {chart.lines.map((line) => <Curve key={line.label} line={line} place={place} />)}
             <Cursor chart={chart} place={place} />
           </svg>
@@ -91,14 +91,27 @@ const stroke = ({ colour }) => colour ? { stroke: colour } : undefined;
 
 /** @typedef {{ xOf: (time: number) => number, yOf: (value: number) => number, top: number, bottom: number }} Place */
 
+/** Paths, and the places that they were drawn in: when one curve changes, the others stay. @type {WeakMap<Points, { drawn: string, path: string }>} */
+const paths = new WeakMap();
+
+/** @param {Points} points @param {Place} place */
+function pathIn(points, { xOf, yOf }) {
+  const drawn = [xOf(0), xOf(1), yOf(0), yOf(1)].join();
+  const known = paths.get(points);
+  if (known?.drawn === drawn) return known.path;
+  const path = pathOf(points, xOf, yOf);
+  paths.set(points, { drawn, path });
+  return path;
+}
+
 /** @param {{ line: Line, place: Place }} props */
-function Curve({ line, place: { xOf, yOf } }) {
+function Curve({ line, place }) {
   if (!line.points) return null;
-  const known = line.points.filter(([, value]) => Number.isFinite(value));
+  const { xOf, yOf } = place;
   return (
     <>
-      <path class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} d={pathOf(line.points, xOf, yOf)} />
-      {known.length < FEW && known.map(([time, value]) => <circle key={time} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(time)} cy={yOf(value)} r={3} />)}
+      <path class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} d={pathIn(line.points, place)} />
+      {line.points.length < FEW && line.points.map(([time, value]) => Number.isFinite(value) && <circle key={time} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(time)} cy={yOf(value)} r={3} />)}
     </>
   );
 }

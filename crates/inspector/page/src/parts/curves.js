@@ -99,8 +99,20 @@ function attentionOf(run, key) {
 /** @param {Run} run @param {string} key */
 const hasLabelPosition = (run, key) => run.members(key).some(({ marked }) => marked.length);
 
-/** @param {Run} run @returns {Points} */
-const lossOf = (run) => run.facts.loss.map(({ step, loss }) => [step, loss]);
+/** Losses as points, and their running mean. @type {WeakMap<import("../types").LossPoint[], { points: Points, smooth: Points }>} */
+const losses = new WeakMap();
+
+/** @param {Run} run */
+function lossOf({ facts: { loss } }) {
+  let found = losses.get(loss);
+  if (!found) {
+    /** @type {Points} */
+    const points = loss.map(({ step, loss }) => [step, loss]);
+    found = { points, smooth: points.length > MANY ? runningMean(points, wideOf(points.length)) : points };
+    losses.set(loss, found);
+  }
+  return found;
+}
 
 /** @param {(Points | null | undefined)[]} all */
 const most = (...all) => all.reduce((highest, points) => (points ?? []).reduce((high, [, value]) => value > high ? value : high, highest), 0);
@@ -112,21 +124,20 @@ const prefix = (run) => runs.value.length > 1 ? `${run.name}, ` : "";
 const lossChart = computed(() => {
   const run = drawn.value;
   if (!run) return null;
-  const points = lossOf(run);
+  const { points, smooth } = lossOf(run);
   const over = run.facts.loss_over ?? "all training samples";
-  const other = before.value && !isWhatIf.value ? lossOf(before.value) : null;
+  const other = before.value && !isWhatIf.value ? lossOf(before.value).smooth : null;
   /** @type {Line[]} */
   const lines = [];
   const isSmooth = points.length > MANY;
-  const smooth = (/** @type {Points} */ all) => all.length > MANY ? runningMean(all, wideOf(all.length)) : all;
   if (isSmooth) {
     lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, isPale: true });
-    lines.push({ label: `mean of ${wideOf(points.length)} batches`, style: "loss", points: smooth(points), before: other && smooth(other) });
+    lines.push({ label: `mean of ${wideOf(points.length)} batches`, style: "loss", points: smooth, before: other });
   } else if (points.length) {
-    lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, before: other && smooth(other) });
+    lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, before: other });
   }
   const held = pinned.value;
-  if (held && held.run.facts !== run.facts) lines.push({ label: `Pinned: ${held.run.name}`, style: "pinned", points: smooth(lossOf(held.run)) });
+  if (held && held.run.facts !== run.facts) lines.push({ label: `Pinned: ${held.run.name}`, style: "pinned", points: lossOf(held.run).smooth });
   if (!lines.some(({ points }) => points?.length)) return null;
   // The losses of single batches have rare peaks, which would flatten all else.
   const drawnLines = lines.filter(({ isPale }) => !isPale);
@@ -212,7 +223,7 @@ const learnedSteps = new WeakMap();
 function learnedAt(run) {
   void run.source.arrived?.value;
   const known = run.samples.filter(({ label }) => label !== null);
-  if (!known.length || !known.every((sample) => run.source.covers(sample))) return null;
+  if (!known.length || known.filter((sample) => !run.source.covers(sample)).length) return null;
   let found = learnedSteps.get(run);
   if (found === undefined) {
     let at = run.times.length;
