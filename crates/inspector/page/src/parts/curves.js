@@ -33,7 +33,8 @@ import { niceTop, runningMean, wideOf } from "./series.js";
 
 // A curve of more points than this is drawn with a running mean.
 const MANY = 200;
-// While the reader drags a temperature or a row of weights, its curves need not follow each step of the way.
+// While the reader drags a temperature or a row of weights, its curves need not follow each step of the way. The curves of
+// another run come after all else of it.
 const REST = 200;
 // [CLS] looks at the label's position once that has so many times uniform attention.
 export const LOOKS = 1.5;
@@ -45,12 +46,11 @@ let waiting;
 effect(() => {
   const run = shown.value;
   clearTimeout(waiting);
-  if (!drawn.peek() || run === base.value) drawn.value = run;
-  else waiting = setTimeout(() => { drawn.value = run; }, REST);
+  waiting = setTimeout(() => { drawn.value = run; }, drawn.peek() && run !== base.value ? REST : 0);
 });
 
-/** Whether the curves are not yet those of what is shown. */
-export const isLate = computed(() => drawn.value !== shown.value);
+/** Whether the curves are not yet those of the reader's changes. */
+export const isLate = computed(() => drawn.value !== shown.value && shown.value !== base.value);
 
 // Parts of the view on their own: what reads one of them stays as it is while others change.
 const sampleKey = computed(() => here.value?.sample ?? "");
