@@ -2,7 +2,9 @@
 
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
-import { origin, openAddress, runs, shown, startExperiments, startLive, unpack, here } from "./state.js";
+import { startExperiments } from "./experiments.js";
+import { startLive, unpack } from "./own-run.js";
+import { here, openAddress, origin, runs, shown } from "./state.js";
 import { said } from "./parts/dom.jsx";
 import { change, view } from "./view.js";
 import { tabs } from "./panels.js";

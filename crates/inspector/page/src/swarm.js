@@ -1,7 +1,7 @@
 // Trainings of many seeds: what came of each.
 
 import { signal } from "@preact/signals";
-import { operationsOf } from "./config.js";
+import { operationsOf, stepsOf } from "./config.js";
 import { newWorker } from "./engine/workers.js";
 
 /** @typedef {import("./types").Config} Config */
@@ -69,7 +69,7 @@ export class Swarm {
 
   /** Trains the seeds from 0 to a count, or asks first if that could take long. @param {number} wanted @param {boolean} [isSure] */
   async start(wanted, isSure = false) {
-    const seconds = (this.#pace ?? operationsOf(this.config) / SPEED) * (wanted - this.count);
+    const seconds = (this.#pace ?? operationsOf(this.config, stepsOf(this.config, this.data)) / SPEED) * (wanted - this.count);
     this.wanted.value = wanted;
     if (seconds <= LONG || isSure) return this.#train();
     this.state.value = { name: "asks", seconds };

@@ -26,6 +26,7 @@ const REST = 300;
  * @property {Run} run
  * @property {string} question
  * @property {any} ended the answer to `end`: the hash of the weights, and metrics
+ * @property {() => void} end stops its worker, which computes curves
  */
 
 /** A training in progress. */
@@ -90,7 +91,7 @@ function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
   const losses = parts.flatMap(({ losses, floats }) => Array.from(/** @type {Float32Array} */ (floats).subarray(0, losses)));
   const source = new Live({ config, row: begun.row, parameters: begun.parameters, steps, lab, worker }, begun.samples.length);
   const own = factsOf(config, begun, parts.flatMap(({ kept }) => kept), losses);
-  return { run: new Run({ ...own, ended, token_strings: data?.words ?? {}, ...facts }, source), question: begun.question ?? "", ended };
+  return { run: new Run({ ...own, ended, token_strings: data?.words ?? {}, ...facts }, source), question: begun.question ?? "", ended, end: () => worker.stop() };
 }
 
 /** The facts of a training of this page. @param {Config} config @param {any} begun @param {number[]} steps @param {number[]} losses @returns {Facts} */

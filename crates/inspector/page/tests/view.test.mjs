@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { difference, fixture, load } from "./page.mjs";
 
-const [state, numbers, views, { colours }, { csvOf, jsonOf }, { panelOf }, { page }] =
-  await load("state.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js", "facts.js");
-await state.unpack();
+const [state, { unpack }, numbers, views, { colours }, { csvOf, jsonOf }, { panelOf }, { page }] =
+  await load("state.js", "own-run.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js", "facts.js");
+await unpack();
 const [run] = state.runs.value;
 const [sample] = run.samples;
 const P = run.positions;

@@ -2,7 +2,10 @@
 
 import { Lab, sizeOf } from "./lab.js";
 
-const PART = 250;
+// A training tells of its steps so often, in milliseconds, but not of more at once than these.
+const OFTEN = 100;
+const MOST_STEPS = 250;
+const FIRST_STEPS = 8;
 /** @type {Promise<Lab>} */
 let lab;
 /** The weights of each kept step of this worker's training: to send them for each curve would take longer than the curve. @type {Float32Array[]} */
@@ -11,15 +14,17 @@ let weights = [];
 /** @type {Record<string, (lab: Lab, task: any, tell: (answer: any, moved?: Transferable[]) => void) => void>} */
 const TASKS = {
   // A whole training, with the rows of its steps.
-  train(lab, { config, steps, tokens, samples }, tell) {
-    const begun = lab.ask({ operation: "begin", config, steps, tokens, samples });
+  train(lab, { config, steps: most, tokens, samples }, tell) {
+    const begun = lab.ask({ operation: "begin", config, steps: most, tokens, samples });
     tell({ begun: { ...begun, floats: null } });
     const count = begun.row[0][1];
     const size = sizeOf(begun.row);
     weights = [];
-    for (let step = 0; step < begun.steps;) {
-      const part = lab.ask({ operation: "advance", steps: PART });
+    for (let step = 0, steps = FIRST_STEPS; step < begun.steps;) {
+      const before = performance.now();
+      const part = lab.ask({ operation: "advance", steps });
       step = part.step;
+      steps = Math.min(MOST_STEPS, Math.max(1, Math.floor(steps * OFTEN / (performance.now() - before))));
       const own = new Float32Array(part.kept.length * count);
       for (const at of part.kept.keys()) own.set(part.floats.subarray(part.losses + at * size).subarray(0, count), at * count);
       weights.push(own);
