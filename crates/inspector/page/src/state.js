@@ -1,15 +1,14 @@
 // What the page shows: its runs, an experiment, and what follows from the view.
 
 import { computed, effect, signal } from "@preact/signals";
+import { changedRun, changesFor, changesText, changeTexts } from "./changes.js";
 import { settingsText, withSettings } from "./config.js";
 import { page } from "./facts.js";
-import { Run } from "./run.js";
-import { Softened } from "./sources/softened.js";
-import { Live } from "./sources/live.js";
 import { statisticOf } from "./sources/over.js";
 import { readAddress, view } from "./view.js";
 
 /** @typedef {import("./types").Config} Config */
+/** @typedef {import("./run.js").Run} Run */
 
 /** The page's own runs. @type {import("@preact/signals").Signal<Run[]>} */
 export const runs = signal([]);
@@ -101,32 +100,6 @@ export const base = computed(() => {
 let last = null;
 effect(() => { last = base.value ?? last; });
 
-/** Runs with the reader's changes, by the changes. @type {WeakMap<Run, Map<string, Run>>} */
-const changedRuns = new WeakMap();
-
-/** The changes that a run can show: recorded numbers have another temperature or mask alone, and a statistic has none. @param {Run | null} run @param {import("./types").Changes} changes @returns {import("./types").Changes} */
-export function changesFor(run, changes) {
-  if (!run || run.isStatistic) return {};
-  if (run.isLive) return changes;
-  const { temperature, causal } = changes;
-  return { ...(temperature === undefined ? {} : { temperature }), ...(causal ? { causal } : {}) };
-}
-
-/** @param {Run} run @param {import("./types").Changes} wanted */
-export function changedRun(run, wanted) {
-  const changes = changesFor(run, wanted);
-  const key = JSON.stringify(changes);
-  if (key === "{}") return run;
-  const all = changedRuns.get(run) ?? new Map();
-  changedRuns.set(run, all);
-  if (!all.has(key)) {
-    const source = run.source instanceof Live ? run.source.changed(changes, (sample) => run.sample(sample)) : new Softened(run.source, changes);
-    if (all.size > 20) all.clear();
-    all.set(key, new Run(run.facts, source, run.name));
-  }
-  return /** @type {Run} */ (all.get(key));
-}
-
 /** The run that is shown, with the reader's changes. */
 export const shown = computed(() => {
   const run = base.value;
@@ -152,20 +125,17 @@ export const here = computed(() => {
   };
 });
 
-/** What the reader changed, as text; empty without changes. @param {import("./types").Changes} changes */
-export function changesText({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
-  return [
-    temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`, causal ? "causal mask" : "",
-    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`), ...keys.map((position) => `without position ${position} as a key`),
-    ...rows.map(({ layer, head, query }) => `weights of query ${query} set, layer ${layer}, head ${head}`),
-    ...patches.map(({ place, layer, position, from }) => `${place}${place === "embeddings" ? "" : ` of layer ${layer}`} at position ${position} from ${from}`),
-  ].filter(Boolean).join(", ");
-}
-
 /** What is shown in place of the page's own run, for titles and files: the experiment and the changes. Empty if it is that run. While an experiment trains, the run before it is shown. */
 export const departure = computed(() => {
   const run = base.value;
   return [settingsText(settingsOf(run)), changesText(changesFor(run, view.value.changes))].filter(Boolean).join("; ");
+});
+
+/** Changes of the view that the shown run cannot have, as text. */
+export const leftOut = computed(() => {
+  const { changes } = view.value;
+  const kept = changeTexts(changesFor(base.value, changes));
+  return changeTexts(changes).filter((text) => !kept.includes(text)).join(", ");
 });
 
 /** Opens the address: the view of the runs at hand. */

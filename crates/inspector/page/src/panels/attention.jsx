@@ -2,10 +2,10 @@
 
 import { computed, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { changedRun, changesFor, changesText } from "../changes.js";
 import { page } from "../facts.js";
 import { fixed, range } from "../numbers.js";
-import { isOwn } from "../run.js";
-import { base, changedRun, changesFor, changesText, ghost, here, runOf, runs, settingsOf, trainedRun } from "../state.js";
+import { base, ghost, here, runOf, runs, settingsOf, trainedRun } from "../state.js";
 import { change, view } from "../view.js";
 import { apart, differenceOf, fitting, isDeviation, MOST_CELLS, panelOf } from "../parts/matrices.js";
 import { Matrix, MOST_LONG } from "../parts/matrix.jsx";

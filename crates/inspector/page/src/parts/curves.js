@@ -1,10 +1,11 @@
 // What the charts over the steps of a run show. Of all this, playing changes nothing: the cursor alone moves.
 
 import { computed, effect, signal } from "@preact/signals";
+import { changedRun } from "../changes.js";
 import { settingsText } from "../config.js";
 import { classColour } from "../colour.js";
 import { mean, range } from "../numbers.js";
-import { base, changedRun, ghost, here, runOf, runs, settingsOf, shown, trainedRun } from "../state.js";
+import { base, ghost, here, runOf, runs, settingsOf, shown, trainedRun } from "../state.js";
 import { view } from "../view.js";
 import { niceTop, runningMean, wideOf } from "./series.js";
 
