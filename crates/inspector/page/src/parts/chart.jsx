@@ -4,7 +4,8 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fixed } from "../numbers.js";
 import { here } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
-import { beforeName, lastStep, marks } from "./curves.js";
+import { beforeName, lastStep } from "./curves.js";
+import { marks } from "./marks.js";
 import { pathOf, placeAt, ticksOf } from "./series.js";
 
 /** @typedef {import("./curves.js").ChartModel} ChartModel */
@@ -119,7 +120,7 @@ function Curve({ line, place }) {
 /**
  * Where the texts of marks stand: right of their lines, or left where another text or the end of the chart is in the way; in
  * rows of their own if there is no room beside each other.
- * @param {import("./curves.js").Mark[]} marks @param {(time: number) => number} xOf @param {number} width @param {number} unit
+ * @param {import("./marks.js").Mark[]} marks @param {(time: number) => number} xOf @param {number} width @param {number} unit
  */
 function placeTexts(marks, xOf, width, unit) {
   const sorted = [...marks].sort((one, other) => one.step - other.step);

@@ -8,9 +8,6 @@ export const said = signal("");
 /** @param {string} text */
 export const say = (text) => { said.value = text; };
 
-/** Text that may run from right to left, isolated so that it does not reorder the text around it. @param {{ children: any }} props */
-export const Isolated = ({ children }) => <bdi>{children}</bdi>;
-
 /** @param {string} name @param {Blob} blob */
 export function saveFile(name, blob) {
   const url = URL.createObjectURL(blob);
