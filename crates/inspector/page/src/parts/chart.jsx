@@ -46,7 +46,9 @@ export function Chart({ chart }) {
   const xOf = (/** @type {number} */ time) => left + Math.min(time / last, 1) * inner;
   const texts = placeTexts(marks.value, xOf, width, unit);
   const rows = Math.max(0, ...texts.map(({ row }) => row));
-  const [top, bottom] = [(21 + 13 * rows) * unit, (100 + 13 * rows) * unit];
+  // The legend of a run before takes a line: the first sight still fits into 800 pixels.
+  const top = (21 + 13 * rows) * unit;
+  const bottom = (beforeName.value ? 84 : 100 + 13 * rows) * unit;
   const height = bottom + 18 * unit;
   const yOf = (/** @type {number} */ value) => bottom - Math.min(value / chart.top, 1) * (bottom - top);
   const scrub = scrubber((x) => (x - left) / inner * last, (time) => time / last * inner);
