@@ -52,6 +52,12 @@ cargo_tool() {
     fi
 }
 
+# page_packages: what the page's script is built and checked with.
+page_packages() {
+    installed node npm || debian nodejs npm
+    npm ci --no-audit --no-fund --prefix crates/inspector/page
+}
+
 # debian PACKAGE...: installs packages; needs root.
 debian() {
     apt-get update -qq

@@ -161,7 +161,7 @@ def check_own(page, program, folder):
 def check_long(page, program, folder):
     """A long training waits for the reader, and can be stopped."""
     run = folder / "long"
-    sets = ["training.epochs=100", "dump.every_epochs=50", 'dump.formats=["npz"]']
+    sets = ["training.epochs=200", "dump.every_epochs=100", 'dump.formats=["npz"]']
     train(program, run, "notebook", *sets)
     page.url = (run / "inspector.html").as_uri()
     button = "#origin button"
@@ -179,7 +179,7 @@ def check_long(page, program, folder):
         check(f"then it is {end}", state == end, page.all_text("#origin"))
     # The page keeps as many steps as fit, and the last.
     steps = page.js("return headlight.shown.value.times")
-    check("some steps of many", steps[0] == 0 and steps[-1] == 50_000 and len(steps) < 50_001, len(steps))
+    check("some steps of many", steps[0] == 0 and steps[-1] == 100_000 and len(steps) < 100_001, len(steps))
 
 
 def check_recorded(page, program, folder):

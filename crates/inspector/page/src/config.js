@@ -26,19 +26,23 @@ export const settingsText = (settings) => Object.entries(settings).map(([key, va
 /** @param {Record<string, unknown>} rule */
 const ruleText = (rule) => Object.values(rule).flat().join(" ");
 
-/** Multiplications of a whole training, roughly. @param {Config} config @param {number} [steps] */
-export function operationsOf(config, steps = stepsOf(config)) {
+/** Multiplications of a training, roughly. @param {Config} config @param {number} steps */
+export function operationsOf(config, steps) {
   const { d_model: width, d_ff = 0, n_layers: layers } = config.model;
   const positions = config.data.seq_len + 1;
   const token = 4 * width * width + 2 * width * ((d_ff ?? 0) + positions);
   return 3 * steps * config.training.batch_size * positions * token * Math.max(layers, 1);
 }
 
-/** @param {Config} config */
-export const stepsOf = (config) => config.training.epochs * Math.ceil((config.data.samples ?? 0) / config.training.batch_size);
+/** Steps of a whole training. @param {Config} config @param {import("./types").OwnData} [data] its samples, if they come from a file */
+export const stepsOf = (config, data) => config.training.epochs * Math.ceil((data?.tokens.length ?? config.data.samples ?? 0) / config.training.batch_size);
 
-/** Above this number of multiplications, a training could take more than some seconds: the reader starts it. */
-export const MOST_OPERATIONS = 2e9;
+// A telephone or an old computer does about so many multiplications in a second; a computer of 2020 does 2 to 30 times as many.
+const SLOW = 1e9;
+const LONG = 10;
+
+/** Whether a training could take more than ten seconds on a slow computer: then the reader starts it. @param {Config} config @param {number} steps */
+export const isLong = (config, steps) => operationsOf(config, steps) > LONG * SLOW;
 
 /** A config as TOML. @param {Config} config */
 export function tomlOf(config) {

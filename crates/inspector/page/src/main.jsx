@@ -1,8 +1,10 @@
 // Starts the page: recorded numbers first, then the page's own.
 
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { render } from "preact";
-import { origin, openAddress, runs, shown, startExperiments, startLive, unpack, here } from "./state.js";
+import { startExperiments } from "./experiments.js";
+import { startLive, unpack } from "./own-run.js";
+import { here, openAddress, origin, runs, shown } from "./state.js";
 import { said } from "./parts/dom.jsx";
 import { change, view } from "./view.js";
 import { tabs } from "./panels.js";
@@ -12,8 +14,8 @@ import { Headline } from "./panels/headline.jsx";
 import { SampleCard } from "./panels/sample-card.jsx";
 import { Time } from "./panels/time.jsx";
 
-/** Whether the first sight stands, so that what is below it can follow. */
-const stands = signal(false);
+/** How much of the page is made: one part after the other, so that no task holds up the browser for long. */
+const made = signal(0);
 
 function App() {
   if (!shown.value) return <Headline />;
@@ -23,10 +25,9 @@ function App() {
       <div id="sight">
         <Guide />
         <SampleCard />
-        <Attention />
-        <Time />
+        {made.value > 0 && <><Attention /><Time /></>}
       </div>
-      {stands.value && <Tabs />}
+      {made.value > 1 && <Tabs />}
     </>
   );
 }
@@ -58,6 +59,12 @@ function Tabs() {
 
 const Said = () => <p id="said" class="unseen" role="status">{said.value}</p>;
 
+const task = () => new Promise((done) => setTimeout(done));
+// The browser paints no page that is not in sight.
+const painted = () => Promise.race([new Promise((done) => requestAnimationFrame(() => setTimeout(done))), new Promise((done) => setTimeout(done, 200))]);
+
+const hasRun = () => new Promise((done) => effect(() => { if (shown.value) done(null); }));
+
 async function start() {
   await unpack();
   openAddress();
@@ -66,12 +73,16 @@ async function start() {
   // What stands there for readers without scripts.
   root.replaceChildren();
   render(<main id="app"><App /><Said /></main>, root);
+  const sight = hasRun().then(task).then(() => { made.value = 1; });
+  // A page without a run is ready before its first training.
+  if (shown.value) await sight;
   document.documentElement.dataset.ready = performance.now().toFixed(1);
-  // The browser paints the first sight before the rest is made; a page that is not in sight is not painted.
-  await Promise.race([new Promise((done) => requestAnimationFrame(() => setTimeout(done))), new Promise((done) => setTimeout(done, 200))]);
+  await painted();
   startLive();
   startExperiments();
-  stands.value = true;
+  await sight;
+  await task();
+  made.value = 2;
 }
 
 // For scripts and the browser's console: what the page shows, and how to change it.

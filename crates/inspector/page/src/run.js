@@ -211,7 +211,8 @@ export class Run {
     const name = `${key},${layer},${head}`;
     if (this.#curves.has(name)) return this.#curves.get(name);
     const members = this.members(key);
-    if (!members.every((sample) => this.source.covers(sample))) return null;
+    // All are asked for, so that they are computed together.
+    if (members.filter((sample) => !this.source.covers(sample)).length) return null;
     const known = members.filter(({ marked }) => marked.length);
     const curve = this.times.map((time, at) => [time, known.length ? mean(known.map((sample) => this.onLabel(sample, at, layer, head))) : NaN]);
     this.#curves.set(name, curve);

@@ -1,19 +1,14 @@
-// The state of the page: its runs, the experiment that it shows, and how the numbers came about.
+// What the page shows: its runs, an experiment, and what follows from the view.
 
 import { computed, effect, signal } from "@preact/signals";
-import { cannot } from "./engine/workers.js";
-import { MOST_OPERATIONS, operationsOf, settingsText, withSettings } from "./config.js";
+import { changedRun, changesFor, changesText, changeTexts } from "./changes.js";
+import { settingsText, withSettings } from "./config.js";
 import { page } from "./facts.js";
-import { unpacked } from "./packed.js";
-import { Run } from "./run.js";
-import { Recorded, Reader } from "./sources/recorded.js";
-import { Softened } from "./sources/softened.js";
-import { Live } from "./sources/live.js";
 import { statisticOf } from "./sources/over.js";
-import { Training } from "./training.js";
 import { readAddress, view } from "./view.js";
 
 /** @typedef {import("./types").Config} Config */
+/** @typedef {import("./run.js").Run} Run */
 
 /** The page's own runs. @type {import("@preact/signals").Signal<Run[]>} */
 export const runs = signal([]);
@@ -32,7 +27,7 @@ export const ghost = signal(null);
 
 /** The config that the page begins with, if it can train. @returns {Config | null} */
 export const baseConfig = () => page.lab?.config ?? page.runs[0]?.again?.live?.config ?? null;
-const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
+export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
 
 /** Samples that the reader gave, by the names that `data.file` has in the settings. @type {Map<string, import("./types").OwnData>} */
 export const ownData = new Map();
@@ -40,8 +35,8 @@ export const ownData = new Map();
 /** The samples of an experiment; nothing if its config generates them. @param {Record<string, unknown>} settings */
 export const dataOf = (settings) => "data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData();
 
-// On their own, they stay as they are while steps play.
-const settings = computed(() => view.value.settings);
+/** The settings of the view. On their own, they stay as they are while steps play. */
+export const settings = computed(() => view.value.settings);
 
 /** The config of what is shown: the page's own, with the settings of the view. */
 export const config = computed(() => {
@@ -62,9 +57,27 @@ export function trainedRun(settings) {
   return outcomes.get(JSON.stringify(settings))?.run ?? null;
 }
 
-/** Outcomes of the page's own training and of experiments, by their settings. @type {Map<string, import("./training.js").Outcome>} */
+/** Outcomes of the page's own training and of experiments, by their settings; the one used last comes last. @type {Map<string, import("./training.js").Outcome>} */
 const outcomes = new Map();
 const MOST_OUTCOMES = 8;
+
+/** @param {string} key settings, as text */
+export function outcomeOf(key) {
+  const found = outcomes.get(key);
+  if (found) keepOutcome(key, found);
+  return found;
+}
+
+/** @param {string} key @param {import("./training.js").Outcome} outcome */
+export function keepOutcome(key, outcome) {
+  settingsOfRuns.set(outcome.run, JSON.parse(key));
+  outcomes.delete(key);
+  outcomes.set(key, outcome);
+  const [oldest] = outcomes.size > MOST_OUTCOMES ? [...outcomes.keys()].filter((name) => name !== "{}") : [];
+  if (!oldest) return;
+  outcomes.get(oldest)?.end();
+  outcomes.delete(oldest);
+}
 
 /** The question that the shown run answers. @type {import("@preact/signals").Signal<string>} */
 export const question = signal(page.question ?? "");
@@ -86,32 +99,6 @@ export const base = computed(() => {
 /** @type {Run | null} */
 let last = null;
 effect(() => { last = base.value ?? last; });
-
-/** Runs with the reader's changes, by the changes. @type {WeakMap<Run, Map<string, Run>>} */
-const changedRuns = new WeakMap();
-
-/** The changes that a run can show: recorded numbers have another temperature or mask alone, and a statistic has none. @param {Run | null} run @param {import("./types").Changes} changes @returns {import("./types").Changes} */
-export function changesFor(run, changes) {
-  if (!run || run.isStatistic) return {};
-  if (run.isLive) return changes;
-  const { temperature, causal } = changes;
-  return { ...(temperature === undefined ? {} : { temperature }), ...(causal ? { causal } : {}) };
-}
-
-/** @param {Run} run @param {import("./types").Changes} wanted */
-export function changedRun(run, wanted) {
-  const changes = changesFor(run, wanted);
-  const key = JSON.stringify(changes);
-  if (key === "{}") return run;
-  const all = changedRuns.get(run) ?? new Map();
-  changedRuns.set(run, all);
-  if (!all.has(key)) {
-    const source = run.source instanceof Live ? run.source.changed(changes, (sample) => run.sample(sample)) : new Softened(run.source, changes);
-    if (all.size > 20) all.clear();
-    all.set(key, new Run(run.facts, source, run.name));
-  }
-  return /** @type {Run} */ (all.get(key));
-}
 
 /** The run that is shown, with the reader's changes. */
 export const shown = computed(() => {
@@ -138,150 +125,18 @@ export const here = computed(() => {
   };
 });
 
-/** What the reader changed, as text; empty without changes. @param {import("./types").Changes} changes */
-export function changesText({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
-  return [
-    temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`, causal ? "causal mask" : "",
-    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`), ...keys.map((position) => `without position ${position} as a key`),
-    ...rows.map(({ layer, head, query }) => `weights of query ${query} set, layer ${layer}, head ${head}`),
-    ...patches.map(({ place, layer, position, from }) => `${place}${place === "embeddings" ? "" : ` of layer ${layer}`} at position ${position} from ${from}`),
-  ].filter(Boolean).join(", ");
-}
-
 /** What is shown in place of the page's own run, for titles and files: the experiment and the changes. Empty if it is that run. While an experiment trains, the run before it is shown. */
 export const departure = computed(() => {
   const run = base.value;
   return [settingsText(settingsOf(run)), changesText(changesFor(run, view.value.changes))].filter(Boolean).join("; ");
 });
 
-// Recorded numbers.
-
-export async function unpack() {
-  const packed = await unpacked("numbers", "deflate-raw");
-  const reader = packed && new Reader(packed);
-  if (reader) runs.value = page.runs.map((facts) => new Run(facts, new Recorded(facts, reader)));
-}
-
-// Live numbers.
-
-/** Says once how the page's numbers came about, for readers and for scripts. @param {"live" | "differs" | "recorded"} kind @param {string} text */
-function settle(kind, text) {
-  Object.assign(document.documentElement.dataset, { run: kind, settled: performance.now().toFixed(1) });
-  origin.value = { kind, text };
-}
-
-export function startLive() {
-  const live = page.runs[0]?.again?.live;
-  const reason = page.runs[0]?.again?.recorded;
-  if (reason) return settle("recorded", `Recorded: ${reason}.`);
-  const why = cannot();
-  if (why) return settle("recorded", page.lab ? `This page cannot train: ${why}.` : `Recorded: ${why}, so that the page cannot train the run again.`);
-  const base = /** @type {Config} */ (baseConfig());
-  if (operationsOf(base, live?.steps) <= MOST_OPERATIONS) return train();
-  origin.value = { kind: "training", text: "Recorded. The page can train this run again, but that may take long.", ask: train };
-}
-
-/** Trains the page's own run, and compares the weights. */
-async function train() {
-  const live = page.runs[0]?.again?.live;
-  const config = /** @type {Config} */ (baseConfig());
-  const facts = page.runs[0];
-  const saying = live ? "Recorded. The page trains the run again" : "The page trains the model";
-  const names = live ? { name: facts.name, token_strings: facts.token_strings, evidence: facts.evidence, classes: facts.classes } : { name: page.lab?.name };
-  // The same samples as in the recording.
-  const tokens = live ? facts.samples.map((sample) => sample.tokens) : undefined;
-  const training = new Training({ config, steps: live?.steps, tokens, data: baseData(), facts: { ...names, ...(live ? { samples: facts.samples } : {}) } }, (step, steps) => {
-    origin.value = { ...origin.value, progress: [step, steps] };
-  });
-  const stop = () => { training.stop(); settle("recorded", live ? "Recorded: the training of this page was stopped." : "The training was stopped."); };
-  origin.value = { kind: "training", text: `${saying}.`, stop };
-  try {
-    const outcome = await training.outcome;
-    if (!outcome) return;
-    const found = trainedHash.value = outcome.ended.weights_sha256;
-    if (live && found !== live.weights_sha256) {
-      return settle("differs", `Differs: the page trained the run again and got other weights. SHA-256 of model.safetensors: ${live.weights_sha256}; here: ${found}. The page shows what was recorded.`);
-    }
-    outcomes.set("{}", outcome);
-    question.value = outcome.question;
-    runs.value = [outcome.run];
-    // Without a recording, the address has waited for a run to show.
-    if (!live) openAddress();
-    settle("live", live
-      ? `Live: the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
-      : `Live: the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`);
-  } catch (error) {
-    settle("recorded", `${live ? "Recorded: the page could not train the run again" : "The page could not train"} (${/** @type {Error} */ (error).message}).`);
-  }
-}
-
-/** @param {Run} run */
-const everyStep = (run) => run.times.length === run.last + 1 ? "at each step" : `at ${run.times.length} of its ${run.last + 1} steps`;
-
-/** @type {Training | null} */
-let running = null;
-
-/** Trains what the settings of the view describe, unless that is at hand. */
-export function startExperiments() {
-  effect(() => {
-    const { settings } = view.value;
-    const key = JSON.stringify(settings);
-    const before = experiment.peek();
-    if ((before?.key ?? "{}") === key) return;
-    running?.stop();
-    running = null;
-    if (before?.outcome || key !== "{}") ghost.value = before?.outcome?.run ?? runs.peek()[0] ?? null;
-    if (key === "{}") {
-      experiment.value = null;
-      question.value = outcomes.get("{}")?.question ?? question.peek();
-      return;
-    }
-    const known = outcomes.get(key);
-    if (known) finish(key, known);
-    else begin(key, settings);
-  });
-}
-
-/** @param {string} key @param {Record<string, unknown>} settings */
-function begin(key, settings) {
-  const own = baseConfig();
-  if (!own || cannot()) {
-    experiment.value = { key, state: "failed", step: 0, steps: 0, why: cannot() ?? "this page holds recordings alone" };
-    return;
-  }
-  const config = withSettings(own, settings);
-  const data = dataOf(settings);
-  if ("data.file" in settings && !data) {
-    experiment.value = { key, state: "failed", step: 0, steps: 0, why: `the address does not hold the samples of ${settings["data.file"]}; give them again in the tab Experiment` };
-    return;
-  }
-  const start = async () => {
-    const training = running = new Training({ config, data, facts: { name: "experiment", token_strings: data === baseData() ? page.runs[0]?.token_strings ?? {} : {} } }, (step, steps) => {
-      if (running === training) experiment.value = { key, state: "training", step, steps, stop };
-    });
-    const stop = () => { training.stop(); experiment.value = { key, state: "stopped", step: 0, steps: 0, start }; };
-    experiment.value = { key, state: "training", step: 0, steps: 0, stop };
-    try {
-      const outcome = await training.outcome;
-      if (!outcome || running !== training) return;
-      outcomes.set(key, outcome);
-      const [oldest] = outcomes.size > MOST_OUTCOMES ? [...outcomes.keys()].filter((name) => name !== "{}" && name !== key) : [];
-      if (oldest) outcomes.delete(oldest);
-      finish(key, outcome);
-    } catch (error) {
-      if (running === training) experiment.value = { key, state: "failed", step: 0, steps: 0, why: /** @type {Error} */ (error).message };
-    }
-  };
-  if (operationsOf(config) <= MOST_OPERATIONS) start();
-  else experiment.value = { key, state: "asks", step: 0, steps: 0, start };
-}
-
-/** @param {string} key @param {import("./training.js").Outcome} outcome */
-function finish(key, outcome) {
-  settingsOfRuns.set(outcome.run, JSON.parse(key));
-  question.value = outcome.question;
-  experiment.value = { key, state: "trained", step: outcome.run.last, steps: outcome.run.last, outcome };
-}
+/** Changes of the view that the shown run cannot have, as text. */
+export const leftOut = computed(() => {
+  const { changes } = view.value;
+  const kept = changeTexts(changesFor(base.value, changes));
+  return changeTexts(changes).filter((text) => !kept.includes(text)).join(", ");
+});
 
 /** Opens the address: the view of the runs at hand. */
 export function openAddress() {

@@ -1,8 +1,8 @@
 // Trainings of many seeds: what came of each.
 
 import { signal } from "@preact/signals";
-import { operationsOf } from "./config.js";
-import { LabWorker, labModule } from "./engine/workers.js";
+import { operationsOf, stepsOf } from "./config.js";
+import { newWorker } from "./engine/workers.js";
 
 /** @typedef {import("./types").Config} Config */
 
@@ -46,7 +46,7 @@ export class Swarm {
   wanted = signal(0);
   /** @type {import("@preact/signals").Signal<State>} */
   state = signal({ name: "new" });
-  /** @type {LabWorker[]} */
+  /** @type {import("./engine/workers.js").LabWorker[]} */
   #workers = [];
   #next = 0;
   #began = 0;
@@ -69,7 +69,7 @@ export class Swarm {
 
   /** Trains the seeds from 0 to a count, or asks first if that could take long. @param {number} wanted @param {boolean} [isSure] */
   async start(wanted, isSure = false) {
-    const seconds = (this.#pace ?? operationsOf(this.config) / SPEED) * (wanted - this.count);
+    const seconds = (this.#pace ?? operationsOf(this.config, stepsOf(this.config, this.data)) / SPEED) * (wanted - this.count);
     this.wanted.value = wanted;
     if (seconds <= LONG || isSure) return this.#train();
     this.state.value = { name: "asks", seconds };
@@ -105,9 +105,9 @@ export class Swarm {
     };
     const timer = setInterval(() => { if (heard.length) show(); }, PAUSE);
     try {
-      const module = await labModule();
+      const workers = await Promise.all(Array.from({ length: Math.min(WORKERS, seeds.length) }, newWorker));
+      this.#workers = workers;
       if (this.state.value.name !== "training") return;
-      const workers = this.#workers = Array.from({ length: Math.min(WORKERS, seeds.length) }, () => new LabWorker(module));
       const { config, data } = this;
       const samples = data && { tokens: data.tokens, labels: data.labels, splits: data.splits };
       await Promise.race([

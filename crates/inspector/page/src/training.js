@@ -1,12 +1,18 @@
 // Trainings of the page: of its own run, to compare the weights, and of the reader's experiments.
 
-import { Lab } from "./engine/lab.js";
-import { LabWorker, labModule } from "./engine/workers.js";
+import { newWorker, ownLab, prepareWorker } from "./engine/workers.js";
 import { Run } from "./run.js";
 import { Live } from "./sources/live.js";
 
 /** @typedef {import("./types").Config} Config */
 /** @typedef {import("./types").Facts} Facts */
+/** @typedef {import("./engine/workers.js").LabWorker} LabWorker */
+/** @typedef {import("./engine/lab.js").Lab} Lab */
+
+// How far a training is shows once it has taken so long, in milliseconds: each message takes time from what is shown.
+const SHORT = 100;
+// The worker of the next training starts when the page has shown this one.
+const REST = 300;
 
 /** What a training is of. @typedef {object} Task
  * @property {Config} config
@@ -20,6 +26,7 @@ import { Live } from "./sources/live.js";
  * @property {Run} run
  * @property {string} question
  * @property {any} ended the answer to `end`: the hash of the weights, and metrics
+ * @property {() => void} end stops its worker, which computes curves
  */
 
 /** A training in progress. */
@@ -38,24 +45,29 @@ export class Training {
   /** @param {(step: number, steps: number) => void} told @returns {Promise<Outcome | null>} */
   async #train(told) {
     const { config, steps, tokens, data } = this.task;
-    const module = await labModule();
-    if (this.#stopped) return null;
-    const worker = this.worker = new LabWorker(module);
+    const began = performance.now();
+    const worker = this.worker = await newWorker();
+    const lab = await ownLab();
+    if (this.#stopped) {
+      worker.stop();
+      return null;
+    }
     /** @type {any} */
     let begun;
     /** @type {any[]} */
     const parts = [];
-    const lab = Lab.of(module);
     const ended = worker.run({ name: "train", config, steps, tokens, samples: data && { tokens: data.tokens, labels: data.labels, splits: data.splits } }, (heard) => {
       if (heard.begun) begun = heard.begun;
       if (heard.part) {
         parts.push(heard.part);
-        told(heard.part.step, begun.steps);
+        if (performance.now() - began > SHORT) told(heard.part.step, begun.steps);
       }
     });
     try {
       const answer = await Promise.race([ended, new Promise((resolve) => { this.stopped = resolve; })]);
-      return this.#stopped ? null : outcomeOf(this.task, begun, parts, answer, await lab, worker);
+      if (this.#stopped) return null;
+      setTimeout(prepareWorker, REST);
+      return outcomeOf(this.task, begun, parts, answer, lab, worker);
     } catch (error) {
       worker.stop();
       throw error;
@@ -79,7 +91,7 @@ function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
   const losses = parts.flatMap(({ losses, floats }) => Array.from(/** @type {Float32Array} */ (floats).subarray(0, losses)));
   const source = new Live({ config, row: begun.row, parameters: begun.parameters, steps, lab, worker }, begun.samples.length);
   const own = factsOf(config, begun, parts.flatMap(({ kept }) => kept), losses);
-  return { run: new Run({ ...own, ended, token_strings: data?.words ?? {}, ...facts }, source), question: begun.question ?? "", ended };
+  return { run: new Run({ ...own, ended, token_strings: data?.words ?? {}, ...facts }, source), question: begun.question ?? "", ended, end: () => worker.stop() };
 }
 
 /** The facts of a training of this page. @param {Config} config @param {any} begun @param {number[]} steps @param {number[]} losses @returns {Facts} */

@@ -124,7 +124,7 @@ function checkedChanges({ heads, keys, rows, patches, temperature = 1, causal })
   const whole = (/** @type {any} */ value) => Number.isInteger(value) && value >= 0;
   if (Array.isArray(heads)) changes.heads = heads.filter((head) => Array.isArray(head) && head.length === 2 && head.every(whole));
   if (Array.isArray(keys)) changes.keys = keys.filter(whole);
-  if (Array.isArray(rows)) changes.rows = rows.filter((row) => whole(row?.layer) && whole(row.head) && whole(row.query) && Array.isArray(row.weights) && row.weights.every(Number.isFinite));
+  if (Array.isArray(rows)) changes.rows = rows.filter((row) => whole(row?.layer) && whole(row.head) && whole(row.query) && Array.isArray(row.weights) && row.weights.every((/** @type {any} */ weight) => weight >= 0 && weight <= 1));
   if (Array.isArray(patches)) changes.patches = patches.filter((patch) => ["embeddings", "context", "residual", "output"].includes(patch?.place) && whole(patch.layer) && whole(patch.position) && typeof patch.from === "string");
   if (typeof temperature === "number" && temperature !== 1 && temperature >= 0.01 && temperature <= 100) changes.temperature = temperature;
   if (causal === true) changes.causal = true;

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { difference, fixture, load } from "./page.mjs";
 
-const [state, { range }] = await load("state.js", "numbers.js");
-await state.unpack();
+const [state, { unpack }, { range }] = await load("state.js", "own-run.js", "numbers.js");
+await unpack();
 const runs = state.runs.value;
 
 // All rows of a dump in the order of its arrays: [sample, layer, head, query, key].

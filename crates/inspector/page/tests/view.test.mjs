@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { difference, fixture, load } from "./page.mjs";
 
-const [state, numbers, views, { colours }, { csvOf, jsonOf }, { panelOf }, { page }] =
-  await load("state.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js", "facts.js");
-await state.unpack();
+const [state, { unpack }, { changedRun }, numbers, views, { colours }, { csvOf, jsonOf }, { panelOf }, { page }] =
+  await load("state.js", "own-run.js", "changes.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js", "facts.js");
+await unpack();
 const [run] = state.runs.value;
 const [sample] = run.samples;
 const P = run.positions;
@@ -22,11 +22,11 @@ test("the mean and the standard deviation over runs", () => {
 });
 
 test("the what-if is the softmax of the recorded scores", () => {
-  const shown = state.changedRun(run, { temperature: 2, causal: true }).row(sample, 0, 0, 0, 2, "weights");
+  const shown = changedRun(run, { temperature: 2, causal: true }).row(sample, 0, 0, 0, 2, "weights");
   const shares = rowOf(fixture.runs[0][0].scores, 2).map((score) => Math.exp(score / 2));
   const sum = shares.reduce((total, share) => total + share, 0);
   assert.ok(difference(Array.from(shown), shares.map((share) => share / sum)) < 1e-12);
-  assert.equal(state.changedRun(run, {}), run);
+  assert.equal(changedRun(run, {}), run);
 });
 
 test("the difference from uniform is over the allowed keys", () => {

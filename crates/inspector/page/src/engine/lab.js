@@ -2,14 +2,15 @@
 
 // A message is the length of its JSON, the JSON, whose length is a multiple of four, and float32 numbers (`message.rs`).
 export class Lab {
-  /** @param {WebAssembly.Instance} instance */
-  constructor(instance) {
+  /** @param {WebAssembly.Module} module @param {WebAssembly.Instance} instance */
+  constructor(module, instance) {
+    this.module = module;
     this.exports = /** @type {any} */ (instance.exports);
   }
 
   /** @param {WebAssembly.Module} module */
   static async of(module) {
-    return new Lab(await WebAssembly.instantiate(module));
+    return new Lab(module, await WebAssembly.instantiate(module));
   }
 
   /**
@@ -19,6 +20,18 @@ export class Lab {
    * @returns {any} the answer's JSON, with its numbers as `floats`
    */
   ask(head, floats = new Float32Array()) {
+    try {
+      return this.#answer(head, floats);
+    } catch (error) {
+      if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+      // What it was doing is lost, and with it the order of its memory.
+      this.exports = new WebAssembly.Instance(this.module).exports;
+      throw new Error("the engine stopped; this may need more memory than the browser gives it");
+    }
+  }
+
+  /** @param {Record<string, unknown>} head @param {Float32Array} floats */
+  #answer(head, floats) {
     const { memory, request, respond, answered } = this.exports;
     const text = JSON.stringify(head).replace(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
     const json = new TextEncoder().encode(text.padEnd(4 * Math.ceil(text.length / 4)));

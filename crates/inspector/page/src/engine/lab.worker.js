@@ -1,20 +1,33 @@
 // The worker: trains, and computes what would hold up the page.
 
-import { Lab } from "./lab.js";
+import { Lab, sizeOf } from "./lab.js";
 
-const PART = 250;
+// A training tells of its steps so often, in milliseconds, but not of more at once than these.
+const OFTEN = 100;
+const MOST_STEPS = 250;
+const FIRST_STEPS = 8;
 /** @type {Promise<Lab>} */
 let lab;
+/** The weights of each kept step of this worker's training: to send them for each curve would take longer than the curve. @type {Float32Array[]} */
+let weights = [];
 
 /** @type {Record<string, (lab: Lab, task: any, tell: (answer: any, moved?: Transferable[]) => void) => void>} */
 const TASKS = {
   // A whole training, with the rows of its steps.
-  train(lab, { config, steps, tokens, samples }, tell) {
-    const begun = lab.ask({ operation: "begin", config, steps, tokens, samples });
+  train(lab, { config, steps: most, tokens, samples }, tell) {
+    const begun = lab.ask({ operation: "begin", config, steps: most, tokens, samples });
     tell({ begun: { ...begun, floats: null } });
-    for (let step = 0; step < begun.steps;) {
-      const part = lab.ask({ operation: "advance", steps: PART });
+    const count = begun.row[0][1];
+    const size = sizeOf(begun.row);
+    weights = [];
+    for (let step = 0, steps = FIRST_STEPS; step < begun.steps;) {
+      const before = performance.now();
+      const part = lab.ask({ operation: "advance", steps });
       step = part.step;
+      steps = Math.min(MOST_STEPS, Math.max(1, Math.floor(steps * OFTEN / (performance.now() - before))));
+      const own = new Float32Array(part.kept.length * count);
+      for (const at of part.kept.keys()) own.set(part.floats.subarray(part.losses + at * size).subarray(0, count), at * count);
+      weights.push(own);
       tell({ part }, [part.floats.buffer]);
     }
     tell({ ended: { ...lab.ask({ operation: "end" }), floats: null } });
@@ -31,12 +44,24 @@ const TASKS = {
     }
     tell({ ended: true });
   },
-  // One request.
-  ask(lab, { head, floats }, tell) {
-    const answer = lab.ask(head, floats);
+  // The rows of other samples, or with other interventions, at all kept steps of this worker's training.
+  watch(lab, { head }, tell) {
+    if (weights.length > 1) weights = [joined(weights)];
+    const answer = lab.ask(head, weights[0]);
     tell({ ended: answer }, [answer.floats.buffer]);
   },
 };
+
+/** @param {Float32Array[]} parts */
+function joined(parts) {
+  const all = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let start = 0;
+  for (const part of parts) {
+    all.set(part, start);
+    start += part.length;
+  }
+  return all;
+}
 
 onmessage = async ({ data: { id, module, task } }) => {
   try {

@@ -2,6 +2,7 @@
 
 import code from "worker:lab";
 import { unpacked } from "../packed.js";
+import { Lab } from "./lab.js";
 
 /** @type {Promise<WebAssembly.Module> | undefined} */
 let compiled;
@@ -14,14 +15,39 @@ export const cannot = () => {
 };
 
 /** The module of `crates/lab`, compiled once. @returns {Promise<WebAssembly.Module>} */
-export function labModule() {
+function labModule() {
   compiled ??= unpacked("lab", "gzip").then((bytes) => WebAssembly.compile(/** @type {ArrayBuffer} */ (bytes)));
   return compiled;
+}
+
+/** @type {Promise<Lab> | undefined} */
+let own;
+
+/** The lab of the page itself, for what is answered at once. */
+export const ownLab = () => own ??= labModule().then((module) => Lab.of(module));
+
+/** @type {LabWorker | undefined} */
+let spare;
+
+/** A worker: the one that stands ready, if there is one. */
+export async function newWorker() {
+  const module = await labModule();
+  const found = spare ?? new LabWorker(module);
+  spare = undefined;
+  return found;
+}
+
+/** Has a worker stand ready: to start one takes as long as a small training. */
+export async function prepareWorker() {
+  const module = await labModule();
+  spare ??= new LabWorker(module);
 }
 
 /** A worker. Tasks run one after the other; `stop` ends it at once. */
 export class LabWorker {
   #next = 0;
+  /** Why it could not start. */
+  #broken = "";
   /** @type {Map<number, (answer: any) => void>} */
   #heard = new Map();
 
@@ -37,7 +63,8 @@ export class LabWorker {
     };
     this.worker.onerror = (event) => {
       event.preventDefault();
-      for (const heard of this.#heard.values()) heard({ failed: event.message || "the worker could not start" });
+      this.#broken = event.message || "the worker could not start";
+      for (const heard of this.#heard.values()) heard({ failed: this.#broken });
       this.#heard.clear();
     };
     this.worker.postMessage({ module });
@@ -45,20 +72,20 @@ export class LabWorker {
 
   /**
    * Runs a task; `heard` gets each answer. Resolves with what the task ends with.
-   * @param {{ name: "train" | "seeds" | "ask" } & Record<string, unknown>} task
+   * @param {{ name: "train" | "seeds" | "watch" } & Record<string, unknown>} task
    * @param {(answer: any) => void} [heard]
-   * @param {Transferable[]} [moved]
    * @returns {Promise<any>}
    */
-  run(task, heard = () => {}, moved = []) {
+  run(task, heard = () => {}) {
     const id = ++this.#next;
+    if (this.#broken) return Promise.reject(new Error(this.#broken));
     return new Promise((resolve, reject) => {
       this.#heard.set(id, (answer) => {
         heard(answer);
         if (answer.failed) reject(new Error(answer.failed));
         else if (answer.ended) resolve(answer.ended);
       });
-      this.worker.postMessage({ id, task }, moved);
+      this.worker.postMessage({ id, task });
     });
   }
 

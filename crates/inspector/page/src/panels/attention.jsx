@@ -2,73 +2,20 @@
 
 import { computed, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { changesFor } from "../changes.js";
 import { page } from "../facts.js";
 import { fixed, range } from "../numbers.js";
-import { isOwn } from "../run.js";
-import { base, changedRun, changesFor, changesText, ghost, here, runOf, runs, settingsOf, trainedRun } from "../state.js";
+import { base, ghost, here, runOf, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
-import { apart, differenceOf, fitting, isDeviation, MOST_CELLS, panelOf } from "../parts/matrices.js";
+import { apart, fitting, MOST_CELLS } from "../parts/matrices.js";
 import { Matrix, MOST_LONG } from "../parts/matrix.jsx";
 import { Picture } from "../parts/picture.jsx";
 import { Save } from "../parts/save.jsx";
-import { Legend, rangesOf, sharedScale } from "../parts/scale.jsx";
+import { Legend, rangesOf } from "../parts/scale.jsx";
+import { colourRange, head, layer, nowPanel, panels, pin, pinnedPanel, show } from "../parts/shown.js";
 import { Thumbnails } from "../parts/thumbnails.jsx";
 
-/** @typedef {import("../parts/matrices.js").Place} Place */
 /** @typedef {import("../types").View} View */
-
-// What is shown.
-
-/** @returns {Place | null} */
-function shownPlace() {
-  const now = here.value;
-  if (!now || !base.value) return null;
-  const changes = now.isWhatIf ? changesFor(base.value, view.value.changes) : {};
-  const { run, sample, at, layer, head, show } = now;
-  return { run, base: base.value, sample, at, layer, head, show, settings: settingsOf(base.value), changes, changesText: changesText(changes) };
-}
-
-const nowPanel = computed(() => {
-  const place = shownPlace();
-  return place && panelOf("now", place);
-});
-
-// These change less often than the step, so the pinned matrix is not made again while the training plays.
-const pin = computed(() => view.value.pin);
-const layer = computed(() => here.value?.layer ?? 0);
-const head = computed(() => here.value?.head ?? 0);
-const show = computed(() => view.value.show);
-const colourRange = computed(() => view.value.range);
-
-/** The pinned matrix, or a sentence that says why there is none. */
-const pinnedPanel = computed(() => {
-  const held = pin.value;
-  if (!held) return null;
-  const own = held.settings ? trainedRun(held.settings) : runOf(held.run);
-  if (!own) return "The pinned view is of an experiment that this page has not trained: choose its settings once, or unpin it.";
-  const changes = changesFor(own, held.changes ?? {});
-  const run = changedRun(own, changes);
-  if (!run.members(held.sample).length) return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
-  const { facts } = run;
-  return panelOf("pinned", {
-    run, base: own, sample: held.sample, at: run.at(held.step), layer: Math.min(layer.value, facts.layers - 1), head: Math.min(head.value, facts.heads - 1), show: show.value,
-    settings: settingsOf(own), changes, changesText: changesText(changes),
-  });
-});
-
-/** All matrices, with their colours. The shown and the pinned one have the same if they can be compared. */
-const panels = computed(() => {
-  const now = nowPanel.value;
-  if (!now) return [];
-  const pinned = pinnedPanel.value;
-  if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], colourRange.value) }];
-  if (isDeviation(now) !== isDeviation(pinned)) return [now, pinned].map((panel) => ({ ...panel, scale: sharedScale([panel], colourRange.value) }));
-  const scale = sharedScale([now, pinned], colourRange.value);
-  const pair = [{ ...now, scale }, { ...pinned, scale }];
-  if (apart(now, pinned)) return pair;
-  const difference = differenceOf(now, pinned);
-  return [...pair, { ...difference, scale: difference.show === "scores" && colourRange.value !== "own" ? scale : sharedScale([difference], colourRange.value) }];
-});
 
 // Words.
 
@@ -171,9 +118,9 @@ function Pin() {
   const pinShown = () => change({ pin: isPinned || !base.peek() ? null : pinOf(/** @type {import("../run.js").Run} */ (base.peek()), here.peek()?.isWhatIf ? changesFor(base.peek(), view.peek().changes) : {}) });
   return (
     <>
-      <button id="pin" type="button" aria-pressed={isPinned} onClick={pinShown}>{isPinned ? "Unpin" : "Pin for comparison"}</button>
-      {!isPinned && other && <button id="pin-before" type="button" onClick={() => change({ pin: pinOf(other) })}>Compare with the run before</button>}
-      {!isPinned && here.value?.isWhatIf && <button id="pin-unchanged" type="button" onClick={() => change({ pin: pinOf(/** @type {import("../run.js").Run} */ (base.peek())) })}>Compare with no change</button>}
+      <button id="pin" type="button" aria-pressed={isPinned} onClick={pinShown}>{isPinned ? "Unpin" : other ? "Pin this" : "Pin for comparison"}</button>
+      {!isPinned && other && <button id="pin-before" type="button" onClick={() => change({ pin: pinOf(other) })}>Pin the run before</button>}
+      {!isPinned && here.value?.isWhatIf && <button id="pin-unchanged" type="button" onClick={() => change({ pin: pinOf(/** @type {import("../run.js").Run} */ (base.peek())) })}>Pin it unchanged</button>}
     </>
   );
 }

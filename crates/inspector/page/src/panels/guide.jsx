@@ -3,13 +3,15 @@
 import { computed, effect } from "@preact/signals";
 import { canEdit, canPlay, canTrain } from "../parts/able.js";
 import { captionsOf } from "../parts/captions.js";
+import { later } from "../parts/later.js";
 import { play } from "../parts/play.js";
 import { base, here, origin, shown } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
 
-/** The captions of the shown run. A run without the reader's changes: they are about the training. */
+/** The run that the captions are about: without the reader's changes. They come after all else of a run. */
+const told = later(base);
 const captions = computed(() => {
-  const run = base.value;
+  const run = told.value;
   void run?.source.arrived?.value;
   return run && !run.isStatistic ? captionsOf(run) : [];
 });
@@ -22,7 +24,7 @@ let set = null;
 function partsOf(number) {
   const caption = captions.peek()[number - 1];
   if (!caption) return {};
-  set = { run: base.peek(), step: caption.parts.step };
+  set = { run: told.peek(), step: caption.parts.step };
   return caption.parts;
 }
 
@@ -40,7 +42,7 @@ effect(() => {
     set = null;
     return;
   }
-  const run = base.value;
+  const run = told.value;
   const { step } = view.peek();
   if (set ? set.run !== run && set.step === step : !Number.isFinite(step)) {
     changeSoon(partsOf(number));

@@ -8,7 +8,7 @@ import { isNarrow } from "../parts/narrow.js";
 import { canTrain } from "../parts/able.js";
 import { RULES, limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
-import { base, baseConfig, config, departure, experiment, origin, question, runs, settingsOf } from "../state.js";
+import { base, baseConfig, config, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
 import { change, settleAddress, view } from "../view.js";
 
 const TITLE = document.title;
@@ -145,9 +145,10 @@ function Origin() {
 function ExperimentState() {
   const now = experiment.value;
   const text = departure.value;
+  const left = leftOut.value && `Left out, since this ${base.value?.isLive ? "model" : "recording"} cannot have it: ${leftOut.value}.`;
   return (
     <p id="experiment-state" role="status" class={now?.state === "failed" ? "failed" : "departure"}>
-      {now && now.state !== "trained" ? <Unfinished now={now} /> : text && <><b class="badge">{now ? "Experiment" : "Changed"}</b> {`Not the run${page.lab ? " that the page began with" : ""}: ${text}.${now ? " The page has trained it." : ""}`}</>}
+      {now && now.state !== "trained" ? <Unfinished now={now} /> : text && <><b class="badge">{now ? "Experiment" : "Changed"}</b> {`Not the run${page.lab ? " that the page began with" : ""}: ${text}.${now ? " The page has trained it." : ""}`}</>} {left}
     </p>
   );
 }

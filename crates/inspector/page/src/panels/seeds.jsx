@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { settingsText } from "../config.js";
+import { changesText } from "../changes.js";
 import { cannot } from "../engine/workers.js";
 import { page } from "../facts.js";
 import { fixed, range } from "../numbers.js";
@@ -9,7 +10,7 @@ import { copyText, say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
 import { Swarm, pointed } from "../parts/swarm.jsx";
 import { Sweep, decides } from "../parts/sweep.jsx";
-import { changesText, config, dataOf, experiment, here, origin, runs, shown } from "../state.js";
+import { config, dataOf, experiment, here, origin, runs, shown } from "../state.js";
 import { LEARNED, f1Of, isLearned, swarmOf } from "../swarm.js";
 import { view } from "../view.js";
 

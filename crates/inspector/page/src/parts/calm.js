@@ -1,4 +1,4 @@
-// What is shown, for panels of many numbers: while the steps play, a few times a second.
+// What is shown, for panels of many numbers below the first sight: after it, and while the steps play, a few times a second.
 
 import { effect, signal } from "@preact/signals";
 import { here } from "../state.js";
@@ -13,15 +13,13 @@ export const calm = signal(null);
 let waiting;
 
 effect(() => {
-  const now = here.value;
+  void here.value;
+  const show = () => {
+    waiting = undefined;
+    calm.value = here.peek();
+  };
   if (!isPlaying.value) {
     clearTimeout(waiting);
-    waiting = undefined;
-    calm.value = now;
-  } else {
-    waiting ??= setTimeout(() => {
-      waiting = undefined;
-      calm.value = here.peek();
-    }, PAUSE);
-  }
+    waiting = setTimeout(show);
+  } else waiting ??= setTimeout(show, PAUSE);
 });

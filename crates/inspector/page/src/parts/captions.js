@@ -1,13 +1,11 @@
 // What the guide says about a run: its captions, and the view that each sets. All follow from the run's numbers.
 
 import { range } from "../numbers.js";
-import { decisive, evenShare, percent, weightsOf } from "./sentence.js";
+import { decisive, evenShare, LOOKS, percent, weightsOf } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {{ title: string, text: string, parts: Partial<import("../types").View> & { step: number }, seeds?: boolean }} Caption */
 
-// [CLS] looks at a position once that has so many times even attention; it looks away below the inverse.
-const LOOKS = 1.5;
 // The share of right samples below which the model has not learned.
 const HAS_LEARNED = 0.9;
 

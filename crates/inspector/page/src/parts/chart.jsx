@@ -4,7 +4,8 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fixed } from "../numbers.js";
 import { here } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
-import { beforeName, lastStep, marks } from "./curves.js";
+import { beforeName, lastStep } from "./curves.js";
+import { marks } from "./marks.js";
 import { pathOf, placeAt, ticksOf } from "./series.js";
 
 /** @typedef {import("./curves.js").ChartModel} ChartModel */
@@ -45,7 +46,9 @@ export function Chart({ chart }) {
   const xOf = (/** @type {number} */ time) => left + Math.min(time / last, 1) * inner;
   const texts = placeTexts(marks.value, xOf, width, unit);
   const rows = Math.max(0, ...texts.map(({ row }) => row));
-  const [top, bottom] = [(21 + 13 * rows) * unit, (100 + 13 * rows) * unit];
+  // The legend of a run before takes a line: the first sight still fits into 800 pixels.
+  const top = (21 + 13 * rows) * unit;
+  const bottom = (beforeName.value ? 84 : 100 + 13 * rows) * unit;
   const height = bottom + 18 * unit;
   const yOf = (/** @type {number} */ value) => bottom - Math.min(value / chart.top, 1) * (bottom - top);
   const scrub = scrubber((x) => (x - left) / inner * last, (time) => time / last * inner);
@@ -76,7 +79,7 @@ export function Chart({ chart }) {
               </g>
             )}
             <Marks texts={texts} place={place} unit={unit} />
-            {chart.lines.map((line) => line.before && <path key={`before ${line.label}`} class={`line before ${line.style}`} style={stroke(line)} d={pathOf(line.before, xOf, yOf)} />)}
+            {chart.lines.map((line) => line.before && <path key={`before ${line.label}`} class={`line before ${line.style}`} style={stroke(line)} d={pathIn(line.before, place)} />)}
             {chart.lines.map((line) => <Curve key={line.label} line={line} place={place} />)}
             <Cursor chart={chart} place={place} />
           </svg>
@@ -91,14 +94,27 @@ const stroke = ({ colour }) => colour ? { stroke: colour } : undefined;
 
 /** @typedef {{ xOf: (time: number) => number, yOf: (value: number) => number, top: number, bottom: number }} Place */
 
+/** Paths, and the places that they were drawn in: when one curve changes, the others stay. @type {WeakMap<Points, { drawn: string, path: string }>} */
+const paths = new WeakMap();
+
+/** @param {Points} points @param {Place} place */
+function pathIn(points, { xOf, yOf }) {
+  const drawn = [xOf(0), xOf(1), yOf(0), yOf(1)].join();
+  const known = paths.get(points);
+  if (known?.drawn === drawn) return known.path;
+  const path = pathOf(points, xOf, yOf);
+  paths.set(points, { drawn, path });
+  return path;
+}
+
 /** @param {{ line: Line, place: Place }} props */
-function Curve({ line, place: { xOf, yOf } }) {
+function Curve({ line, place }) {
   if (!line.points) return null;
-  const known = line.points.filter(([, value]) => Number.isFinite(value));
+  const { xOf, yOf } = place;
   return (
     <>
-      <path class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} d={pathOf(line.points, xOf, yOf)} />
-      {known.length < FEW && known.map(([time, value]) => <circle key={time} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(time)} cy={yOf(value)} r={3} />)}
+      <path class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} d={pathIn(line.points, place)} />
+      {line.points.length < FEW && line.points.map(([time, value]) => Number.isFinite(value) && <circle key={time} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(time)} cy={yOf(value)} r={3} />)}
     </>
   );
 }
@@ -106,7 +122,7 @@ function Curve({ line, place: { xOf, yOf } }) {
 /**
  * Where the texts of marks stand: right of their lines, or left where another text or the end of the chart is in the way; in
  * rows of their own if there is no room beside each other.
- * @param {import("./curves.js").Mark[]} marks @param {(time: number) => number} xOf @param {number} width @param {number} unit
+ * @param {import("./marks.js").Mark[]} marks @param {(time: number) => number} xOf @param {number} width @param {number} unit
  */
 function placeTexts(marks, xOf, width, unit) {
   const sorted = [...marks].sort((one, other) => one.step - other.step);

@@ -1,11 +1,12 @@
 // What the charts over the steps of a run show. Of all this, playing changes nothing: the cursor alone moves.
 
 import { computed, effect, signal } from "@preact/signals";
+import { changedRun } from "../changes.js";
 import { settingsText } from "../config.js";
 import { classColour } from "../colour.js";
-import { mean, range } from "../numbers.js";
-import { base, changedRun, ghost, here, runOf, runs, settingsOf, shown, trainedRun } from "../state.js";
+import { base, ghost, here, runOf, runs, settingsOf, shown, trainedRun } from "../state.js";
 import { view } from "../view.js";
+import { evenShare } from "./sentence.js";
 import { niceTop, runningMean, wideOf } from "./series.js";
 
 /** @typedef {import("../run.js").Run} Run */
@@ -29,28 +30,24 @@ import { niceTop, runningMean, wideOf } from "./series.js";
  * @property {boolean} [isCut] whether values above the top are drawn at it
  */
 
-/** @typedef {{ step: number, text: string, meaning: string, isRecorded: boolean }} Mark */
-
 // A curve of more points than this is drawn with a running mean.
 const MANY = 200;
-// While the reader drags a temperature or a row of weights, its curves need not follow each step of the way.
+// While the reader drags a temperature or a row of weights, its curves need not follow each step of the way. The curves of
+// another run come after all else of it.
 const REST = 200;
-// [CLS] looks at the label's position once that has so many times uniform attention.
-export const LOOKS = 1.5;
 
 /** The run whose curves are drawn: the shown one, once the reader's changes rest. @type {import("@preact/signals").Signal<Run | null>} */
-const drawn = signal(null);
+export const drawn = signal(null);
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let waiting;
 effect(() => {
   const run = shown.value;
   clearTimeout(waiting);
-  if (!drawn.peek() || run === base.value) drawn.value = run;
-  else waiting = setTimeout(() => { drawn.value = run; }, REST);
+  waiting = setTimeout(() => { drawn.value = run; }, drawn.peek() && run !== base.value ? REST : 0);
 });
 
-/** Whether the curves are not yet those of what is shown. */
-export const isLate = computed(() => drawn.value !== shown.value);
+/** Whether the curves are not yet those of the reader's changes. */
+export const isLate = computed(() => drawn.value !== shown.value && shown.value !== base.value);
 
 // Parts of the view on their own: what reads one of them stays as it is while others change.
 const sampleKey = computed(() => here.value?.sample ?? "");
@@ -90,17 +87,29 @@ export const lastStep = computed(() => {
 });
 
 /** @param {Run} run @param {string} key @returns {Points | null} */
-function attentionOf(run, key) {
+export function attentionOf(run, key) {
   void run.source.arrived?.value;
   const { layers, heads } = run.facts;
   return run.curve(key, Math.min(layer.value, layers - 1), Math.min(head.value, heads - 1));
 }
 
 /** @param {Run} run @param {string} key */
-const hasLabelPosition = (run, key) => run.members(key).some(({ marked }) => marked.length);
+export const hasLabelPosition = (run, key) => run.members(key).some(({ marked }) => marked.length);
 
-/** @param {Run} run @returns {Points} */
-const lossOf = (run) => run.facts.loss.map(({ step, loss }) => [step, loss]);
+/** Losses as points, and their running mean. @type {WeakMap<import("../types").LossPoint[], { points: Points, smooth: Points }>} */
+const losses = new WeakMap();
+
+/** @param {Run} run */
+function lossOf({ facts: { loss } }) {
+  let found = losses.get(loss);
+  if (!found) {
+    /** @type {Points} */
+    const points = loss.map(({ step, loss }) => [step, loss]);
+    found = { points, smooth: points.length > MANY ? runningMean(points, wideOf(points.length)) : points };
+    losses.set(loss, found);
+  }
+  return found;
+}
 
 /** @param {(Points | null | undefined)[]} all */
 const most = (...all) => all.reduce((highest, points) => (points ?? []).reduce((high, [, value]) => value > high ? value : high, highest), 0);
@@ -112,21 +121,20 @@ const prefix = (run) => runs.value.length > 1 ? `${run.name}, ` : "";
 const lossChart = computed(() => {
   const run = drawn.value;
   if (!run) return null;
-  const points = lossOf(run);
+  const { points, smooth } = lossOf(run);
   const over = run.facts.loss_over ?? "all training samples";
-  const other = before.value && !isWhatIf.value ? lossOf(before.value) : null;
+  const other = before.value && !isWhatIf.value ? lossOf(before.value).smooth : null;
   /** @type {Line[]} */
   const lines = [];
   const isSmooth = points.length > MANY;
-  const smooth = (/** @type {Points} */ all) => all.length > MANY ? runningMean(all, wideOf(all.length)) : all;
   if (isSmooth) {
     lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, isPale: true });
-    lines.push({ label: `mean of ${wideOf(points.length)} batches`, style: "loss", points: smooth(points), before: other && smooth(other) });
+    lines.push({ label: `mean of ${wideOf(points.length)} batches`, style: "loss", points: smooth, before: other });
   } else if (points.length) {
-    lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, before: other && smooth(other) });
+    lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, before: other });
   }
   const held = pinned.value;
-  if (held && held.run.facts !== run.facts) lines.push({ label: `Pinned: ${held.run.name}`, style: "pinned", points: smooth(lossOf(held.run)) });
+  if (held && held.run.facts !== run.facts) lines.push({ label: `Pinned: ${held.run.name}`, style: "pinned", points: lossOf(held.run).smooth });
   if (!lines.some(({ points }) => points?.length)) return null;
   // The losses of single batches have rare peaks, which would flatten all else.
   const drawnLines = lines.filter(({ isPale }) => !isPale);
@@ -166,60 +174,8 @@ const attentionChart = computed(() => {
 /** @type {import("@preact/signals").ReadonlySignal<ChartModel[]>} */
 export const charts = computed(() => [lossChart.value, attentionChart.value].filter((chart) => chart !== null));
 
-/** What uniform attention would give the positions that decide a sample's label. @param {Run} run @param {import("../types").Sample} sample */
-function uniformShare(run, sample) {
-  const allowed = range(run.positions).filter((key) => run.allows(sample, run.facts.cls, key));
-  return allowed.filter((key) => sample.marked.includes(key)).length / allowed.length;
-}
-
-/** The same of all samples; null if it differs between them. @param {Run} run */
+/** What even attention would give the positions that decide the labels; null if it differs between samples. @param {Run} run */
 function uniformOf(run) {
-  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => uniformShare(run, sample));
+  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => evenShare(run, sample.key, run.facts.cls, sample.marked));
   return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
-}
-
-/** What happens in the training, where it can be told. @type {import("@preact/signals").ReadonlySignal<Mark[]>} */
-export const marks = computed(() => {
-  const run = drawn.value;
-  if (!run || run.isStatistic) return [];
-  const isRecorded = run.times.length <= run.last;
-  /** @type {Mark[]} */
-  const found = [];
-  const first = startsLooking(run);
-  if (first !== null) {
-    const whose = run.classCount > 2 ? "samples with a label's position" : "positive samples";
-    found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which [CLS] gives the label's position more than ${LOOKS} times uniform attention in ${whose}`, isRecorded });
-  }
-  const learned = learnedAt(run);
-  if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all samples of this page correctly`, isRecorded });
-  return found;
-});
-
-/** @param {Run} run */
-function startsLooking(run) {
-  const keys = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key) && (run.classCount > 2 || run.groups[key] === 1));
-  const curves = keys.map((key) => attentionOf(run, key));
-  if (!curves.length || curves.some((curve) => !curve)) return null;
-  const uniform = mean(keys.map((key) => mean(run.members(key).filter(({ marked }) => marked.length).map((sample) => uniformShare(run, sample)))));
-  const at = run.times.findIndex((_, at) => mean(curves.map((curve) => /** @type {Points} */ (curve)[at][1])) > LOOKS * uniform);
-  return at < 0 ? null : run.times[at];
-}
-
-/** @type {WeakMap<Run, number | null>} */
-const learnedSteps = new WeakMap();
-
-/** The first step from which all samples of the page are right. @param {Run} run */
-function learnedAt(run) {
-  void run.source.arrived?.value;
-  const known = run.samples.filter(({ label }) => label !== null);
-  if (!known.length || !known.every((sample) => run.source.covers(sample))) return null;
-  let found = learnedSteps.get(run);
-  if (found === undefined) {
-    let at = run.times.length;
-    // The sample that was wrong last is likely to be wrong before.
-    while (at > 0 && known.every((sample) => run.outcome(sample, at - 1) === "right")) at--;
-    found = at < run.times.length ? run.times[at] : null;
-    learnedSteps.set(run, found);
-  }
-  return found;
 }

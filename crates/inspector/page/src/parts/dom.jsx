@@ -8,9 +8,6 @@ export const said = signal("");
 /** @param {string} text */
 export const say = (text) => { said.value = text; };
 
-/** Text that may run from right to left, isolated so that it does not reorder the text around it. @param {{ children: any }} props */
-export const Isolated = ({ children }) => <bdi>{children}</bdi>;
-
 /** @param {string} name @param {Blob} blob */
 export function saveFile(name, blob) {
   const url = URL.createObjectURL(blob);
@@ -45,13 +42,13 @@ export async function copyText(text, what) {
  */
 export function NumberTable({ id, title, text, columns, rows }) {
   const words = rows.map((row) => row.map((cell) => typeof cell === "number" ? fixed(cell) : cell));
-  const tsv = [columns, ...words].map((line) => line.map((cell) => cell.replace(/[\t\r\n]/g, " ")).join("\t")).join("\n");
+  const tsv = () => [columns, ...words].map((line) => line.map((cell) => cell.replace(/[\t\r\n]/g, " ")).join("\t")).join("\n");
   return (
     <figure id={`stage-${id}`} class="stage">
       <figcaption>
         <h3>{title}</h3>
         {text && <p>{text}</p>}
-        <button type="button" aria-label={`Copy the table: ${title}`} onClick={() => copyText(tsv, title)}>Copy</button>
+        <button type="button" aria-label={`Copy the table: ${title}`} onClick={() => copyText(tsv(), title)}>Copy</button>
       </figcaption>
       <div class="scroll" tabIndex={0} role="region" aria-label={title}>
         <table class="numbers">

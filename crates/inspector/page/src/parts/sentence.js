@@ -19,6 +19,9 @@ export function weightsOf({ run, sample, at, query, layer, head }) {
   return sum;
 }
 
+/** A query looks at positions once they have so many times even attention; it looks away below the inverse. */
+export const LOOKS = 1.5;
+
 /** The attention that even attention would give positions. @param {Run} run @param {string} sample @param {number} query @param {number[]} keys */
 export function evenShare(run, sample, query, keys) {
   const [first] = run.members(sample);

@@ -1,7 +1,8 @@
 // The computation that is shown: of the sample, step, layer, head and query of the view.
 
 import { computed } from "@preact/signals";
-import { base, changesFor } from "../state.js";
+import { changesFor } from "../changes.js";
+import { base } from "../state.js";
 import { view } from "../view.js";
 import { calm } from "./calm.js";
 import { Computation } from "./computation.js";

@@ -26,8 +26,12 @@ export class Live {
   kind = /** @type {const} */ ("live");
   /** Counts curves that arrived; who reads it is shown again then. */
   arrived = signal(0);
-  /** Curves of samples that were not watched while training. @type {Map<string, { floats: Float32Array, size: number, starts: Record<string, number> } | null>} */
+  /** Rows of all steps of samples that were not watched while training; null while they are computed. @type {Map<string, { floats: Float32Array, size: number, starts: Record<string, number>, index: number } | null>} */
   #watched = new Map();
+  /** Samples to compute together. @type {Sample[]} */
+  #asked = [];
+  /** The mask of all samples, if it is the same for all. @type {number[] | null} */
+  #mask = null;
   /** @type {Map<string, any>} */
   #looks = new Map();
 
@@ -59,7 +63,7 @@ export class Live {
       return [floats, start + this.starts[name], sample.index];
     }
     const watched = this.#watched.get(sample.key);
-    if (watched) return [watched.floats, at * watched.size + watched.starts[name], 0];
+    if (watched) return [watched.floats, at * watched.size + watched.starts[name], watched.index];
     return [this.look(at, sample)[name], 0, 0];
   }
 
@@ -68,14 +72,18 @@ export class Live {
     const [floats, first, index] = this.#holding(NAMES[name], at, sample);
     const { heads, layers, positions } = this.shape;
     const start = first + (((index * layers + layer) * heads + head) * positions + query) * positions;
-    return new Float64Array(floats.subarray(start, start + positions));
+    // Curves are made of very many short rows, which a loop copies fastest.
+    const found = new Float64Array(positions);
+    for (let key = 0; key < positions; key++) found[key] = floats[start + key];
+    return found;
   }
 
   /** @type {Source["results"]} */
   results(name, at, sample) {
     const [floats, first, index] = this.#holding(name, at, sample);
-    const start = first + index * this.logits;
-    return Array.from(floats.subarray(start, start + this.logits));
+    const found = [];
+    for (let logit = 0; logit < this.logits; logit++) found.push(floats[first + index * this.logits + logit]);
+    return found;
   }
 
   /** @type {Source["arrays"]} */
@@ -130,29 +138,36 @@ export class Live {
 
   /** @type {Source["allows"]} */
   allows(sample, query, key) {
-    // A mask depends on the sample only where padding is masked.
-    const { mask } = this.look(0, sample);
+    const mask = this.#mask ?? this.#maskOf(sample);
     return !mask.length || mask[query * this.shape.positions + key] === 1;
+  }
+
+  /** @param {Sample} sample @returns {number[]} */
+  #maskOf(sample) {
+    const { mask } = this.look(0, sample);
+    // A mask depends on the sample only where padding is masked.
+    if (this.config.model.attention?.padding_token == null) this.#mask = mask;
+    return mask;
   }
 
   /** @param {Sample} sample */
   covers(sample) {
     if (sample.index !== null && !this.isChanged) return true;
-    if (!this.#watched.has(sample.key)) this.#watch(sample);
+    if (!this.#watched.has(sample.key)) {
+      this.#watched.set(sample.key, null);
+      if (this.#asked.push(sample) === 1) queueMicrotask(() => this.#watch(this.#asked.splice(0)));
+    }
     return this.#watched.get(sample.key) !== null;
   }
 
-  /** Computes all steps of a sample, in the worker. @param {Sample} sample */
-  async #watch(sample) {
-    this.#watched.set(sample.key, null);
-    const { steps, worker } = this.trained;
-    const floats = new Float32Array(steps.length * this.weightCount);
-    for (const at of steps.keys()) floats.set(this.weightsAt(at), at * this.weightCount);
+  /** Computes all steps of samples, in the worker. @param {Sample[]} samples */
+  async #watch(samples) {
     // A patch has another vector at each step, so its curve is that of the last step's vector.
-    const head = { operation: "watch", config: this.config, tokens: [sample.tokens], interventions: this.interventions(steps.length - 1) };
+    const head = { operation: "watch", config: this.config, tokens: samples.map(({ tokens }) => tokens), interventions: this.interventions(this.trained.steps.length - 1) };
     try {
-      const { row, floats: found } = await worker.run({ name: "ask", head, floats }, undefined, [floats.buffer]);
-      this.#watched.set(sample.key, { floats: found, size: sizeOf(row), starts: startsOf(row) });
+      const { row, floats } = await this.trained.worker.run({ name: "watch", head });
+      const [size, starts] = [sizeOf(row), startsOf(row)];
+      for (const [index, { key }] of samples.entries()) this.#watched.set(key, { floats, size, starts, index });
       this.arrived.value++;
     } catch {
       // Single steps can still be looked at.

@@ -1,0 +1,76 @@
+// What a reader changes in the computation of a trained model: in words, and the run with it.
+
+import { Run } from "./run.js";
+import { Live } from "./sources/live.js";
+import { Softened } from "./sources/softened.js";
+
+/** @typedef {import("./types").Changes} Changes */
+
+/** @param {Changes} changes */
+export function changeTexts({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
+  return [
+    temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`, causal ? "causal mask" : "",
+    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`), ...keys.map((position) => `without position ${position} as a key`),
+    ...rows.map(({ layer, head, query }) => `weights of query ${query} set, layer ${layer}, head ${head}`),
+    ...patches.map(({ place, layer, position, from }) => `${place}${place === "embeddings" ? "" : ` of layer ${layer}`} at position ${position} from ${from}`),
+  ].filter(Boolean);
+}
+
+/** Empty without changes. @param {Changes} changes */
+export const changesText = (changes) => changeTexts(changes).join(", ");
+
+/** The changes that a run can have: an address or another experiment may ask for more. @param {Run} run @param {Changes} wanted @returns {Changes} */
+function fitting(run, { temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
+  const { layers, heads: headCount } = run.facts;
+  const { positions } = run;
+  const whole = {
+    ...(temperature === undefined ? {} : { temperature }), ...(causal ? { causal } : {}),
+    heads: heads.filter(([layer, head]) => layer < layers && head < headCount),
+    keys: keys.filter((key) => key < positions),
+    rows: rows.filter(({ layer, head, query, weights }) => layer < layers && head < headCount && query < positions && weights.length === positions),
+    patches: patches.filter(({ layer, position, from }) => layer < layers && position < positions && run.sample(from)),
+  };
+  // Recorded scores can have another softmax, and nothing else.
+  const names = run.isStatistic ? [] : run.isLive ? Object.keys(whole) : ["temperature", "causal"];
+  return Object.fromEntries(Object.entries(whole).filter(([name, value]) => names.includes(name) && !(Array.isArray(value) && !value.length)));
+}
+
+/** @param {Run} run @param {Changes} wanted @returns {{ run: Run, changes: Changes }} */
+function changed(run, wanted) {
+  const changes = fitting(run, wanted);
+  const { facts, source, name, samples, times } = run;
+  if (!Object.keys(changes).length) return { run, changes };
+  if (!(source instanceof Live)) return { run: new Run(facts, new Softened(source, changes), name), changes };
+  const live = source.changed(changes, (key) => run.sample(key));
+  try {
+    // The engine refuses what no model can compute, for example weights that are not finite.
+    if (samples.length) live.look(times.length - 1, samples[0]);
+  } catch {
+    return { run, changes: {} };
+  }
+  return { run: new Run(facts, live, name), changes };
+}
+
+// Each holds curves of all samples.
+const MOST = 8;
+/** @type {WeakMap<Run, Map<string, ReturnType<typeof changed>>>} */
+const known = new WeakMap();
+
+/** @param {Run} run @param {Changes} wanted @returns {ReturnType<typeof changed>} */
+function withChanges(run, wanted) {
+  const key = JSON.stringify(wanted);
+  const all = known.get(run) ?? new Map();
+  known.set(run, all);
+  const found = all.get(key) ?? changed(run, wanted);
+  // The one used last comes last.
+  all.delete(key);
+  all.set(key, found);
+  if (all.size > MOST) all.delete(/** @type {string} */ (all.keys().next().value));
+  return found;
+}
+
+/** A run with those of the changes that it can have. @param {Run} run @param {Changes} wanted */
+export const changedRun = (run, wanted) => withChanges(run, wanted).run;
+
+/** The changes that a run can have. @param {Run | null} run @param {Changes} wanted */
+export const changesFor = (run, wanted) => run ? withChanges(run, wanted).changes : {};

@@ -1,0 +1,61 @@
+// The matrices that are shown: of the view, of the pinned one, and their difference.
+
+import { computed } from "@preact/signals";
+import { changedRun, changesFor, changesText } from "../changes.js";
+import { base, here, runOf, settingsOf, trainedRun } from "../state.js";
+import { view } from "../view.js";
+import { apart, differenceOf, isDeviation, panelOf } from "./matrices.js";
+import { sharedScale } from "./scale.jsx";
+
+/** @typedef {import("./matrices.js").Place} Place */
+
+/** @returns {Place | null} */
+function shownPlace() {
+  const now = here.value;
+  if (!now || !base.value) return null;
+  const changes = now.isWhatIf ? changesFor(base.value, view.value.changes) : {};
+  const { run, sample, at, layer, head, show } = now;
+  return { run, base: base.value, sample, at, layer, head, show, settings: settingsOf(base.value), changes, changesText: changesText(changes) };
+}
+
+export const nowPanel = computed(() => {
+  const place = shownPlace();
+  return place && panelOf("now", place);
+});
+
+// These change less often than the step, so the pinned matrix is not made again while the training plays.
+export const pin = computed(() => view.value.pin);
+export const layer = computed(() => here.value?.layer ?? 0);
+export const head = computed(() => here.value?.head ?? 0);
+export const show = computed(() => view.value.show);
+export const colourRange = computed(() => view.value.range);
+
+/** The pinned matrix, or a sentence that says why there is none. */
+export const pinnedPanel = computed(() => {
+  const held = pin.value;
+  if (!held) return null;
+  const own = held.settings ? trainedRun(held.settings) : runOf(held.run);
+  if (!own) return "The pinned view is of an experiment that this page has not trained: choose its settings once, or unpin it.";
+  const changes = changesFor(own, held.changes ?? {});
+  const run = changedRun(own, changes);
+  if (!run.members(held.sample).length) return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
+  const { facts } = run;
+  return panelOf("pinned", {
+    run, base: own, sample: held.sample, at: run.at(held.step), layer: Math.min(layer.value, facts.layers - 1), head: Math.min(head.value, facts.heads - 1), show: show.value,
+    settings: settingsOf(own), changes, changesText: changesText(changes),
+  });
+});
+
+/** All matrices, with their colours. The shown and the pinned one have the same if they can be compared. */
+export const panels = computed(() => {
+  const now = nowPanel.value;
+  if (!now) return [];
+  const pinned = pinnedPanel.value;
+  if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], colourRange.value) }];
+  if (isDeviation(now) !== isDeviation(pinned)) return [now, pinned].map((panel) => ({ ...panel, scale: sharedScale([panel], colourRange.value) }));
+  const scale = sharedScale([now, pinned], colourRange.value);
+  const pair = [{ ...now, scale }, { ...pinned, scale }];
+  if (apart(now, pinned)) return pair;
+  const difference = differenceOf(now, pinned);
+  return [...pair, { ...difference, scale: difference.show === "scores" && colourRange.value !== "own" ? scale : sharedScale([difference], colourRange.value) }];
+});

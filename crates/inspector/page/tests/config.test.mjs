@@ -1,0 +1,45 @@
+// A config with settings of the reader, and what follows from it.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { isLong, settingsText, stepsOf, tomlOf, withSettings } from "../src/config.js";
+
+const notebook = {
+  seed: 0,
+  data: { seed: 0, cls: "first", seq_len: 6, vocab_size: 51, samples: 8000, rule: { kind: "token-at-position", position: 3, token: 42 } },
+  model: { d_model: 8, n_heads: 1, n_layers: 1, d_ff: null },
+  training: { epochs: 3, batch_size: 16 },
+};
+
+test("the steps of a training are those of its samples, or of a file's", () => {
+  assert.equal(stepsOf(notebook), 1500);
+  assert.equal(stepsOf(notebook, { tokens: Array(33).fill([1]), labels: [] }), 9);
+});
+
+test("a training asks first if it takes long on a slow computer", () => {
+  const asks = (settings) => {
+    const config = withSettings(notebook, settings);
+    return isLong(config, stepsOf(config));
+  };
+  assert.ok(!asks({}));
+  assert.ok(!asks({ "model.n_layers": 2, "model.d_ff": 64, "model.d_model": 32 }));
+  assert.ok(asks({ "training.epochs": 400 }));
+  assert.ok(asks({ "model.d_model": 256 }));
+});
+
+test("settings leave the config as it was, and make tables that it lacks", () => {
+  const changed = withSettings(notebook, { "model.attention.mask": "causal", seed: 3 });
+  assert.deepEqual([changed.model.attention, changed.seed], [{ mask: "causal" }, 3]);
+  assert.deepEqual([notebook.model.attention, notebook.seed], [undefined, 0]);
+  assert.equal(settingsText({ seed: 3, "data.rule": { kind: "count", token: 5 } }), "seed 3, rule count 5");
+});
+
+test("samples of a file take the place of all that generated samples have", () => {
+  assert.deepEqual(withSettings(notebook, { "data.file": "own.csv", "data.seq_len": 4 }).data, { seed: 0, cls: "first", file: "own.csv", seq_len: 4 });
+});
+
+test("a config as TOML", () => {
+  assert.match(tomlOf(notebook), /^seed = 0\n\n\[data\]\n/);
+  assert.match(tomlOf(notebook), /rule = \{ kind = "token-at-position", position = 3, token = 42 \}/);
+  assert.ok(!tomlOf(notebook).includes("d_ff"));
+});
