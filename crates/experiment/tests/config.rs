@@ -268,7 +268,11 @@ fn a_step_has_a_largest_size() {
         tokens[0] = 0;
         (0..count).for_each(|_| train.push(&tokens, 0));
         let held_out = Dataset::empty(1023);
-        Arc::new(Splits { train, held_out })
+        Arc::new(Splits {
+            train,
+            held_out,
+            texts: None,
+        })
     };
     let new = |config: &ExperimentConfig, count| {
         Experiment::new(config.clone(), samples(count), None).err()

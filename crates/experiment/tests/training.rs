@@ -173,6 +173,7 @@ fn a_replay_brings_its_own_start_and_order() {
     }];
     let order = vec![(0..10).rev().collect(), (0..10).collect::<Vec<u32>>()];
     let splits = Arc::new(Splits {
+        texts: None,
         train: dataset(&[true; 10]),
         held_out: dataset(&[]),
     });
@@ -254,6 +255,7 @@ fn a_measurement_has_its_place_and_both_splits() {
     );
 
     let splits = Splits {
+        texts: None,
         train: dataset(&[]),
         held_out: dataset(&[]),
     };

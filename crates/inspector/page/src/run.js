@@ -1,6 +1,7 @@
 // A run: its facts, the source of its numbers, and what follows from both.
 
 import { mean, range } from "./numbers.js";
+import { textsOf } from "./words.js";
 
 /** @typedef {import("./types").Sample} Sample */
 /** @typedef {import("./types").Facts} Facts */
@@ -19,7 +20,10 @@ export class Run {
 
   /** @param {Facts} facts @param {Source} source @param {string} [name] */
   constructor(facts, source, name) {
-    this.facts = facts;
+    /** How texts become tokens, if samples are texts. */
+    this.words = facts.config?.data.words ?? null;
+    // A recording names the tokens of its samples alone; a reader may type others.
+    this.facts = this.words && !("2" in facts.token_strings) ? { ...facts, token_strings: textsOf(this.words) } : facts;
     this.source = source;
     const { positions, logits } = facts;
     this.positions = positions;
@@ -92,6 +96,9 @@ export class Run {
     const { source } = this;
     if (!("judge" in source)) throw new Error("only a live page computes samples of your own");
     const withCls = tokens.slice();
+    // Shorter samples are filled up.
+    const padding = this.facts.config?.model.attention?.padding_token;
+    while (padding !== undefined && withCls.length < this.positions - 1) withCls.push(padding);
     withCls.splice(this.facts.cls, 0, 0);
     const [label, marked] = /** @type {any} */ (source).judge(withCls);
     const sample = { key, number: null, label, tokens: withCls, marked, index: null };

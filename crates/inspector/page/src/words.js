@@ -1,0 +1,12 @@
+// The words of a run, whose vocabulary its config holds (`crates/data/src/words`).
+
+/** @typedef {{ lowercase?: boolean, vocabulary: string[] }} Words */
+
+/** The token of a word that the vocabulary lacks. */
+export const UNKNOWN = 2;
+const FIRST_WORD = 3;
+
+/** The texts of all tokens. @param {Words} words @returns {Record<number, string>} */
+export function textsOf({ vocabulary }) {
+  return Object.fromEntries([[1, "[PAD]"], [UNKNOWN, "[UNK]"], ...vocabulary.map((word, index) => [FIRST_WORD + index, word])]);
+}
