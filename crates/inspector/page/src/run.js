@@ -25,6 +25,8 @@ export class Run {
     // A recording names the tokens of its samples alone; a reader may type others.
     this.facts = this.words && !("2" in facts.token_strings) ? { ...facts, token_strings: textsOf(this.words) } : facts;
     this.source = source;
+    /** The token that fills a sample up. @type {number | undefined} */
+    this.padding = facts.config?.model.attention?.padding_token;
     const { positions, logits } = facts;
     this.positions = positions;
     this.classCount = logits === 1 ? 2 : logits;
@@ -97,8 +99,7 @@ export class Run {
     if (!("judge" in source)) throw new Error("only a live page computes samples of your own");
     const withCls = tokens.slice();
     // Shorter samples are filled up.
-    const padding = this.facts.config?.model.attention?.padding_token;
-    while (padding !== undefined && withCls.length < this.positions - 1) withCls.push(padding);
+    while (this.padding !== undefined && withCls.length < this.positions - 1) withCls.push(this.padding);
     withCls.splice(this.facts.cls, 0, 0);
     const [label, marked] = /** @type {any} */ (source).judge(withCls);
     const sample = { key, number: null, label, tokens: withCls, marked, index: null };
@@ -109,6 +110,13 @@ export class Run {
   /** @param {Sample} sample */
   withoutCls(sample) {
     return sample.tokens.filter((_, position) => position !== this.facts.cls);
+  }
+
+  /** What a reader reads: tokens as texts, without [CLS] and what fills the sample up. @param {Sample} sample */
+  texts(sample) {
+    const tokens = this.withoutCls(sample);
+    const end = tokens.findLastIndex((token) => token !== this.padding) + 1;
+    return tokens.slice(0, end).map((token) => this.facts.token_strings[token] ?? String(token));
   }
 
   /** @param {Sample} sample @param {number} position */

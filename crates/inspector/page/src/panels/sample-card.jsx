@@ -14,8 +14,6 @@ import { change, changeSoon, settleAddress, view } from "../view.js";
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {import("../types").Sample} Sample */
 
-// More positions than these have no room for a tile each in one row.
-const mostInARow = () => isNarrow.value ? 9 : 14;
 // A list of more samples is of no help.
 const MOST_LISTED = 300;
 
@@ -24,6 +22,9 @@ const run = computed(() => here.value?.run ?? null);
 const key = computed(() => here.value?.sample ?? "");
 const one = computed(() => here.value?.one ?? null);
 const query = computed(() => here.value?.query ?? 0);
+
+// More positions than these have no room for a tile each in one row; words are longer than numbers.
+const mostInARow = () => run.value?.words ? 5 : isNarrow.value ? 9 : 14;
 
 const weights = computed(() => here.value ? weightsOf(here.value) : new Float64Array());
 
@@ -70,8 +71,8 @@ function Heading() {
 function optionText(run, sample) {
   if (!sample) return "";
   const label = sample.label === null ? "" : ` (${run.className(sample.label)})`;
-  const tokens = run.withoutCls(sample).slice(0, 12).map((token) => run.facts.token_strings[token] ?? token);
-  return `${isOwn(sample.key) ? "your sample" : sample.key}${label}: ${tokens.join(" ")}${tokens.length < sample.tokens.length - 1 ? " …" : ""}`;
+  const texts = run.texts(sample);
+  return `${isOwn(sample.key) ? "your sample" : sample.key}${label}: ${texts.slice(0, 12).join(" ")}${texts.length > 12 ? " …" : ""}`;
 }
 
 // The tokens.
@@ -104,7 +105,7 @@ function showOwn(tokens, isStep) {
 function Tokens() {
   const count = run.value?.positions ?? 0;
   return (
-    <div class={count > mostInARow() ? "tokens many" : "tokens"} style={{ "--positions": count }}>
+    <div class={count > mostInARow() ? "tokens many" : "tokens"} style={{ "--positions": count, "--tile": run.value?.words ? "4.7rem" : "2.6rem" }}>
       <Bands />
       <Tiles />
     </div>
@@ -230,7 +231,7 @@ function Paste() {
   const now = /** @type {Run} */ (run.value);
   if (!now.isLive) return null;
   const sample = one.value;
-  const text = sample ? now.withoutCls(sample).map((token) => now.facts.token_strings[token] ?? token).join(" ") : "";
+  const text = sample ? now.texts(sample).join(" ") : "";
   const form = (
     <form id="own" onSubmit={(event) => { event.preventDefault(); takeText(/** @type {HTMLInputElement} */ (document.getElementById("own-tokens")).value); }}>
       <label>All tokens <input key={key.value} id="own-tokens" autocomplete="off" spellcheck={false} defaultValue={text} aria-describedby="own-said" /></label>

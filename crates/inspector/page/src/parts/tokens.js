@@ -15,7 +15,7 @@ const numbers = new WeakMap();
 export function tokenOf(run, word) {
   const { token_strings: strings } = run.facts;
   if (!numbers.has(strings)) numbers.set(strings, new Map(Object.entries(strings).map(([token, text]) => [text, Number(token)])));
-  const known = numbers.get(strings)?.get(lowered(run, word));
+  const known = numbers.get(strings)?.get(word) ?? numbers.get(strings)?.get(lowered(run, word));
   if (known === undefined && run.words) return UNKNOWN;
   if (known === undefined && !/^\d{1,9}$/.test(word)) throw new Error(`“${shorten(word, 20)}” is no token; tokens are whole numbers`);
   const token = known ?? Number(word);
