@@ -38,6 +38,7 @@ mod cls;
 mod config;
 mod corpora;
 mod dataset;
+mod dropout;
 #[cfg(feature = "rows")]
 pub mod files;
 mod generate;
@@ -53,6 +54,7 @@ pub use cls::{CLS, ClsPlace};
 pub use config::{Columns, DatasetConfig, Generator, Source};
 pub use corpora::{Corpus, Reading};
 pub use dataset::{Dataset, Splits, TextCounts};
+pub use dropout::TokenDropout;
 pub use invalid::InvalidValue;
 pub use random::{Stream, uniform_below};
 pub use rule::LabelRule;

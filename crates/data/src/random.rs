@@ -19,6 +19,8 @@ pub enum Stream {
     Data = 2,
     /// Held-out samples.
     Split = 3,
+    /// Tokens that a step leaves out.
+    TokenDropout = 4,
 }
 
 impl Stream {

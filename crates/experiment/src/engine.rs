@@ -9,17 +9,20 @@ use headlight_data::Dataset;
 
 use crate::Error;
 
-/// Trains a model and evaluates it.
-pub trait Engine {
-    /// Takes one step of Adam; returns the batch's mean loss before it.
-    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64;
-
+/// Predicts the classes of samples.
+pub trait Predictor {
     /// Replaces `predictions` by those for these samples, at most
     /// [`samples_per_pass`](Self::samples_per_pass).
     fn predict(&mut self, dataset: &Dataset, samples: &[u32], predictions: &mut Predictions);
 
     /// The most samples that one call of [`predict`](Self::predict) takes.
     fn samples_per_pass(&self) -> usize;
+}
+
+/// Trains a model.
+pub trait Engine: Predictor {
+    /// Takes one step of Adam; returns the batch's mean loss before it.
+    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64;
 
     /// The gradient of a batch's loss for each parameter, in the model's order.
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter>;

@@ -1,8 +1,9 @@
 //! Evaluates a model on a split.
 
-use headlight_data::{Batches, Dataset, LabelRule};
+use headlight_data::{Batches, Dataset};
 
-use crate::engine::{Engine, Predictions};
+use crate::config::ExperimentConfig;
+use crate::engine::{Predictions, Predictor};
 use crate::error::Error;
 use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally};
 
@@ -20,20 +21,22 @@ pub struct Evaluation {
 
 /// Evaluates a model on all samples of a split; `None` if the split is empty.
 ///
-/// The rule gives the positions that decide a sample's label. Without a rule, the attention to them is not
-/// measured.
+/// The config's rule gives the positions that decide a sample's label. Without one, the attention to them is not
+/// measured. Uniform attention is that over all positions but those with padding.
 pub fn evaluate(
-    engine: &mut dyn Engine,
+    model: &mut dyn Predictor,
     dataset: &Dataset,
     n_classes: usize,
-    rule: Option<&LabelRule>,
+    config: Option<&ExperimentConfig>,
 ) -> Option<Evaluation> {
+    let rule = config.and_then(|config| config.data.rule.as_ref());
+    let padding = config.and_then(|config| config.model.attention.padding_token);
     let positions = dataset.positions();
     let mut tally = Tally::new(n_classes);
     let [mut positive, mut negative] = [Row::new(positions), Row::new(positions)];
     let mut predictions = Predictions::default();
-    for samples in Batches::in_order(dataset, engine.samples_per_pass()).iter() {
-        engine.predict(dataset, samples, &mut predictions);
+    for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
+        model.predict(dataset, samples, &mut predictions);
         let n_logits = predictions.logits.len() / samples.len();
         for (index, &sample) in samples.iter().enumerate() {
             let label = dataset.label(sample as usize);
@@ -53,12 +56,14 @@ pub fn evaluate(
             }
             .add(row);
             let Some(rule) = rule else { continue };
-            let deciding = rule.label_positions(dataset.tokens(sample as usize));
+            let tokens = dataset.tokens(sample as usize);
+            let deciding = rule.label_positions(tokens);
             if deciding.is_empty() {
                 continue;
             }
             let paid = deciding.iter().map(|&position| row[position]).sum::<f64>();
-            let uniform = deciding.len() as f64 / positions as f64;
+            let seen = tokens.iter().filter(|&&token| Some(token) != padding);
+            let uniform = deciding.len() as f64 / seen.count() as f64;
             tally.add_attention(label, paid, uniform);
         }
     }
@@ -74,12 +79,12 @@ pub fn evaluate(
 /// # Errors
 /// When there are no samples, or those of [`predict_each`].
 pub fn assess(
-    engine: &mut dyn Engine,
+    model: &mut dyn Predictor,
     dataset: &Dataset,
     n_classes: usize,
 ) -> Result<Assessment, Error> {
     let mut outcomes = Outcomes::new(n_classes);
-    predict_each(engine, dataset, |found| {
+    predict_each(model, dataset, |found| {
         let label = dataset.label(found.sample);
         outcomes.add(found.logits, found.probabilities, found.loss, label);
         Ok::<_, Error>(())
@@ -106,13 +111,13 @@ pub struct Prediction<'a> {
 /// # Errors
 /// When the model's output for a sample is not finite, or `each` fails.
 pub fn predict_each<E: From<Error>>(
-    engine: &mut dyn Engine,
+    model: &mut dyn Predictor,
     dataset: &Dataset,
     mut each: impl FnMut(Prediction<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut predictions = Predictions::default();
-    for samples in Batches::in_order(dataset, engine.samples_per_pass()).iter() {
-        engine.predict(dataset, samples, &mut predictions);
+    for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
+        model.predict(dataset, samples, &mut predictions);
         let n_logits = predictions.logits.len() / samples.len();
         let logits = predictions.logits.chunks(n_logits);
         let outputs = logits.zip(predictions.probabilities.chunks(n_logits));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headlight_architecture::Parameter;
-use headlight_data::{Batches, Dataset, Splits, Stream};
+use headlight_data::{Batches, Dataset, Splits, Stream, TokenDropout};
 
 use crate::Error;
 use crate::config::ExperimentConfig;
@@ -103,6 +103,13 @@ impl Experiment {
             Some(order) => Batches::given(order[epoch - 1].clone(), batch_size),
             None => Batches::shuffled(&self.splits.train, batch_size, self.config.seed, epoch),
         }
+    }
+
+    /// What leaves tokens out of the samples of each step, if the config asks for it.
+    pub fn token_dropout(&self) -> Option<TokenDropout> {
+        let (share, seed) = (self.config.training.token_dropout, self.config.seed);
+        let padding = self.config.model.attention.padding_token?;
+        (share > 0.0).then(|| TokenDropout::new(share, padding, seed))
     }
 
     /// Batches per epoch.

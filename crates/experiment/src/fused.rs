@@ -8,7 +8,7 @@ use headlight_fused::{
 pub use headlight_fused::{Attribution, Forward, Intervention, Place, Recorded};
 
 use crate::config::ExperimentConfig;
-use crate::engine::{Engine, Predictions, TrainingState};
+use crate::engine::{Engine, Predictions, Predictor, TrainingState};
 use crate::error::Error;
 use crate::experiment::Experiment;
 
@@ -209,11 +209,7 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
     }
 }
 
-impl Engine for FusedEngine<'_> {
-    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
-        f64::from(self.model.step(samples(train), batch))
-    }
-
+impl Predictor for FusedEngine<'_> {
     fn predict(&mut self, dataset: &Dataset, chosen: &[u32], predictions: &mut Predictions) {
         self.model
             .predict(samples(dataset), chosen, &mut self.predictions);
@@ -247,6 +243,12 @@ impl Engine for FusedEngine<'_> {
 
     fn samples_per_pass(&self) -> usize {
         SAMPLES_PER_PASS
+    }
+}
+
+impl Engine for FusedEngine<'_> {
+    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
+        f64::from(self.model.step(samples(train), batch))
     }
 
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {

@@ -27,6 +27,7 @@
 pub mod best;
 pub mod config;
 mod engine;
+mod ensemble;
 mod error;
 pub mod evaluate;
 mod experiment;
@@ -34,7 +35,8 @@ pub mod fused;
 pub mod metrics;
 pub mod train;
 
-pub use engine::{Engine, Predictions, TrainingState};
+pub use engine::{Engine, Predictions, Predictor, TrainingState};
+pub use ensemble::Ensemble;
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;

@@ -69,6 +69,7 @@ pub fn train<O: Observer>(
 ) -> Result<Ending, O::Failure> {
     let train = &experiment.splits.train;
     let steps = experiment.steps_per_epoch();
+    let mut dropout = experiment.token_dropout();
     let mut progress = start;
     if progress.step == 0 {
         progress.at_epoch_end = true;
@@ -84,7 +85,13 @@ pub fn train<O: Observer>(
             progress.losses = Mean::default();
         }
         for (index, batch) in batches.iter().enumerate().skip(taken) {
-            let loss = engine.step(train, batch);
+            let loss = match &mut dropout {
+                None => engine.step(train, batch),
+                Some(dropout) => {
+                    let (samples, all) = dropout.apply(train, progress.step, batch);
+                    engine.step(samples, all)
+                }
+            };
             progress.step += 1;
             progress.losses.add(loss);
             if !loss.is_finite() {
@@ -130,13 +137,11 @@ pub fn measure(
     engine: &mut dyn Engine,
     progress: Progress,
 ) -> Result<StepMetrics, Error> {
-    let (rule, n_classes) = (
-        experiment.config.data.rule.as_ref(),
-        experiment.config.data.n_classes,
-    );
-    let train = evaluate(engine, &experiment.splits.train, n_classes, rule)
+    let config = &experiment.config;
+    let n_classes = config.data.n_classes;
+    let train = evaluate(engine, &experiment.splits.train, n_classes, Some(config))
         .ok_or_else(|| Error::Input("the dataset has no training samples".to_owned()))?;
-    let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, rule);
+    let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, Some(config));
     Ok(StepMetrics {
         epoch: progress.epoch,
         step: progress.step,

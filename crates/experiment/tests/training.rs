@@ -200,9 +200,9 @@ fn an_evaluation_covers_every_sample_and_position() {
         logits: vec![3.0, -1.0, -2.0, 2.0, -4.0],
         ..Scripted::default()
     };
-    let rule = parse(&[]).unwrap().data.rule;
+    let config = parse(&[]).unwrap();
     let split = dataset(&labels);
-    let found = evaluate(&mut engine, &split, 2, rule.as_ref()).unwrap();
+    let found = evaluate(&mut engine, &split, 2, Some(&config)).unwrap();
     let metric = |metric: Metric| found.metrics[metric].unwrap();
     assert_eq!(metric(Metric::Loss), 2.0);
     assert_eq!(metric(Metric::Accuracy), 0.6);

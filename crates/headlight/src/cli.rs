@@ -319,8 +319,10 @@ pub(crate) struct DataArguments {
 /// The arguments of `predict`.
 #[derive(Args, Debug)]
 pub(crate) struct PredictArguments {
-    /// A run directory
+    /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
     pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) swept: SweptArguments,
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
     /// missing. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
     /// lines from standard input
@@ -368,8 +370,10 @@ pub(crate) struct ManArguments {
 /// The arguments of `evaluate`.
 #[derive(Args, Debug)]
 pub(crate) struct EvaluateArguments {
-    /// A run directory
+    /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
     pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) swept: SweptArguments,
     /// A dataset file with labels [default: the run's own held-out samples, or its training samples if it holds
     /// out none]
     pub(crate) data: Option<PathBuf>,
@@ -392,6 +396,17 @@ pub(crate) struct EvaluateArguments {
     /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
     #[arg(long, value_parser = device)]
     pub(crate) device: Option<String>,
+}
+
+/// The experiment of a results file, which holds no config.
+#[derive(Args, Debug)]
+pub(crate) struct SweptArguments {
+    /// The experiment of the results file: a TOML file, or the name of a built-in config
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// A change of the config that the sweep was given; can be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "config")]
+    pub(crate) overrides: Vec<String>,
 }
 
 /// A split of a run's samples.

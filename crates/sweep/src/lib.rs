@@ -2,10 +2,11 @@
 //!
 //! A [`Plan`] numbers the runs by seed, and within each seed by point of the grid, so that more seeds can be
 //! added later without renumbering earlier runs. [`run`] trains one run and returns its [`Row`]. [`work`]
-//! trains runs on all cores and passes their rows on in order. [`Results`] is the file that rows are written
+//! trains runs on all cores and passes their results on in order. [`Results`] is the file that rows are written
 //! to: its bytes depend only on the plan. [`merge`] joins the files of shards. A [`Summary`] holds the tables
-//! and plots of `headlight report`.
+//! and plots of `headlight report`. [`Again`] trains the runs of a results file again, for their weights.
 
+mod again;
 mod attention;
 mod fields;
 mod grid;
@@ -22,6 +23,7 @@ mod stored;
 mod summary;
 mod workers;
 
+pub use again::Again;
 pub use attention::{SeedAttention, attention};
 pub use grid::{Grid, Seeds};
 pub use merge::{Merged, merge};
@@ -33,4 +35,4 @@ pub use run::run;
 pub use shard::{Assignment, Shard, ShardRequest};
 pub use shard_commands::commands;
 pub use summary::{AttentionTarget, Summary, Values};
-pub use workers::{RowSink, work};
+pub use workers::{Sink, work};

@@ -1,4 +1,4 @@
-//! Trains runs on all cores, and passes their rows on in order.
+//! Trains runs on all cores, and passes their results on in order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,47 +10,45 @@ use std::time::Duration;
 use headlight_trainer::Failure;
 use headlight_trainer::signals::Signals;
 
-use crate::plan::Plan;
 use crate::room::threads_that_fit;
-use crate::row::Row;
-use crate::run::run;
 
-/// How many runs a worker may be ahead of the last row that was passed on in order. The rows between them wait
+/// How many runs a worker may be ahead of the last result that was passed on in order. The results between them wait
 /// in memory.
 const MAX_AHEAD: usize = 10_000;
 
-/// Receives rows.
-pub trait RowSink {
+/// Receives the results of runs.
+pub trait Sink<T> {
     /// Called once, with the number of threads that train.
     fn started(&mut self, threads: usize);
 
-    /// Called with each row as soon as its run has ended, in any order.
-    fn finished(&mut self, row: &Row);
+    /// Called with each result as soon as its run has ended, in any order.
+    fn finished(&mut self, result: &T);
 
-    /// Called with each row in the order of the plan.
+    /// Called with each result in the order of the runs.
     ///
     /// # Errors
     /// Any error stops the sweep, for example a file that cannot be written.
-    fn in_order(&mut self, row: &Row) -> Result<(), Failure>;
+    fn in_order(&mut self, result: T) -> Result<(), Failure>;
 }
 
-/// Trains runs of a plan, until all are done or a signal arrives.
+/// Trains runs, until all are done or a signal arrives. `train` gives the result of a run, or `None` if a signal
+/// interrupts it.
 ///
 /// Starts `threads` threads, or as many of them as the system has room for. If it has none, the calling thread trains.
 ///
 /// # Errors
-/// When a row cannot be written or the system fails. The sink has received all rows before that one.
-pub fn work(
-    plan: &Plan,
+/// When the sink or a run fails. The sink has received all results before that one.
+pub fn work<T: Send>(
+    train: impl Fn(usize) -> Result<Option<T>, Failure> + Sync,
     runs: Range<usize>,
     threads: usize,
     signals: &Signals,
-    sink: &mut dyn RowSink,
+    sink: &mut dyn Sink<T>,
 ) -> Result<(), Failure> {
     let next = AtomicUsize::new(runs.start);
     let reported = AtomicUsize::new(runs.start);
     let stop = AtomicBool::new(false);
-    let worker = |sender: mpsc::Sender<(usize, Result<Option<Row>, Failure>)>| {
+    let worker = |sender: mpsc::Sender<(usize, Result<Option<T>, Failure>)>| {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             while index >= reported.load(Ordering::Relaxed) + MAX_AHEAD
@@ -61,7 +59,7 @@ pub fn work(
             if index >= runs.end || stop.load(Ordering::Relaxed) || signals.received().is_some() {
                 return;
             }
-            if sender.send((index, run(plan, index, signals))).is_err() {
+            if sender.send((index, train(index))).is_err() {
                 return;
             }
         }
@@ -78,20 +76,22 @@ pub fn work(
             .count();
         drop(sender);
         sink.started(started.max(1));
-        let mut waiting: BTreeMap<usize, Row> = BTreeMap::new();
-        let mut take = |(index, row): (usize, Result<Option<Row>, Failure>)| {
-            let Some(row) = row? else { return Ok(()) };
-            sink.finished(&row);
-            waiting.insert(index, row);
-            while let Some(row) = waiting.remove(&reported.load(Ordering::Relaxed)) {
-                sink.in_order(&row)?;
+        let mut waiting: BTreeMap<usize, T> = BTreeMap::new();
+        let mut take = |(index, result): (usize, Result<Option<T>, Failure>)| {
+            let Some(result) = result? else {
+                return Ok(());
+            };
+            sink.finished(&result);
+            waiting.insert(index, result);
+            while let Some(result) = waiting.remove(&reported.load(Ordering::Relaxed)) {
+                sink.in_order(result)?;
                 reported.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
         };
         let result = if started == 0 {
             let mut own = runs.clone().take_while(|_| signals.received().is_none());
-            own.try_for_each(|index| take((index, run(plan, index, signals))))
+            own.try_for_each(|index| take((index, train(index))))
         } else {
             receiver.into_iter().try_for_each(take)
         };

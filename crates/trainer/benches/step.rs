@@ -35,8 +35,8 @@ fn step(criterion: &mut Criterion) {
             bencher.iter(|| engine.step(train, next.next().expect("a batch")));
         });
         group.bench_function("evaluation of 8,000 samples", |bencher| {
-            let rule = experiment.config.data.rule.as_ref();
-            bencher.iter(|| evaluate(engine.as_mut(), train, 2, rule));
+            let config = Some(&experiment.config);
+            bencher.iter(|| evaluate(engine.as_mut(), train, 2, config));
         });
     }
 }

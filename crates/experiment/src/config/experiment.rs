@@ -59,6 +59,12 @@ impl ExperimentConfig {
         self.training
             .validate()
             .map_err(|invalid| invalid.within("training"))?;
+        if self.training.token_dropout > 0.0 && padding.is_none() {
+            return Err(InvalidValue::new(
+                "training.token_dropout",
+                "padding takes the place of tokens that are left out; set model.attention.padding_token",
+            ));
+        }
         if self.dump.formats.is_empty() {
             return Err(InvalidValue::new(
                 "dump.formats",

@@ -30,6 +30,10 @@ pub struct TrainingConfig {
     /// How a token that occurs several times in a batch enters Adam's mean of squares.
     #[serde(default)]
     pub token_second_moment: TokenSecondMoment,
+    /// The share of tokens that each step leaves out at random; `[CLS]` stays, and evaluations leave out none. Needs
+    /// `model.attention.padding_token`, which takes their place.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub token_dropout: f64,
     /// Steps between evaluations within an epoch; 0 evaluates only at the end of each epoch.
     #[serde(default)]
     pub evaluate_every: usize,
@@ -40,6 +44,11 @@ pub struct TrainingConfig {
     /// Training stops after this many evaluations in a row without a better `keep_best`; 0 disables this.
     #[serde(default)]
     pub patience: usize,
+}
+
+/// Whether no token is left out. Then the config is written as before there was such a key.
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
 }
 
 /// How a token that occurs several times in a batch enters Adam's mean of squared gradients.
@@ -121,6 +130,15 @@ impl TrainingConfig {
                     format!("{key} is {decay}; it must be at least 0 and below 1"),
                 ));
             }
+        }
+        if !(0.0..1.0).contains(&self.token_dropout) {
+            return Err(InvalidValue::new(
+                "token_dropout",
+                format!(
+                    "token_dropout is {}; it must be at least 0 and below 1",
+                    self.token_dropout
+                ),
+            ));
         }
         if self.patience > 0 && self.keep_best.is_none() {
             return Err(InvalidValue::new(

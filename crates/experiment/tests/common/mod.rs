@@ -62,13 +62,7 @@ pub(crate) struct Scripted {
     pub(crate) batches: Vec<Vec<u32>>,
 }
 
-impl Engine for Scripted {
-    fn step(&mut self, _train: &Dataset, batch: &[u32]) -> f64 {
-        self.batches.push(batch.to_vec());
-        self.steps += 1;
-        self.losses[self.steps - 1]
-    }
-
+impl Predictor for Scripted {
     /// The loss is the sample's number; attention is one tenth of it, plus the position.
     fn predict(&mut self, dataset: &Dataset, samples: &[u32], predictions: &mut Predictions) {
         assert!(samples.len() <= self.samples_per_pass());
@@ -88,6 +82,14 @@ impl Engine for Scripted {
 
     fn samples_per_pass(&self) -> usize {
         3
+    }
+}
+
+impl Engine for Scripted {
+    fn step(&mut self, _train: &Dataset, batch: &[u32]) -> f64 {
+        self.batches.push(batch.to_vec());
+        self.steps += 1;
+        self.losses[self.steps - 1]
     }
 
     fn gradient(&mut self, _train: &Dataset, _batch: &[u32]) -> Vec<Parameter> {

@@ -27,6 +27,8 @@ struct Line<'a> {
     /// The dataset file, or else the split of the run's own samples.
     data: Option<Cow<'a, str>>,
     split: Option<Split>,
+    /// How many models' probabilities are averaged.
+    models: usize,
     /// In the order of the classes; empty if they have only numbers.
     class_names: &'a [String],
     #[serde(flatten)]
@@ -44,20 +46,26 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
     let outputs = Output::all(outputs, &inputs, arguments.output.force)?;
     arguments.form.check(&outputs)?;
     let [svg, html] = outputs;
-    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
+    let model = RunModel::open(
+        &arguments.run,
+        weights,
+        arguments.device.as_ref(),
+        &arguments.swept,
+    )?;
     let (dataset, split) = match file {
         Some(path) => (labelled(path, &model.config)?, None),
         None => own(&arguments.run, &model.config, arguments.split)?,
     };
-    let session = model.session(dataset)?;
+    let (session, members) = model.session(dataset)?;
+    let models = members.0.len();
     let samples = &session.experiment.splits.train;
-    let mut engine = session.engine()?;
+    let mut predictor = members.predictor(&session)?;
     let data = &session.experiment.config.data;
-    let assessment = assess(engine.as_mut(), samples, data.n_classes)?;
+    let assessment = assess(predictor.as_mut(), samples, data.n_classes)?;
 
     let document = document(
         &title(arguments, split, assessment.samples),
-        about(arguments, split),
+        about(arguments, split, models),
         data,
         &assessment,
     );
@@ -75,6 +83,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
         weights: weights.map(Path::to_string_lossy),
         data: file.map(Path::to_string_lossy),
         split,
+        models,
         class_names: &data.classes,
         assessment: &assessment,
     })
@@ -122,8 +131,10 @@ fn title(arguments: &EvaluateArguments, split: Option<Split>, samples: usize) ->
     format!("{} on {samples}", shown(&arguments.run))
 }
 
-/// What a reader must know about the weights and the samples.
-fn about(arguments: &EvaluateArguments, split: Option<Split>) -> Vec<String> {
+/// What a reader must know about the models and the samples.
+fn about(arguments: &EvaluateArguments, split: Option<Split>, models: usize) -> Vec<String> {
+    let averaged =
+        (models > 1).then(|| format!("Each probability is the mean of those of {models} models."));
     let weights = arguments.weights.as_ref();
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
     let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
@@ -131,7 +142,7 @@ fn about(arguments: &EvaluateArguments, split: Option<Split>) -> Vec<String> {
     let known = (split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
-    [weights, none_held_out, known]
+    [averaged, weights, none_held_out, known]
         .into_iter()
         .flatten()
         .collect()

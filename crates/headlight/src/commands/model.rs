@@ -1,27 +1,39 @@
-//! The model of a run, for the commands that apply it to samples.
+//! The model of a run, or the models of many, for the commands that apply them to samples.
 
 use std::path::Path;
+use std::thread;
 
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::{Ensemble, Predictor};
+use headlight_sweep::{Again, Plan, Seeds, Sink};
 use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::opening::open_device;
 use headlight_trainer::printing::note;
 use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::session::Session;
+use headlight_trainer::signals::Signals;
+use headlight_trainer::standard::shown;
 use headlight_trainer::{Failure, weights};
 
-/// A run's config, with weights and an opened device.
+use crate::cli::SweptArguments;
+use crate::terminal::SweepDisplay;
+
+/// A config, the weights of one run or more, and an opened device.
 pub(super) struct RunModel {
     /// The config; `compute.device` is the opened device.
     pub(super) config: ExperimentConfig,
-    pub(super) weights: Vec<Parameter>,
+    pub(super) members: Members,
     pub(super) device: OpenDevice,
 }
 
+/// The weights of each model; there is at least one.
+pub(super) struct Members(pub(super) Vec<Vec<Parameter>>);
+
 impl RunModel {
-    /// The model of the run in a directory, with other weights or on another device if they are given.
+    /// The model of the run in a directory, with other weights or on another device if they are given; or the models of a
+    /// results file.
     ///
     /// # Errors
     /// When the run or the weights cannot be read, or the device cannot be opened.
@@ -29,33 +41,140 @@ impl RunModel {
         run: &Path,
         weights: Option<&Path>,
         device: Option<&String>,
+        swept: &SweptArguments,
     ) -> Result<Self, Failure> {
-        let run = RunDir::open(run)?;
-        if !run.has_ended() {
+        if run.is_file() {
+            return Self::swept(run, weights, device, swept);
+        }
+        let own = RunDir::open(run)?;
+        if swept.config.is_some() {
+            return Err(Failure::Input(format!(
+                "--config: {} is a run directory, which has its own config; --config belongs to a results file of `headlight \
+                 sweep`",
+                shown(run)
+            )));
+        }
+        if !own.has_ended() {
             note("the run has not ended; its saved weights are from an earlier step");
         }
-        let mut config = run.config()?;
+        let mut config = own.config()?;
         if let Some(device) = device {
             config.compute.device.clone_from(device);
             // The run's engine may not support this device.
             config.compute.engine = EngineName::Auto;
         }
-        let weights = weights.map(|path| run.path_of(path));
+        let weights = weights.map(|path| own.path_of(path));
+        let weights = match weights {
+            Some(path) => weights::load(&config, &path)?,
+            None => own.load_weights(&config)?,
+        };
         Ok(Self {
-            weights: match weights {
-                Some(path) => weights::load(&config, &path)?,
-                None => run.load_weights(&config)?,
-            },
+            members: Members(vec![weights]),
             device: open_device(&config.compute.device)?,
             config,
         })
     }
 
-    /// The model, for the samples of a dataset.
+    /// The models of all rows of a results file, trained again.
+    fn swept(
+        path: &Path,
+        weights: Option<&Path>,
+        device: Option<&String>,
+        swept: &SweptArguments,
+    ) -> Result<Self, Failure> {
+        let unsuitable = |option: &str| {
+            Err(Failure::Input(format!(
+                "{option}: {} is a file of many runs, which are trained again as they were; leave {option} out",
+                shown(path)
+            )))
+        };
+        if weights.is_some() {
+            return unsuitable("--weights");
+        }
+        if device.is_some() {
+            return unsuitable("--device");
+        }
+        let Some(config) = &swept.config else {
+            return Err(Failure::Input(format!(
+                "{} is a file, so it should hold the results of a sweep, which have no config; name the sweep's with --config",
+                shown(path)
+            )));
+        };
+        let plan = Plan::new(config, &swept.overrides, &Seeds(0..1), &[])?;
+        let again = Again::read(path, &plan)?;
+        let signals = Signals::listen()
+            .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let mut trained = Trained {
+            display: SweepDisplay::new(again.len()),
+            threads,
+            members: Vec::with_capacity(again.len()),
+        };
+        again.train(threads, &signals, &mut trained)?;
+        let Trained {
+            display,
+            threads,
+            members,
+        } = trained;
+        display.finish(threads);
+        if let Some(signal) = signals.received() {
+            let (done, all) = (members.len(), again.len());
+            return Err(Failure::Interrupted {
+                signal,
+                message: format!("interrupted after training {done} of {all} runs again"),
+            });
+        }
+        let config = plan.points()[0].config().clone();
+        Ok(Self {
+            members: Members(members),
+            device: open_device(&config.compute.device)?,
+            config,
+        })
+    }
+
+    /// The model for the samples of a dataset, and the weights of each member.
     ///
     /// # Errors
     /// When the model would be too large.
-    pub(super) fn session(self, dataset: Dataset) -> Result<Session, Failure> {
-        Session::with_weights(self.config, self.weights, dataset, self.device)
+    pub(super) fn session(self, dataset: Dataset) -> Result<(Session, Members), Failure> {
+        let first = self.members.0[0].clone();
+        let session = Session::with_weights(self.config, first, dataset, self.device)?;
+        Ok((session, self.members))
+    }
+}
+
+impl Members {
+    /// What predicts the samples of the session: the only model, or the mean of all.
+    ///
+    /// # Errors
+    /// When the engine is not in this build.
+    pub(super) fn predictor(self, session: &Session) -> Result<Box<dyn Predictor + '_>, Failure> {
+        let engine = session.engine()?;
+        match self.0.len() {
+            1 => Ok(engine),
+            _ => Ok(Box::new(Ensemble::new(engine, self.0)?)),
+        }
+    }
+}
+
+/// Keeps the weights of runs, and shows the progress.
+struct Trained {
+    display: SweepDisplay,
+    threads: usize,
+    members: Vec<Vec<Parameter>>,
+}
+
+impl Sink<Vec<Parameter>> for Trained {
+    fn started(&mut self, threads: usize) {
+        self.threads = threads;
+    }
+
+    fn finished(&mut self, _weights: &Vec<Parameter>) {
+        self.display.run_finished();
+    }
+
+    fn in_order(&mut self, weights: Vec<Parameter>) -> Result<(), Failure> {
+        self.members.push(weights);
+        Ok(())
     }
 }

@@ -4,7 +4,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use console::measure_text_width;
+use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
+use headlight_experiment::Predictions;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_trainer::Failure;
@@ -32,7 +34,12 @@ const LEAST_ROWS: usize = 4;
 /// When the run or the tokens are invalid.
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let weights = arguments.weights.as_deref();
-    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?;
+    let model = RunModel::open(
+        &arguments.run,
+        weights,
+        arguments.device.as_ref(),
+        &arguments.swept,
+    )?;
     let tokens = arguments.tokens.as_deref();
     if let Some(tokens) = tokens.filter(|tokens| !is_sample(tokens)) {
         let path = Path::new(tokens);
@@ -56,15 +63,11 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
             out.tell(&count.to_string())
         };
     }
-    let RunModel {
-        config,
-        weights,
-        device,
-    } = model;
     if arguments.out.is_some() {
         let message = "--out needs a file of samples in --tokens";
         return Err(Failure::Input(message.to_owned()));
     }
+    let (config, models) = (model.config.clone(), model.members.0.len());
     let dataset = match (&arguments.text, tokens) {
         (Some(text), _) => samples::parse_text(text, &config)?,
         (None, tokens) => {
@@ -73,21 +76,51 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         }
     };
     let label = config.data.rule.as_ref().map(|_| dataset.label(0));
-    let samples = Samples {
-        dataset: &dataset,
-        indices: vec![0],
-        from_training: false,
-        labelled: label.is_some(),
-    };
-    let model = Model {
-        config: &config,
-        parameters: &weights,
-    };
-    let dump = dump(model, &samples, Origin::default(), &device)?;
+    let dump = mean_dump(model, &dataset, label.is_some())?;
     if arguments.form.json {
         return print_json(&as_json(&dump, &config, label));
     }
-    print(&describe(&dump, &config, label))
+    print(&describe(&dump, &config, label, models))
+}
+
+/// What the model computes for the sample. Of several models: the mean of their attention, and the prediction of the mean
+/// of their probabilities.
+fn mean_dump(model: RunModel, dataset: &Dataset, labelled: bool) -> Result<AttentionDump, Failure> {
+    let samples = Samples {
+        dataset,
+        indices: vec![0],
+        from_training: false,
+        labelled,
+    };
+    let count = model.members.0.len() as f32;
+    let mut dumps = model.members.0.iter().map(|parameters| {
+        let model_of = Model {
+            config: &model.config,
+            parameters,
+        };
+        dump(model_of, &samples, Origin::default(), &model.device)
+    });
+    let mut mean = dumps.next().expect("at least one model")?;
+    for dump in dumps {
+        let weights = mean
+            .attention_weights
+            .iter_mut()
+            .zip(dump?.attention_weights);
+        weights.for_each(|(sum, weight)| *sum += weight);
+    }
+    if count > 1.0 {
+        mean.attention_weights
+            .iter_mut()
+            .for_each(|sum| *sum /= count);
+        let (session, members) = model.session(dataset.clone())?;
+        let mut found = Predictions::default();
+        members
+            .predictor(&session)?
+            .predict(dataset, &[0], &mut found);
+        let narrow = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
+        (mean.logits, mean.probabilities) = (narrow(&found.logits), narrow(&found.probabilities));
+    }
+    Ok(mean)
 }
 
 /// What the model says of the sample, and the weights of `[CLS]` by layer, head and key.
@@ -128,7 +161,12 @@ fn words(dump: &AttentionDump) -> Vec<String> {
     tokens.map(|&token| dump.token_string(token)).collect()
 }
 
-fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> String {
+fn describe(
+    dump: &AttentionDump,
+    config: &ExperimentConfig,
+    label: Option<u8>,
+    models: usize,
+) -> String {
     let data = &config.data;
     let class_name = |class: u8| match (data.classes.is_empty(), data.n_classes, class) {
         (false, ..) => data.class_name(class),
@@ -163,13 +201,20 @@ fn describe(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) 
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
         let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
+    let of_mean = match models {
+        1 => String::new(),
+        _ => format!(", mean of {models} models"),
+    };
     let names = words(dump);
     let all =
         (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));
     let heads: Vec<(usize, usize)> = all.collect();
     let rows = (MOST_ROWS / heads.len()).clamp(LEAST_ROWS, dump.dims.positions.max(LEAST_ROWS));
     for &(layer, head) in heads.iter().take(MOST_ROWS / LEAST_ROWS) {
-        let _ = writeln!(text, "\nattention of [CLS], layer {layer}, head {head}");
+        let _ = writeln!(
+            text,
+            "\nattention of [CLS], layer {layer}, head {head}{of_mean}"
+        );
         text += &attention(dump, config, layer, head, &names, rows);
     }
     if heads.len() > MOST_ROWS / LEAST_ROWS {

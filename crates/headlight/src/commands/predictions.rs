@@ -7,7 +7,7 @@ use std::path::Path;
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::evaluate::predict_each;
 use headlight_experiment::metrics::predicted_class;
-use headlight_experiment::{Engine, Error};
+use headlight_experiment::{Error, Predictor};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
@@ -45,8 +45,8 @@ pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<C
         }
     };
     let (dataset, labelled) = samples::read(tokens, &model.config)?;
-    let session = model.session(dataset)?;
-    let mut engine = session.engine()?;
+    let (session, members) = model.session(dataset)?;
+    let mut predictor = members.predictor(&session)?;
     let rows = Rows {
         dataset: &session.experiment.splits.train,
         config: &session.experiment.config.data,
@@ -56,7 +56,7 @@ pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<C
     let mut count = Count::default();
     let mut refused: Option<Error> = None;
     let written = out.write(|file| {
-        let rows = rows.write(engine.as_mut(), file);
+        let rows = rows.write(predictor.as_mut(), file);
         count = rows.inspect_err(|error| {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
             refused = inner.cloned();
@@ -97,7 +97,7 @@ struct Row<'a> {
 }
 
 impl Rows<'_> {
-    fn write(&self, engine: &mut dyn Engine, file: &mut impl Write) -> io::Result<Count> {
+    fn write(&self, predictor: &mut dyn Predictor, file: &mut impl Write) -> io::Result<Count> {
         let mut count = Count {
             samples: self.dataset.len(),
             correct: self.labelled.then_some(0),
@@ -106,23 +106,23 @@ impl Rows<'_> {
             Format::Csv => {
                 let mut csv = csv::Writer::from_writer(file);
                 csv.write_record(self.header()).map_err(io_error)?;
-                self.each(engine, &mut count, |row| {
+                self.each(predictor, &mut count, |row| {
                     csv.write_record(self.record(&row)).map_err(io_error)
                 })?;
                 csv.flush()?;
             }
-            Format::Jsonl => self.each(engine, &mut count, |row| self.write_json(file, &row))?,
+            Format::Jsonl => self.each(predictor, &mut count, |row| self.write_json(file, &row))?,
         }
         Ok(count)
     }
 
     fn each(
         &self,
-        engine: &mut dyn Engine,
+        predictor: &mut dyn Predictor,
         count: &mut Count,
         mut write: impl FnMut(Row<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
-        predict_each(engine, self.dataset, |found| {
+        predict_each(predictor, self.dataset, |found| {
             let (sample, predicted) = (found.sample, predicted_class(found.logits));
             let label = self.dataset.label(sample);
             if let Some(correct) = &mut count.correct {

@@ -6,7 +6,7 @@ use std::thread;
 
 use headlight_inspector::counted;
 use headlight_sweep::{
-    Assignment, Busy, Plan, Results, Row, RowSink, ShardRequest, Summary, commands, work,
+    Assignment, Busy, Plan, Results, Row, ShardRequest, Sink, Summary, commands, run as train, work,
 };
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
@@ -91,7 +91,8 @@ pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
         threads: threads.min(left.len().max(1)),
         results,
     };
-    let worked = work(&plan, left, writer.threads, &signals, &mut writer);
+    let train = |index| train(&plan, index, &signals);
+    let worked = work(train, left, writer.threads, &signals, &mut writer);
     let Writer {
         display,
         threads,
@@ -168,7 +169,7 @@ struct Writer {
     results: Results,
 }
 
-impl RowSink for Writer {
+impl Sink<Row> for Writer {
     fn started(&mut self, threads: usize) {
         if threads < self.threads {
             let wanted = self.threads;
@@ -192,7 +193,7 @@ impl RowSink for Writer {
         }
     }
 
-    fn in_order(&mut self, row: &Row) -> Result<(), Failure> {
-        self.results.append(row)
+    fn in_order(&mut self, row: Row) -> Result<(), Failure> {
+        self.results.append(&row)
     }
 }

@@ -55,14 +55,7 @@ impl<'a> BurnEngine<'a> {
     }
 }
 
-impl Engine for BurnEngine<'_> {
-    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
-        let (loss, lookup) = self.loss(train, batch);
-        let gradients = loss.backward();
-        self.model = self.adam.step(self.model.clone(), gradients, &lookup);
-        loss.into_scalar::<f64>()
-    }
-
+impl Predictor for BurnEngine<'_> {
     fn predict(&mut self, dataset: &Dataset, samples: &[u32], predictions: &mut Predictions) {
         predictions.clear();
         let batch = Batch::gather(dataset, samples);
@@ -91,6 +84,15 @@ impl Engine for BurnEngine<'_> {
 
     fn samples_per_pass(&self) -> usize {
         self.experiment.samples_per_pass()
+    }
+}
+
+impl Engine for BurnEngine<'_> {
+    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
+        let (loss, lookup) = self.loss(train, batch);
+        let gradients = loss.backward();
+        self.model = self.adam.step(self.model.clone(), gradients, &lookup);
+        loss.into_scalar::<f64>()
     }
 
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {

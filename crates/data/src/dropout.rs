@@ -1,0 +1,62 @@
+//! Words left out of training at random (Iyyer et al. 2015, "Deep Unordered Composition Rivals Syntactic Methods for
+//! Text Classification", section 3.2: word dropout).
+
+use rand::Rng;
+
+use crate::cls::CLS;
+use crate::dataset::Dataset;
+use crate::random::Stream;
+
+/// Words of the stream that belong to one step: one per position.
+const WORDS_PER_STEP: u128 = 1 << 40;
+
+/// Leaves tokens out of the samples of a step. Which ones depends on the seed, the step and the place in the batch alone.
+#[derive(Clone, Debug)]
+pub struct TokenDropout {
+    seed: u64,
+    /// A token whose random word is below this is left out.
+    below: u64,
+    padding_token: u32,
+    batch: Dataset,
+    all: Vec<u32>,
+}
+
+impl TokenDropout {
+    /// Leaves out each token with probability `share`, except `[CLS]`. `padding_token`, which no token attends to, takes
+    /// its place.
+    pub fn new(share: f64, padding_token: u32, seed: u64) -> Self {
+        Self {
+            seed,
+            below: (share * 4_294_967_296.0) as u64, // 2^32
+            padding_token,
+            batch: Dataset::empty(0),
+            all: Vec::new(),
+        }
+    }
+
+    /// The samples of a batch for a step, which counts from 0, and all of their indices.
+    ///
+    /// # Panics
+    /// When an index is out of range.
+    pub fn apply(&mut self, train: &Dataset, step: usize, batch: &[u32]) -> (&Dataset, &[u32]) {
+        let mut rng = Stream::TokenDropout.rng(self.seed);
+        rng.set_word_pos(step as u128 * WORDS_PER_STEP);
+        self.batch = Dataset::empty(train.positions() - 1);
+        let mut tokens = Vec::with_capacity(train.positions());
+        for &sample in batch {
+            let sample = sample as usize;
+            tokens.clear();
+            tokens.extend(train.tokens(sample).iter().map(|&token| {
+                let is_out = u64::from(rng.next_u32()) < self.below;
+                if is_out && token != CLS {
+                    self.padding_token
+                } else {
+                    token
+                }
+            }));
+            self.batch.push(&tokens, train.label(sample));
+        }
+        self.all = (0..batch.len() as u32).collect();
+        (&self.batch, &self.all)
+    }
+}

@@ -1,0 +1,163 @@
+//! Trains the runs of a results file again, for their weights, which the file does not hold.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use headlight_architecture::Parameter;
+use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
+use headlight_experiment::{Engine, Error};
+use headlight_trainer::files::open;
+use headlight_trainer::signals::Signals;
+use headlight_trainer::standard::shown;
+use headlight_trainer::{Failure, weights};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::plan::Plan;
+use crate::results::RowLines;
+use crate::stored::StoredRow;
+use crate::workers::{Sink, work};
+
+/// The most rows that are trained again.
+const MOST_ROWS: usize = 1000;
+
+/// The runs of a results file.
+#[derive(Debug)]
+pub struct Again<'a> {
+    path: &'a Path,
+    plan: &'a Plan,
+    rows: Vec<Known>,
+}
+
+/// A run to train again.
+#[derive(Debug)]
+struct Known {
+    line: usize,
+    seed: u64,
+    weights_sha256: String,
+}
+
+impl<'a> Again<'a> {
+    /// Reads which runs a file has, except those that failed.
+    ///
+    /// # Errors
+    /// When the file cannot be read, its rows are not those of the plan's config, or there are more than 1,000 or none.
+    pub fn read(path: &'a Path, plan: &'a Plan) -> Result<Self, Failure> {
+        let rows = rows(path, plan)?;
+        Ok(Self { path, plan, rows })
+    }
+
+    /// Number of runs.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are no runs.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Trains all runs, and passes their weights on in the order of the rows.
+    ///
+    /// # Errors
+    /// When a run gets other weights than its row says, or the system fails.
+    pub fn train(
+        &self,
+        threads: usize,
+        signals: &Signals,
+        sink: &mut dyn Sink<Vec<Parameter>>,
+    ) -> Result<(), Failure> {
+        let train = |index: usize| self.weights(&self.rows[index], signals);
+        work(train, 0..self.len(), threads.min(self.len()), signals, sink)
+    }
+
+    /// The weights of a run, in the model's order; `None` if a signal interrupts its training.
+    fn weights(&self, known: &Known, signals: &Signals) -> Result<Option<Vec<Parameter>>, Failure> {
+        let session = self.plan.points()[0].session(known.seed)?;
+        let mut engine = session.engine()?;
+        let engine = engine.as_mut();
+        let interrupted = || signals.received().is_some();
+        let start = Progress::default();
+        let ending = train(&session.experiment, engine, start, interrupted, &mut Silent)?;
+        if ending == Ending::Interrupted {
+            return Ok(None);
+        }
+        let found = engine.parameters();
+        let hash = format!("{:x}", Sha256::digest(weights::encode(found.clone())?));
+        if hash != known.weights_sha256 {
+            return Err(Failure::Input(format!(
+                "{}, line {}: seed {} now has weights with the SHA-256 {hash}, and the row says {}; write the file again \
+                 with `headlight sweep` on this machine",
+                shown(self.path),
+                known.line,
+                known.seed,
+                known.weights_sha256
+            )));
+        }
+        Ok(Some(found))
+    }
+}
+
+/// The rows of a file, without those of failed runs.
+fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
+    let mut lines = RowLines::new(open(path, u64::MAX)?, path);
+    let (mut rows, mut number, mut seen) = (Vec::new(), 0, BTreeSet::new());
+    while let Some(text) = lines.next_complete()? {
+        number += 1;
+        let invalid =
+            |reason: &str| Failure::Input(format!("{}, line {number}: {reason}", shown(path)));
+        let is_wanted = |key: &str| ["error", "weights_sha256"].contains(&key);
+        let row = StoredRow::parse_only(&text, is_wanted).map_err(|reason| invalid(&reason))?;
+        if row.point.is_some() {
+            return Err(invalid(
+                "the row belongs to a grid; only seeds of one config can be averaged, so sweep without --grid",
+            ));
+        }
+        if row.config_sha256 != plan.config_sha256 {
+            return Err(invalid(
+                "the row comes from another config, engine, dataset or version of headlight; give --config, and each --set, \
+                 as they were given to the sweep",
+            ));
+        }
+        if !seen.insert(row.seed) {
+            return Err(invalid(&format!("seed {} appears twice", row.seed)));
+        }
+        if row.fields.contains_key("error") {
+            continue;
+        }
+        let hash = row.fields.get("weights_sha256").and_then(Value::as_str);
+        rows.push(Known {
+            line: number,
+            seed: row.seed,
+            weights_sha256: hash
+                .ok_or_else(|| invalid("it has no `weights_sha256`"))?
+                .to_owned(),
+        });
+        if rows.len() > MOST_ROWS {
+            return Err(Failure::Input(format!(
+                "{}: there are more than {MOST_ROWS} seeds; average fewer, such as those of its first {MOST_ROWS} lines",
+                shown(path)
+            )));
+        }
+    }
+    if rows.is_empty() {
+        let what = if number == 0 {
+            "there are no rows"
+        } else {
+            "all of its runs failed"
+        };
+        return Err(Failure::Input(format!("{}: {what}", shown(path))));
+    }
+    Ok(rows)
+}
+
+/// Observes nothing.
+struct Silent;
+
+impl Observer for Silent {
+    type Failure = Error;
+
+    fn step(&mut self, _progress: Progress, _engine: &mut dyn Engine) -> Result<Next, Error> {
+        Ok(Next::Step)
+    }
+}
