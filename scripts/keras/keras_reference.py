@@ -1,10 +1,11 @@
-"""Two training runs in Keras, recorded for Headlight to repeat.
+"""Three training runs in Keras, recorded for Headlight to repeat.
 
-    python scripts/keras/keras_reference.py            # writes both files
+    python scripts/keras/keras_reference.py            # writes the files
     python scripts/keras/keras_reference.py --check    # compares them with fresh runs
 
 `data/keras_reference.safetensors` is the notebook's model. `data/keras_classes.safetensors` has two blocks of two
-heads with feed-forward layers, and three classes: how often token 7 occurs.
+heads with feed-forward layers, and three classes: how often token 7 occurs. `data/keras_words.safetensors` has one
+such block, and the sentences of `data/keras_words.csv`, whose lengths differ: words, padding, three classes.
 
 Parameters have Headlight's names and shapes. In a file:
 
@@ -34,9 +35,11 @@ it compares these.
 """
 
 import argparse
+import collections
 import dataclasses
 import json
 import pathlib
+import random
 import sys
 
 import numpy as np
@@ -48,6 +51,8 @@ from notebook_keras import build_model, dataset, headlight_shape, internals, ker
 from notebook_keras import to_headlight, variables
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
+SENTENCES = DATA / "keras_words.csv"
+PADDING = 1
 TOLERANCE = 1e-5  # absolute, and relative for what is larger than 1
 
 
@@ -85,6 +90,34 @@ def counts() -> tuple[np.ndarray, np.ndarray]:
     return tokens, np.minimum((tokens == 7).sum(axis=1), 2)
 
 
+def sentences() -> list[tuple[str, str]]:
+    """Texts and classes, drawn from a grammar."""
+    draw = random.Random(0)
+    found = []
+    for _ in range(400):
+        word, label = draw.choice([("good", "happy"), ("fine", "so-so"), ("awful", "sad")])
+        no = draw.random() < 0.3
+        if no:
+            label = {"happy": "sad", "sad": "happy"}.get(label, label)
+        words = [draw.choice(["the", "this", "my"]), draw.choice(["film", "book", "song", "meal"])]
+        words += [draw.choice(["was", "seems"]), *["not"] * no, *["very"] * draw.randrange(3), word]
+        found.append((" ".join(words), label))
+    return found
+
+
+def words() -> tuple[np.ndarray, np.ndarray]:
+    """The sentences as tokens. [CLS] is 0, padding 1, and words count from 3: the most frequent first, and among equals
+    the first in the alphabet. Classes are in the order of their names."""
+    texts = [text.split() for text, _ in sentences()]
+    counts = collections.Counter(word for text in texts for word in text)
+    ordered = sorted(counts, key=lambda word: (-counts[word], word))
+    ids = {word: index + 3 for index, word in enumerate(ordered)}
+    longest = max(map(len, texts))
+    tokens = [[0, *map(ids.get, text), *[PADDING] * (longest - len(text))] for text in texts]
+    labels = [label for _, label in sentences()]
+    return np.array(tokens), np.array(list(map(sorted(set(labels)).index, labels)))
+
+
 EXPERIMENTS = [
     Experiment("keras_reference.safetensors", *dataset(), EPOCHS, samples_per_class=8, model={}),
     Experiment(
@@ -100,6 +133,21 @@ EXPERIMENTS = [
             "n_layers": 2,
             "d_ff": 32,
             "n_classes": 3,
+        },
+    ),
+    Experiment(
+        "keras_words.safetensors",
+        *words(),
+        epochs=3,
+        samples_per_class=4,
+        model={
+            "vocab_size": 17,
+            "d_model": 8,
+            "seq_len": 7,
+            "n_heads": 2,
+            "d_ff": 16,
+            "n_classes": 3,
+            "padding_token": PADDING,
         },
     ),
 ]
@@ -129,6 +177,7 @@ def loss_is_from_logits(experiment: Experiment) -> bool:
 
 def record(experiment: Experiment, seed: int) -> dict[str, np.ndarray]:
     tokens, labels = experiment.tokens, experiment.labels
+    padding = experiment.model.get("padding_token")
     assert loss_is_from_logits(experiment)
     keras.utils.set_random_seed(seed)
     model = experiment.build()
@@ -148,7 +197,7 @@ def record(experiment: Experiment, seed: int) -> dict[str, np.ndarray]:
     def record_model(prefix: str) -> None:
         for name, values in to_headlight(model).items():
             recorded[f"{prefix}.{name}"] = values
-        for name, values in internals(model, tokens[samples]).items():
+        for name, values in internals(model, tokens[samples], padding).items():
             if name != "probabilities":
                 # Safetensors writes an array's memory, in whatever order it is.
                 recorded[f"{prefix}.{name}"] = np.ascontiguousarray(values)
@@ -160,7 +209,7 @@ def record(experiment: Experiment, seed: int) -> dict[str, np.ndarray]:
         losses.append(model.train_on_batch(tokens[batch], labels[batch]))
     recorded["losses"] = np.array(losses, dtype=np.float32)
     record_model("final")
-    recorded["final.probabilities"] = internals(model, tokens)["probabilities"]
+    recorded["final.probabilities"] = internals(model, tokens, padding)["probabilities"]
     return recorded
 
 
@@ -207,7 +256,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, help="default: 0, or the files'")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     args = parser.parse_args()
-    good = True
+    text = "".join(f"{line}\n" for line in ["text,label", *map(",".join, sentences())])
+    if args.check:
+        good = SENTENCES.read_text(encoding="utf-8") == text
+        print(f"{SENTENCES.name}: {'the same' if good else 'DIFFERENT'}")
+    else:
+        good = True
+        SENTENCES.write_text(text, encoding="utf-8")
     for experiment in EXPERIMENTS:
         path, seed = experiment.path, args.seed
         if args.check and seed is None:

@@ -70,10 +70,12 @@ def build_model(
     n_layers: int = 1,
     d_ff: int = 0,
     n_classes: int = 2,
+    padding_token: int | None = None,
 ) -> keras.Model:
-    """The notebook's model with fresh weights, not compiled."""
+    """The notebook's model with fresh weights, not compiled. No query attends to a padding token."""
     inputs = layers.Input((seq_len + 1,), dtype="int32", name="tokens")
     stream = PositionalEmbedding(vocab_size, d_model, seq_len + 1, name="embed")(inputs)
+    mask = padding_mask(inputs, padding_token)
     for block in range(n_layers):
         suffix = f"_{block}" if block else ""
         attended, _ = layers.MultiHeadAttention(
@@ -81,7 +83,7 @@ def build_model(
             key_dim=d_model // n_heads,
             output_shape=d_model,
             name=f"self_attn{suffix}",
-        )(stream, stream, return_attention_scores=True)
+        )(stream, stream, attention_mask=mask, return_attention_scores=True)
         stream = layers.LayerNormalization(epsilon=1e-6, name=f"ln{suffix}")(stream + attended)
         if d_ff:
             hidden = layers.Dense(d_ff, activation="relu", name=f"hidden{suffix}")(stream)
@@ -95,6 +97,13 @@ def build_model(
         name="classifier",
     )(stream[:, 0, :])
     return keras.Model(inputs, outputs, name="TinySelfAttention")
+
+
+def padding_mask(tokens, padding_token: int | None):
+    """True where a query may attend to a key, [sample, 1, key]; None without padding."""
+    if padding_token is None:
+        return None
+    return ops.expand_dims(ops.not_equal(tokens, padding_token), 1)
 
 
 class Block:
@@ -181,7 +190,9 @@ def from_headlight(tensors: dict[str, np.ndarray], model: keras.Model) -> None:
         variable.assign(tensors[name].reshape(variable.shape))
 
 
-def internals(model: keras.Model, tokens: np.ndarray) -> dict[str, np.ndarray]:
+def internals(
+    model: keras.Model, tokens: np.ndarray, padding_token: int | None = None
+) -> dict[str, np.ndarray]:
     """The activations of the layers, in the shapes of a dump; without the layer axis if there is one block.
 
     Weights are what `return_attention_scores=True` returns. Scores and context appear nowhere
@@ -189,11 +200,14 @@ def internals(model: keras.Model, tokens: np.ndarray) -> dict[str, np.ndarray]:
     """
     parts = Parts(model)
     classifier = parts.classifier
+    mask = padding_mask(tokens, padding_token)
     embeddings = stream = parts.embed(tokens)
     per_block = []
     for block in parts.blocks:
         attention = block.attention
-        attended, weights = attention(stream, stream, return_attention_scores=True)
+        attended, weights = attention(
+            stream, stream, attention_mask=mask, return_attention_scores=True
+        )
         query = attention.query_dense(stream)  # [sample, position, head, d_head]
         key = attention.key_dense(stream)
         value = attention.value_dense(stream)
@@ -202,7 +216,8 @@ def internals(model: keras.Model, tokens: np.ndarray) -> dict[str, np.ndarray]:
         context = ops.einsum(attention._combine_equation, weights, value)
         # These recomputed values must equal what the layer returns.
         assert np.array_equal(attention.output_dense(context), attended)
-        assert np.array_equal(ops.softmax(scores), weights)
+        allowed = scores if mask is None else ops.where(mask[:, None], scores, -np.inf)
+        assert np.array_equal(ops.softmax(allowed), weights)
         residual = stream + attended
         heads_first = (0, 2, 1, 3)
         arrays = {

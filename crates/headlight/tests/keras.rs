@@ -1,5 +1,4 @@
-//! Headlight beside Keras: `data/keras_reference.safetensors` and `data/keras_classes.safetensors`, recorded by
-//! `scripts/keras/keras_reference.py`, repeated by the binary.
+//! Headlight beside Keras: the recordings of `scripts/keras/keras_reference.py` in `data`, repeated by the binary.
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -22,8 +21,8 @@ fn repeat(config: &str, path: &Path, more: &[&str]) -> Vec<Value> {
 }
 
 /// The bounds are a CPU's; Mesa's software driver keeps them too.
-fn is_within_its_bounds(name: &str, gradients: usize, steps: usize, samples: usize) {
-    let config = format!("configs/{name}.toml");
+fn is_within_its_bounds(config: &str, gradients: usize, steps: usize, samples: usize) {
+    let name = Path::new(config).file_stem().unwrap().to_str().unwrap();
     let computers = [
         ("fused", "flex", true),
         ("burn", "flex", true),
@@ -35,7 +34,7 @@ fn is_within_its_bounds(name: &str, gradients: usize, steps: usize, samples: usi
         .filter(|(_, device, there)| find(device).unwrap().is_built && *there)
     {
         let path = folder(name).join(format!("{engine}-{device}"));
-        let comparisons = repeat(&config, &path, &["--engine", engine, "--device", device]);
+        let comparisons = repeat(config, &path, &["--engine", engine, "--device", device]);
         // Four forward quantities at two sets of weights, gradients, losses, probabilities.
         assert_eq!(comparisons.len(), 2 * 4 + gradients + 2);
         for comparison in &comparisons {
@@ -62,13 +61,19 @@ fn is_within_its_bounds(name: &str, gradients: usize, steps: usize, samples: usi
 
 #[test]
 fn every_level_is_within_its_bound_on_every_engine_and_device() {
-    is_within_its_bounds("keras_reference", 14, 1500, 8000);
+    is_within_its_bounds("configs/keras_reference.toml", 14, 1500, 8000);
 }
 
 /// Two blocks with feed-forward layers, and three classes.
 #[test]
 fn so_are_blocks_and_classes() {
-    is_within_its_bounds("keras_classes", 36, 250, 2000);
+    is_within_its_bounds("configs/keras_classes.toml", 36, 250, 2000);
+}
+
+/// Sentences of different lengths, whose padding is masked, in three classes.
+#[test]
+fn so_are_words_and_padding() {
+    is_within_its_bounds("data/keras_words.toml", 22, 75, 400);
 }
 
 type Raw = (String, Dtype, Vec<usize>, Vec<u8>);
