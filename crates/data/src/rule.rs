@@ -99,6 +99,14 @@ impl LabelRule {
         }
     }
 
+    /// The position of the word that the label is about, if the rule asks about a word.
+    pub fn asked_position(&self, tokens: &[u32]) -> Option<usize> {
+        match self {
+            Self::Sentence { corpus } => corpus.asked_position(tokens),
+            _ => None,
+        }
+    }
+
     /// The positions that decide the label of every sample, whatever its tokens; `None` where they
     /// depend on the tokens.
     pub fn fixed_positions(&self) -> Option<Vec<usize>> {

@@ -26,6 +26,7 @@
 
 pub mod best;
 pub mod config;
+pub mod contexts;
 mod engine;
 mod ensemble;
 mod error;

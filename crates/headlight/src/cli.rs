@@ -92,6 +92,11 @@ pub(crate) enum Command {
         after_help = "Example: headlight evaluate runs/notebook-1\nOn other samples, with curves: headlight evaluate runs/notebook-1 samples.csv --html evaluation.html\nFor a script: headlight evaluate runs/notebook-1 --json"
     )]
     Evaluate(EvaluateArguments),
+    /// Show how far a word's vectors move apart in its sentences, and write the vectors as CSV
+    #[command(
+        after_help = "Example: headlight embed runs/bank-1 --word bank\nThe vectors: headlight embed runs/bank-1 --word bank --word crane --csv vectors.csv"
+    )]
+    Embed(EmbedArguments),
     /// Run given weights on given samples, and write every intermediate value
     #[command(
         after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
@@ -417,6 +422,26 @@ pub(crate) enum Split {
     Train,
     /// The samples that were held out
     HeldOut,
+}
+
+/// The arguments of `embed`.
+#[derive(Args, Debug)]
+pub(crate) struct EmbedArguments {
+    /// A run directory
+    pub(crate) run: PathBuf,
+    /// A word, or a token of a run whose samples are tokens; can be given several times
+    #[arg(long = "word", value_name = "WORD", required = true)]
+    pub(crate) words: Vec<String>,
+    /// The most occurrences, in the order of the run's held-out samples
+    #[arg(long, value_name = "COUNT", default_value = "40")]
+    pub(crate) occurrences: NonZeroUsize,
+    /// Also write each vector, and its place in the plane of each level, as CSV
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Force,
+    #[command(flatten)]
+    pub(crate) form: Form,
 }
 
 /// The arguments of `dump`.

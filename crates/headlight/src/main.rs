@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Data(arguments) => commands::data::run(&arguments),
         Command::Predict(arguments) => commands::predict::run(&arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        Command::Embed(arguments) => commands::embed::run(&arguments),
         Command::Dump(arguments) => commands::dump::run(&arguments),
         Command::Inspect(arguments) => commands::inspect::run(&arguments),
         Command::Lab(arguments) => commands::lab::run(&arguments),

@@ -154,13 +154,23 @@ impl Corpus {
 
     /// As [`read`](Self::read), of a sample; positions count `[CLS]`.
     pub(crate) fn read_tokens(self, tokens: &[u32]) -> Option<Reading> {
+        self.read(&self.texts(tokens))
+    }
+
+    /// Where the word is in a sample that the marker asks about.
+    pub(crate) fn asked_position(self, tokens: &[u32]) -> Option<usize> {
+        asked(&self.texts(tokens))
+    }
+
+    /// The words of tokens; nothing for those without any.
+    fn texts(self, tokens: &[u32]) -> Vec<&'static str> {
         let vocabulary = self.words();
         let word = |token: u32| {
             let index = token.checked_sub(FIRST_WORD)?;
             vocabulary.get(index as usize).copied()
         };
         let words = tokens.iter().map(|&token| word(token).unwrap_or_default());
-        self.read(&words.collect::<Vec<_>>())
+        words.collect()
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod data;
 pub(crate) mod devices;
 pub(crate) mod dump;
+pub(crate) mod embed;
 pub(crate) mod evaluate;
 pub(crate) mod init;
 pub(crate) mod inspect;
