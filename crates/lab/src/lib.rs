@@ -4,6 +4,7 @@
 //! The page holds the weights of each step, and sends those that it asks about. So only a training in progress is
 //! kept here.
 
+mod contexts;
 mod exports;
 mod interventions;
 pub mod json;
@@ -48,6 +49,12 @@ struct Request {
     /// The logit to attribute.
     #[serde(default)]
     logit: usize,
+    /// The token whose occurrences are meant.
+    #[serde(default)]
+    token: u32,
+    /// The most occurrences.
+    #[serde(default)]
+    most: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,6 +77,10 @@ enum Operation {
     Watch,
     /// Computes what each number of the input adds to a logit of one sample; the floats of the request are the weights.
     Attribute,
+    /// Finds samples that hold a token.
+    Find,
+    /// Computes where the vectors of a token lie in samples that hold it; the floats of the request are the weights.
+    Planes,
     /// Writes `model.safetensors`; the floats of the request are the weights, and those of the answer its bytes.
     Save,
 }
@@ -97,6 +108,8 @@ fn respond(message: &Message) -> Result<Message, String> {
         tokens,
         interventions: changes,
         logit,
+        token,
+        most,
     } = request;
     let config = || config.ok_or_else(|| "the request has no config".to_owned());
     let begun = || "no training has begun".to_owned();
@@ -115,6 +128,15 @@ fn respond(message: &Message) -> Result<Message, String> {
         }),
         Operation::End => TRAINING.take().ok_or_else(begun)?.end(),
         Operation::Summary => summary(&experiment(*config()?, samples.as_ref())?),
+        Operation::Find => {
+            let config = config()?;
+            config.validate().map_err(|invalid| told(&invalid))?;
+            let splits = splits(&config, samples.as_ref())?;
+            Ok(contexts::find(&config, &splits, token, most))
+        }
+        Operation::Planes => {
+            contexts::planes(&*config()?, &tokens.unwrap_or_default(), token, weights)
+        }
         Operation::Save => save(&*config()?, weights),
         Operation::Look | Operation::Watch | Operation::Attribute => {
             let config = config()?;

@@ -148,3 +148,65 @@ proptest! {
         prop_assert!(read(&answer(&bytes)).0["error"].is_string());
     }
 }
+
+/// A config whose samples are sentences.
+fn sentences() -> Value {
+    json!({
+        "data": {
+            "generator": "sentences", "samples": 300, "held_out": 100, "vocab_size": 32, "seq_len": 12,
+            "rule": { "kind": "sentence", "corpus": "negation" }, "classes": ["bad", "good"],
+            "words": { "vocabulary": [
+                "*", "the", "not", ",", "was", "seemed", "but", "and", "while", "movie", "soundtrack", "story", "acting",
+                "food", "service", "camera", "room", "good", "amazing", "great", "lovely", "brilliant", "fun", "bad",
+                "awful", "boring", "dull", "poor", "terrible",
+            ] },
+        },
+        "model": { "d_model": 4, "n_layers": 2, "attention": { "padding_token": 1 } },
+        "training": { "epochs": 1 },
+    })
+}
+
+/// The token of "movie".
+const MOVIE: u32 = 12;
+
+#[test]
+fn a_words_vectors_are_found_where_it_stands() {
+    let config = sentences();
+    let find = |most: usize| {
+        let request =
+            json!({ "operation": "find", "config": config, "token": MOVIE, "most": most });
+        ask(&request, &[]).0
+    };
+    let found = find(7);
+    assert_eq!(found["held_out"], 1);
+    let samples = found["samples"].as_array().unwrap();
+    let count = |sample: &Value| {
+        let tokens = sample.as_array().unwrap().iter();
+        tokens.filter(|token| **token == json!(MOVIE)).count()
+    };
+    assert!(samples.iter().all(|sample| count(sample) > 0));
+    assert_eq!(samples.iter().map(count).sum::<usize>(), 7);
+    assert_eq!(found["labels"].as_array().unwrap().len(), samples.len());
+    assert_eq!(find(0)["samples"], json!([]));
+
+    let begin = json!({ "operation": "begin", "config": config });
+    let (begun, _) = ask(&begin, &[]);
+    let size = begun["row"][0][1].as_u64().unwrap() as usize;
+    let weights: Vec<f32> = (0..size).map(|index| (index as f32 * 0.7).sin()).collect();
+    let request =
+        json!({ "operation": "planes", "config": config, "token": MOVIE, "tokens": samples });
+    let (planes, points) = ask(&request, &weights);
+    assert_eq!(
+        planes["levels"],
+        json!(["word", "position", "block_0", "block_1"])
+    );
+    assert_eq!(planes["places"].as_array().unwrap().len(), 7);
+    assert_eq!(points.len(), 4 * 7 * 2);
+    // The word alone is one point; in sentences it moves.
+    assert!(points[..14].iter().all(|&part| part == 0.0));
+    assert!(points[42..].iter().any(|&part| part != 0.0));
+    for share in planes["shares"].as_array().unwrap() {
+        let [first, second] = [0, 1].map(|at| share[at].as_f64().unwrap());
+        assert!(first >= second && second >= 0.0 && first + second < 1.0 + 1e-9);
+    }
+}

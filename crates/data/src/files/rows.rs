@@ -196,6 +196,7 @@ impl Rows {
     }
 
     /// The text of a sample; empty if it holds token ids.
+    #[cfg(feature = "files")]
     pub(super) fn text(&self, row: usize) -> &str {
         match &self.content {
             Content::Texts(all) => all.get(self.extent(row)).unwrap_or_default(),

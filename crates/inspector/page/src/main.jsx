@@ -37,18 +37,20 @@ function moveTab(event) {
   const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (!move) return;
   event.preventDefault();
-  const at = tabs.findIndex(({ key }) => key === view.value.tab);
-  const next = tabs[(at + move + tabs.length) % tabs.length].key;
+  const all = tabs();
+  const at = all.findIndex(({ key }) => key === view.value.tab);
+  const next = all[(at + move + all.length) % all.length].key;
   change({ tab: next });
   document.getElementById(`tab-${next}`)?.focus();
 }
 
 function Tabs() {
-  const open = tabs.find(({ key }) => key === view.value.tab) ?? tabs[0];
+  const all = tabs();
+  const open = all.find(({ key }) => key === view.value.tab) ?? all[0];
   return (
     <section id="more" aria-label="More">
       <div role="tablist" aria-label="More" onKeyDown={moveTab}>
-        {tabs.map(({ key, title }) => (
+        {all.map(({ key, title }) => (
           <button type="button" role="tab" id={`tab-${key}`} key={key} aria-selected={key === open.key} aria-controls="panel" tabIndex={key === open.key ? 0 : -1} onClick={() => change({ tab: key })}>{title}</button>
         ))}
       </div>

@@ -5,12 +5,20 @@ import { ExperimentTab } from "./panels/experiment.jsx";
 import { Explore } from "./panels/explore.jsx";
 import { Seeds } from "./panels/seeds.jsx";
 import { Stepper } from "./panels/stepper.jsx";
+import { Words } from "./panels/words.jsx";
+import { shown } from "./state.js";
 
-/** @type {{ key: string, title: string, Panel: () => any }[]} */
-export const tabs = [
+/** @typedef {{ key: string, title: string, Panel: () => any, suits?: () => boolean }} Tab */
+
+/** @type {Tab[]} */
+const all = [
   { key: "explore", title: "Explore", Panel: Explore },
   { key: "steps", title: "Step by step", Panel: Stepper },
+  { key: "words", title: "Words", Panel: Words, suits: () => shown.value?.words != null },
   { key: "experiment", title: "Experiment", Panel: ExperimentTab },
   { key: "seeds", title: "Seeds", Panel: Seeds },
   { key: "evidence", title: "Evidence", Panel: Evidence },
 ];
+
+/** The tabs that suit the run. */
+export const tabs = () => all.filter(({ suits }) => suits?.() ?? true);

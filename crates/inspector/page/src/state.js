@@ -141,7 +141,7 @@ export const leftOut = computed(() => {
 /** Opens the address: the view of the runs at hand. */
 export function openAddress() {
   const found = readAddress();
-  view.value = { ...view.value, step: Infinity, sample: "", tab: "explore", guide: 0, stage: 1, pin: null, show: "weights", range: "unit", ...fitted(found), ...found };
+  view.value = { ...view.value, step: Infinity, sample: "", tab: "explore", guide: 0, stage: 1, word: "", pin: null, show: "weights", range: "unit", ...fitted(found), ...found };
 }
 
 /** What an address leaves open: [CLS], what it should look at, and the last block. @param {Partial<import("./types").View>} found */

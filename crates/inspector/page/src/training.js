@@ -56,7 +56,7 @@ export class Training {
     let begun;
     /** @type {any[]} */
     const parts = [];
-    const ended = worker.run({ name: "train", config, steps, tokens, samples: data && { tokens: data.tokens, labels: data.labels, splits: data.splits } }, (heard) => {
+    const ended = worker.run({ name: "train", config, steps, tokens, samples: givenOf(data) }, (heard) => {
       if (heard.begun) begun = heard.begun;
       if (heard.part) {
         parts.push(heard.part);
@@ -84,12 +84,15 @@ export class Training {
   stopped;
 }
 
+/** Samples as the lab takes them. @param {Task["data"]} data */
+const givenOf = (data) => data && { tokens: data.tokens, labels: data.labels, splits: data.splits };
+
 /** @param {Task} task @param {any} begun @param {any[]} parts @param {any} ended @param {Lab} lab @param {LabWorker} worker @returns {Outcome} */
 function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
   const size = begun.row.reduce((/** @type {number} */ sum, /** @type {[string, number]} */ [, length]) => sum + length, 0);
   const steps = parts.flatMap(({ kept, losses, floats }) => kept.map((/** @type {number} */ _, /** @type {number} */ index) => ({ floats, start: losses + index * size })));
   const losses = parts.flatMap(({ losses, floats }) => Array.from(/** @type {Float32Array} */ (floats).subarray(0, losses)));
-  const source = new Live({ config, row: begun.row, parameters: begun.parameters, steps, lab, worker }, begun.samples.length);
+  const source = new Live({ config, row: begun.row, parameters: begun.parameters, steps, lab, worker, given: givenOf(data) }, begun.samples.length);
   const own = factsOf(config, begun, parts.flatMap(({ kept }) => kept), losses);
   return { run: new Run({ ...own, ended, token_strings: data?.words ?? {}, ...facts }, source), question: begun.question ?? "", ended, end: () => worker.stop() };
 }

@@ -144,6 +144,8 @@ export interface View {
   guide: number;
   /** The stage of the stepper, from 1. */
   stage: number;
+  /** The word of the tab "Words"; empty until the reader chooses one. */
+  word: string;
   changes: Changes;
   /** Config keys in which the shown experiment differs from the page's own, for example `model.d_model`. */
   settings: Record<string, unknown>;

@@ -8,13 +8,13 @@ import { fixed } from "./numbers.js";
 /** @type {View} */
 const FIRST = {
   run: 0, sample: "", step: Infinity, query: 0, key: 0, layer: 0, head: 0, show: "weights", range: "unit",
-  pin: null, tab: "explore", guide: 0, stage: 1, changes: {}, settings: {},
+  pin: null, tab: "explore", guide: 0, stage: 1, word: "", changes: {}, settings: {},
 };
 
 export const view = signal(FIRST);
 
 // A change of these is a step that the back button takes back; all others leave no trace in the history.
-const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "changes", "settings"]);
+const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "word", "changes", "settings"]);
 
 /** Changes the view. @param {Partial<View>} parts */
 export function change(parts) {
@@ -34,7 +34,7 @@ export function settleAddress() {
 }
 
 /** @param {View} view */
-export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, changes, settings }) {
+export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, word, changes, settings }) {
   /** @type {Record<string, string>} */
   const parts = {
     sample,
@@ -50,6 +50,7 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
   }
   if (tab !== FIRST.tab) parts.tab = tab;
   if (guide) parts.guide = String(guide);
+  if (word) parts.word = word;
   if (stage !== FIRST.stage) parts.stage = String(stage);
   if (changes.temperature !== undefined) parts.temperature = fixed(changes.temperature, 3);
   if (changes.causal) parts.causal = "1";
@@ -74,6 +75,8 @@ export function readAddress(hash = location.hash) {
   if (show === "weights" || show === "scores" || show === "uniform") found.show = show;
   const range = parts.get("range");
   if (range === "unit" || range === "uniform" || range === "own") found.range = range;
+  const word = parts.get("word");
+  if (word) found.word = word;
   const tab = parts.get("tab");
   if (tab) found.tab = tab;
   found.run = runOf(parts.get("run"));

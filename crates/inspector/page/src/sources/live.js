@@ -12,6 +12,12 @@ const NAMES = { scores: "attention_scores", weights: "attention_weights" };
 // Looks at single steps that are kept: about a second of playing.
 const MOST_LOOKS = 64;
 
+// As many sentences as a plane still shows one by one.
+const MOST_OCCURRENCES = 60;
+
+/** @typedef {{ held_out: number, samples: number[][], labels: number[] }} Found */
+/** The places are the sample's number among those found, the position, and whether the class is about it; the floats `[level, place, component]`. @typedef {{ levels: string[], shares: [number, number][], places: [number, number, number][], floats: Float32Array }} Planes */
+
 /** What a training gave. @typedef {object} Trained
  * @property {import("../types").Config} config
  * @property {Row} row what a kept step holds, the weights first
@@ -19,6 +25,7 @@ const MOST_LOOKS = 64;
  * @property {{ floats: Float32Array, start: number }[]} steps where the row of each kept step lies
  * @property {import("../engine/lab.js").Lab} lab
  * @property {import("../engine/workers.js").LabWorker} worker
+ * @property {unknown} [given] the samples as the lab takes them, if they come from a file
  */
 
 /** @implements {Source} */
@@ -34,6 +41,10 @@ export class Live {
   #mask = null;
   /** @type {Map<string, any>} */
   #looks = new Map();
+  /** @type {Map<number, Found>} */
+  #found = new Map();
+  /** The last planes that were asked for. @type {{ name: string, of: Planes } | null} */
+  #planes = null;
 
   /** @param {Trained} trained @param {number} samples how many samples the rows hold @param {Changes} [changes] @param {(key: string) => Sample | null} [find] the sample of a key, for patches */
   constructor(trained, samples, changes = {}, find = () => null) {
@@ -183,6 +194,22 @@ export class Live {
       start += size;
     }
     return null;
+  }
+
+  /** Samples that hold a token, as the lab finds them: held-out ones, if there are any. @param {number} token @returns {Found} */
+  found(token) {
+    const { lab, config, given } = this.trained;
+    const known = this.#found.get(token) ?? lab.ask({ operation: "find", config, samples: given, token, most: MOST_OCCURRENCES });
+    this.#found.set(token, known);
+    return known;
+  }
+
+  /** Where the vectors of a token lie at a step, in the samples that hold it, without the reader's changes. @param {number} token @param {number} at @returns {Planes} */
+  planes(token, at) {
+    const { lab, config } = this.trained;
+    const name = `${token},${at}`;
+    if (this.#planes?.name !== name) this.#planes = { name, of: lab.ask({ operation: "planes", config, tokens: this.found(token).samples, token }, this.weightsAt(at)) };
+    return this.#planes.of;
   }
 
   /** The same training with other changes. @param {Changes} changes @param {(key: string) => Sample | null} find */

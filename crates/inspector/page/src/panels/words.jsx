@@ -1,0 +1,161 @@
+// Words: where a word's vectors lie, alone and in the sentences that hold it.
+
+import { computed, signal } from "@preact/signals";
+import { classColour } from "../colour.js";
+import { percent, range } from "../numbers.js";
+import { tokenOf } from "../parts/tokens.js";
+import { ownKey } from "../run.js";
+import { Live } from "../sources/live.js";
+import { base, here } from "../state.js";
+import { change, view } from "../view.js";
+import { UNKNOWN } from "../words.js";
+
+/** @typedef {import("../run.js").Run} Run */
+/** @typedef {import("../sources/live.js").Planes} Planes */
+
+const SIDE = 200;
+const MARGIN = 12;
+// Shorter words seldom have a meaning of their own.
+const LETTERS = 4;
+
+/** The run without the reader's changes, whose vectors these are. */
+const run = computed(() => {
+  void base.value?.source.arrived?.value;
+  return base.value;
+});
+
+/** The word until the reader chooses one: the longer word that most samples hold. */
+const usual = computed(() => {
+  const now = run.value;
+  if (!now?.words) return "";
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const sample of now.samples) for (const text of new Set(now.texts(sample))) if (text.length >= LETTERS) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].reduce((most, one) => one[1] > most[1] ? one : most, ["", 0])[0];
+});
+const word = computed(() => view.value.word || usual.value);
+const step = computed(() => here.value?.at ?? 0);
+
+/** Why the typed word has no vectors. */
+const said = signal("");
+
+/** The occurrences of the word at the shown step; a sentence if there are none. */
+const found = computed(() => {
+  const now = run.value;
+  if (!now || !(now.source instanceof Live)) return "A recorded run has no other sentences to look at. Its page shows them once it has trained the run again.";
+  const token = tokenOf(now, word.value);
+  if (token === UNKNOWN) return `The vocabulary of this run has no word “${word.value}”.`;
+  const sentences = now.source.found(token);
+  if (!sentences.samples.length) return `No sentence of this run holds “${word.value}”.`;
+  return { sentences, planes: now.source.planes(token, Math.min(step.value, now.times.length - 1)) };
+});
+
+export function Words() {
+  const now = /** @type {Run} */ (run.value);
+  const all = found.value;
+  return (
+    <section id="words" aria-labelledby="words-title">
+      <h2 id="words-title">The vectors of “{word.value}”</h2>
+      <p class="how">A word has one vector of its own. Each block adds what attention brings from the rest of the sentence, so the same word has another vector in each sentence. Each dot is an occurrence, in the plane that shows the most of how they differ (principal components). The step above moves them, too.</p>
+      <Choice run={now} />
+      {typeof all === "string" ? <p class="hint">{all}</p> : <><Planes run={now} {...all} /><Sentences run={now} {...all} /></>}
+    </section>
+  );
+}
+
+/** @param {{ run: Run }} props */
+function Choice({ run }) {
+  const words = run.words?.vocabulary ?? [];
+  /** @param {HTMLInputElement} field */
+  const take = (field) => {
+    const text = field.value.trim();
+    const isKnown = text !== "" && tokenOf(run, text) !== UNKNOWN;
+    said.value = isKnown ? "" : `“${text}” is not among the ${words.length} words of this run.`;
+    if (isKnown) change({ word: text });
+  };
+  return (
+    <form class="row" onSubmit={(event) => { event.preventDefault(); take(/** @type {HTMLInputElement} */ (document.getElementById("word"))); }}>
+      <label>Word <input id="word" list="vocabulary" key={word.value} defaultValue={word.value} autocomplete="off" spellcheck={false} aria-describedby="word-said" onChange={(event) => take(event.currentTarget)} /></label>
+      <datalist id="vocabulary">{words.slice(0, 2000).map((/** @type {string} */ text) => <option key={text} value={text} />)}</datalist>
+      <span id="word-said" class="failed" role="alert">{said.value}</span>
+    </form>
+  );
+}
+
+/** What a reader calls a place of the model. @param {string} level */
+const titleOf = (level) => ({ word: "The word alone", position: "With its position" }[level] ?? `After block ${level.replace("block_", "")}`);
+
+/** @typedef {{ run: Run, sentences: import("../sources/live.js").Found, planes: Planes }} Found */
+
+/** @param {Found} props */
+function Planes({ run, sentences, planes }) {
+  const classes = [...new Set(sentences.labels)].sort((a, b) => a - b);
+  const isAbout = planes.places.some(([, , asked]) => asked === 1);
+  return (
+    <>
+      <ul class="legend">
+        {isAbout && classes.map((label) => <li key={label}><span class="dot" style={{ background: classColour(label, run.classCount) }} /> <bdi>{run.className(label)}</bdi></li>)}
+        {planes.places.some(([, , asked]) => !asked) && <li><span class="dot hollow" /> the class is not about this word</li>}
+      </ul>
+      <div class="planes">{planes.levels.map((level, index) => <Plane key={level} run={run} sentences={sentences} planes={planes} index={index} title={titleOf(level)} />)}</div>
+      <p class="hint">{planes.places.length} occurrences in {sentences.samples.length} {sentences.held_out ? "held-out" : "training"} samples. Choose a dot to look at its sentence.</p>
+    </>
+  );
+}
+
+/** @param {Found & { index: number, title: string }} props */
+function Plane({ run, sentences, planes, index, title }) {
+  const count = planes.places.length;
+  const points = planes.floats.subarray(2 * count * index, 2 * count * (index + 1));
+  const most = points.reduce((found, part) => Math.max(found, Math.abs(part)), 0) || 1;
+  const place = (/** @type {number} */ part) => SIDE / 2 + part / most * (SIDE / 2 - MARGIN);
+  const [first, second] = planes.shares[index];
+  const isPoint = first === 0;
+  const shown = here.value?.one;
+  return (
+    <figure>
+      <figcaption><b>{title}</b> {isPoint ? "one point" : `${percent(first)} + ${percent(second)} of the variance`}</figcaption>
+      <svg viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={`${title}: ${isPoint ? "all occurrences are one point" : `${count} occurrences`}`}>
+        <path class="rule" d={`M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}`} />
+        {range(count).map((at) => {
+          const [sentence, position, asked] = planes.places[at];
+          const tokens = sentences.samples[sentence];
+          const isShown = shown !== null && shown !== undefined && String(shown.tokens) === String(tokens);
+          const colour = classColour(sentences.labels[sentence], run.classCount);
+          return (
+            <circle key={at} class={isShown ? "shown" : ""} cx={place(points[2 * at])} cy={SIDE - place(points[2 * at + 1])} r={isShown ? 6 : 4} fill={asked ? colour : "none"} stroke={asked ? undefined : "var(--soft)"} onClick={() => show(run, tokens)}>
+              <title>{textOf(run, tokens, position)} ({run.className(sentences.labels[sentence])})</title>
+            </circle>
+          );
+        })}
+      </svg>
+    </figure>
+  );
+}
+
+/** The sentences as a list, for readers without a pointer. @param {Found} props */
+function Sentences({ run, sentences, planes }) {
+  return (
+    <details>
+      <summary>The sentences</summary>
+      <ol class="sentences">
+        {planes.places.map(([sentence, position], at) => (
+          <li key={at}><button type="button" class="link" onClick={() => show(run, sentences.samples[sentence])}>{textOf(run, sentences.samples[sentence], position)}</button> <bdi>{run.className(sentences.labels[sentence])}</bdi></li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+/** A sentence with one of its words marked. @param {Run} run @param {number[]} tokens @param {number} position */
+function textOf(run, tokens, position) {
+  const texts = tokens.map((token, at) => at === position ? `[${run.facts.token_strings[token]}]` : at === run.facts.cls || token === run.padding ? "" : run.facts.token_strings[token] ?? String(token));
+  return texts.filter(Boolean).join(" ");
+}
+
+/** @param {Run} run @param {number[]} tokens */
+function show(run, tokens) {
+  const own = tokens.filter((_, position) => position !== run.facts.cls);
+  const same = run.samples.find((sample) => String(sample.tokens) === String(tokens));
+  change({ sample: same?.key ?? ownKey(own) });
+}

@@ -1,0 +1,63 @@
+//! A word's vectors in the sentences that hold it.
+
+use headlight_data::Splits;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::contexts::{Occurrence, Plane, levels, occurrences};
+
+use crate::json::Object;
+use crate::message::Message;
+use crate::samples::dataset;
+
+/// The first samples that hold a token, at most `most` occurrences: held-out ones, if there are any.
+pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most: usize) -> Message {
+    let split = splits.judged();
+    let found = occurrences(config, split, &[token], most);
+    let mut samples: Vec<u32> = found.iter().map(|found| found.sample).collect();
+    samples.dedup();
+    let tokens: Vec<&[u32]> = samples
+        .iter()
+        .map(|&sample| split.tokens(sample as usize))
+        .collect();
+    let labels: Vec<u8> = samples
+        .iter()
+        .map(|&sample| split.label(sample as usize))
+        .collect();
+    let head = Object::default()
+        .with("held_out", &u8::from(!splits.held_out.is_empty()))
+        .with("samples", &tokens)
+        .with("labels", &labels);
+    Message::of(&head, Vec::new())
+}
+
+/// The vectors of all occurrences of a token in these samples, in the plane of each level: `[level, occurrence, component]`.
+///
+/// # Errors
+/// When the weights or the samples do not suit the config.
+pub(crate) fn planes(
+    config: &ExperimentConfig,
+    samples: &[Vec<u32>],
+    token: u32,
+    weights: &[f32],
+) -> Result<Message, String> {
+    let samples = dataset(config, samples)?;
+    let found = occurrences(config, &samples, &[token], usize::MAX);
+    let levels = levels(config, weights, &samples, &found).map_err(|error| error.to_string())?;
+    let planes: Vec<Plane> = levels
+        .iter()
+        .map(|level| Plane::of(&level.vectors, config.model.d_model))
+        .collect();
+    let place = |found: &Occurrence| {
+        let asked = u32::from(found.is_asked);
+        [found.sample, found.position as u32, asked]
+    };
+    let places: Vec<[u32; 3]> = found.iter().map(place).collect();
+    let names: Vec<&str> = levels.iter().map(|level| level.name.as_str()).collect();
+    let shares: Vec<[f64; 2]> = planes.iter().map(|plane| plane.shares).collect();
+    let head = Object::default()
+        .with("levels", &names)
+        .with("shares", &shares)
+        .with("places", &places);
+    let points = planes.into_iter().flat_map(|plane| plane.points);
+    let floats = points.flatten().map(|part| part as f32);
+    Ok(Message::of(&head, floats.collect()))
+}
