@@ -6,7 +6,7 @@ use std::sync::Arc;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Splits};
 use headlight_experiment::config::{ExperimentConfig, toml};
-use headlight_experiment::{Engine, Error, Experiment, Predictions, TrainingState};
+use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, TrainingState};
 
 /// 10 training samples in batches of 4, 3 steps per epoch, 2 epochs.
 pub(crate) const CONFIG: &str = "\

@@ -6,7 +6,7 @@ use burn::tensor::{Device, Gradients, Int, Tensor, TensorData, s};
 use headlight_architecture::{Parameter, ParameterMismatch};
 use headlight_data::{Batch, Dataset};
 use headlight_experiment::metrics::{cross_entropy, probabilities};
-use headlight_experiment::{Engine, Error, Experiment, Predictions, TrainingState};
+use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, TrainingState};
 use headlight_model::TransformerClassifier;
 
 use super::adam::{Adam, Lookup};

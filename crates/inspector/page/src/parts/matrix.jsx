@@ -47,14 +47,13 @@ function Row({ panel, query, chosenQuery, chosenKey, level }) {
     const isChosen = query === chosenQuery && key === chosenKey;
     const isForbidden = forbidden?.[query * positions + key] === 1;
     const colour = isForbidden ? null : colours(value, /** @type {import("../colour.js").Scale} */ (scale));
-    const long = fixed(value, positions > MOST_LONG ? 2 : 4);
     cells.push(
       <td key={key} role="gridcell" tabIndex={isChosen ? 0 : -1} aria-selected={isChosen} data-key={key}
         class={`${isForbidden ? "forbidden " : ""}${query === chosenQuery ? "chosen-row " : ""}${marks[key] ? "marked" : ""}`}
         aria-label={reading(panel, query, key, isForbidden ? "masked" : fixed(value))}
         data-short={isForbidden || level === "long" ? null : level === "short" ? fixed(value, 2) : brief(value)}
         style={{ backgroundColor: colour?.fill ?? "", color: colour?.ink ?? "" }}>
-        {isForbidden ? "" : <span>{long}</span>}
+        {isForbidden ? "" : <span>{fixed(value)}</span>}
       </td>,
     );
   }
@@ -89,7 +88,7 @@ export function Matrix({ panel, query, chosen, level, size }) {
       <thead>
         <tr><td class="corner">query \ key</td>{panel.tokens.map((_, position) => <Name panel={panel} position={position} scope="col" key={position} />)}</tr>
       </thead>
-      <tbody>{panel.tokens.map((_, row) => <Row panel={panel} query={row} chosenQuery={query} chosenKey={chosen} level={positions > MOST_LONG ? "long" : level} key={row} />)}</tbody>
+      <tbody>{panel.tokens.map((_, row) => <Row panel={panel} query={row} chosenQuery={query} chosenKey={chosen} level={positions > MOST_LONG ? "short" : level} key={row} />)}</tbody>
     </table>
   );
 }

@@ -1,0 +1,101 @@
+"""Looks at the page of a run of sentences in Chromium: its words, typed sentences, and the tab of vectors.
+
+Needs Debian's chromium and chromium-driver, and requirements-browser.txt.
+
+    python scripts/checks/check_words_page.py target/release/headlight
+"""
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy
+
+from check_experiments import wait_for
+from check_live_page import settled
+from check_page import Page, check
+
+SENTENCE = "the * bank that charged the fee was beside the zeppelin"
+
+
+def predicted(program, run, text):
+    command = [program, "predict", run, "--text", text, "--json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def look(page, program, folder):
+    run = folder / "bank"
+    check("live", settled(page) == "live")
+    tiles = page.js("return [...document.querySelectorAll('#card input.tile')].map((tile) => tile.value)")
+    check("tiles are words", "the" in tiles and "*" in tiles, tiles)
+
+    # A typed sentence is what `predict --text` makes of it, unknown words among them.
+    page.js(
+        "const field = document.getElementById('own-tokens'); field.value = arguments[0];"
+        "field.form.dispatchEvent(new Event('submit', { cancelable: true, bubbles: true }))",
+        SENTENCE.replace("the *", "The  *"),
+    )
+    expected = predicted(program, run, SENTENCE)
+    tokens = wait_for(page, "const own = headlight.here.value.one; return own && own.key.startsWith('own') && own.tokens", "the sentence")
+    check("the words' tokens are the program's", tokens == expected["tokens"], tokens)
+    check("an unknown word is [UNK]", "[UNK]" in page.js("return [...document.querySelectorAll('#card input.tile')].map((tile) => tile.value)"))
+    shown = page.js("const { run, one, at } = headlight.here.value; return run.source.results('probabilities', at, one)")
+    check("so are its probabilities", numpy.abs(numpy.array(shown) - expected["probabilities"]).max() < 1e-6, shown)
+
+    # The planes are those of `headlight embed`.
+    table = folder / "vectors.csv"
+    subprocess.run([program, "embed", run, "--word", "bank", "--occurrences", "60", "--csv", table, "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    rows = list(csv.DictReader(table.open(encoding="utf-8")))
+    page.js("headlight.change({ tab: 'words', word: 'bank' })")
+    wait_for(page, "return document.querySelectorAll('#words svg').length === 4", "a plane for each level")
+    planes = page.js(
+        "const { source, times } = headlight.shown.value; const token = headlight.shown.value.words.vocabulary.indexOf('bank') + 3;"
+        "const { levels, floats } = source.planes(token, times.length - 1); return [levels, [...floats]]"
+    )
+    points = numpy.array(planes[1]).reshape(len(planes[0]), -1, 2)
+    for level, found in zip(planes[0], points, strict=True):
+        recorded = numpy.array([[float(row["pc1"]), float(row["pc2"])] for row in rows if row["level"] == level])
+        # The page may show sentences whole where the program ends at 60 occurrences.
+        check(f"{level}: as many dots", abs(len(found) - len(recorded)) <= 1)
+        if len(found) == len(recorded):
+            check(f"{level}: the program's plane", numpy.abs(found - recorded).max() < 1e-4)
+    check("a dot for each occurrence", len(page.all_text("#words svg:last-of-type circle")) > 0)
+    page.find("#words details summary").click()
+    page.find("#words .sentences button").click()
+    wait_for(page, "return headlight.here.value.one?.tokens.includes(headlight.shown.value.words.vocabulary.indexOf('bank') + 3)", "a sentence of the list is shown")
+    field = page.find("#word")
+    field.clear()
+    field.send_keys("zeppelin\n")
+    wait_for(page, "return document.getElementById('word-said').textContent !== ''", "an unknown word is refused")
+    check("and nothing changes", page.js("return headlight.view.value.word") == "bank")
+    page.js("headlight.change({ word: 'constructor' })")
+    check("a hostile address says so", page.js("return document.querySelector('#words .hint')?.textContent").find("constructor") > 0)
+    page.js("headlight.change({ word: 'bank' })")
+
+    for width in [360, 768, 1280, 1920]:
+        page.resize(width, 900)
+        wide = page.js("return document.documentElement.scrollWidth")
+        check(f"nothing wider than {width} pixels", wide <= width, wide)
+        for scheme in ["light", "dark"]:
+            found = page.violations(scheme)
+            check(f"axe, {width} pixels, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+    check("nothing in the console", not page.driver.get_log("browser"))
+
+
+def main():
+    program = Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = Path(folder)
+        subprocess.run([program, "train", "bank", "--run", folder / "bank", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        page = Page(folder / "bank/inspector.html", folder)
+        try:
+            look(page, program, folder)
+        finally:
+            page.driver.quit()
+
+
+if __name__ == "__main__":
+    main()
