@@ -794,6 +794,7 @@ fn top(values: &[f64]) -> usize {
 }
 
 /// Spearman's rank correlation; equal values share their mean rank.
+#[allow(clippy::float_cmp)]
 fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     let ranks = |values: &[f64]| -> Vec<f64> {
         let rank = |value: &f64| {
