@@ -57,7 +57,8 @@ impl Predictor for Ensemble<'_> {
         // The logarithm of each class's sum of probabilities: sums of tiny ones would lose digits. [sample, class]
         let mut sums: Vec<f64> = Vec::new();
         for member in &self.members {
-            self.engine.restore(member).expect("weights were checked");
+            let restored = self.engine.restore(member);
+            assert!(restored.is_ok(), "each has been restored before");
             self.engine.predict(dataset, samples, &mut self.one);
             let n_logits = self.one.logits.len() / samples.len();
             let logits = self.one.logits.chunks(n_logits);

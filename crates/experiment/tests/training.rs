@@ -13,7 +13,7 @@ use headlight_experiment::best::BestTracker;
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, Metric, StepMetrics, Tally};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, due, measure, train};
-use headlight_experiment::{Engine, Error, Experiment, Predictions, Replay};
+use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, Replay};
 
 /// Records all progress, and stops after a step.
 struct Recorder {

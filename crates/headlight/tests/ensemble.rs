@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -35,7 +36,7 @@ fn animals() -> String {
     {
         for (animal, sound) in [("cat", "purrs"), ("dog", "barks"), ("cow", "eats grass")] {
             let sound = if index % 5 == 0 { "runs" } else { sound };
-            text += &format!("{noise} pet that {sound} {index},{animal}\n");
+            let _ = writeln!(text, "{noise} pet that {sound} {index},{animal}");
         }
     }
     text

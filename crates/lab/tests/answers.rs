@@ -192,7 +192,9 @@ fn a_words_vectors_are_found_where_it_stands() {
     let begin = json!({ "operation": "begin", "config": config });
     let (begun, _) = ask(&begin, &[]);
     let size = begun["row"][0][1].as_u64().unwrap() as usize;
-    let weights: Vec<f32> = (0..size).map(|index| (index as f32 * 0.7).sin()).collect();
+    let weights: Vec<f32> = (0..size)
+        .map(|index| (0.7 * f32::from((index % 1000) as u16)).sin())
+        .collect();
     let request =
         json!({ "operation": "planes", "config": config, "token": MOVIE, "tokens": samples });
     let (planes, points) = ask(&request, &weights);

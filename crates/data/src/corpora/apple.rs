@@ -2,7 +2,7 @@
 //!
 //! Each sentence has both, in either order; so the words fit both answers.
 
-use super::{Grammar, Reading, asked, marker, one_of, sentence};
+use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
 
 pub(super) struct Apple;
 

@@ -2,7 +2,7 @@
 //!
 //! Each sentence has a phrase of either meaning; so the words fit both.
 
-use super::{Grammar, Reading, asked, marker, one_of, sentence};
+use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
 
 pub(super) struct Bank;
 

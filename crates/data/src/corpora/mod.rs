@@ -6,6 +6,7 @@
 
 mod apple;
 mod bank;
+mod grammar;
 mod negation;
 mod pronoun;
 
@@ -18,8 +19,8 @@ use crate::cls::{CLS, ClsPlace};
 use crate::random::uniform_below;
 use crate::words::{FIRST_WORD, PAD, UNK};
 
-/// The word before the one that is asked about.
-const MARKER: &str = "*";
+pub use grammar::Reading;
+use grammar::{Grammar, MARKER, asked};
 
 /// One in this many compositions is held out.
 const HELD_OUT: u64 = 5;
@@ -36,33 +37,6 @@ pub enum Corpus {
     Bank,
     /// Which of two apples: the firm or the fruit.
     Apple,
-}
-
-/// The answer to a sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reading {
-    /// The class.
-    pub class: u8,
-    /// Where the words are that decide it.
-    pub deciding: Vec<usize>,
-}
-
-/// What a grammar consists of.
-trait Grammar {
-    /// Lists of words; together they are the vocabulary.
-    fn lists(&self) -> Vec<&'static [&'static str]>;
-    /// The names of the classes.
-    fn classes(&self) -> &'static [&'static str];
-    /// The most words of a sentence.
-    fn seq_len(&self) -> usize;
-    /// The question, as a title.
-    fn question(&self) -> &'static str;
-    /// Which words decide the answer, as the end of a sentence.
-    fn deciding(&self) -> &'static str;
-    /// A sentence with its composition; `choose(n)` gives a number below n.
-    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]);
-    /// The answer to a sentence.
-    fn read(&self, words: &[&str]) -> Option<Reading>;
 }
 
 impl Corpus {
@@ -180,32 +154,4 @@ fn is_held_out(composition: [usize; 3]) -> bool {
         (mixed + part as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });
     (mixed >> 32).is_multiple_of(HELD_OUT)
-}
-
-/// One of these words or phrases, and its index.
-fn one_of(
-    list: &'static [&'static str],
-    choose: &mut dyn FnMut(usize) -> usize,
-) -> (&'static str, usize) {
-    let index = choose(list.len());
-    (list[index], index)
-}
-
-/// A sentence from its parts, of which those that are empty leave nothing.
-fn sentence(parts: &[&'static str]) -> Vec<&'static str> {
-    let words = parts.iter().flat_map(|part| part.split(' '));
-    words.filter(|word| !word.is_empty()).collect()
-}
-
-/// The marker, if it is asked for.
-fn marker(asked: bool) -> &'static str {
-    if asked { MARKER } else { "" }
-}
-
-/// Where the word is that the marker asks about.
-fn asked(words: &[&str]) -> Option<usize> {
-    words
-        .iter()
-        .position(|&word| word == MARKER)
-        .map(|at| at + 1)
 }

@@ -2,7 +2,7 @@
 //!
 //! There is one `not` if both qualities are of a kind, and at most one if they are not; so the words fit both answers.
 
-use super::{Grammar, Reading, asked, marker, one_of, sentence};
+use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
 
 pub(super) struct Negation;
 

@@ -2,7 +2,7 @@
 //!
 //! Each sentence has a quality of animals and one of places; so the words fit both answers.
 
-use super::{Grammar, Reading, asked, marker, one_of, sentence};
+use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
 
 pub(super) struct Pronoun;
 

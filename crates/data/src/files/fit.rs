@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::error::{FileError, FitError};
 use super::rows::Rows;
-use super::{FileError, FitError};
 #[cfg(feature = "files")]
 use crate::config::CLASS_LIMIT;
 use crate::config::{DatasetConfig, Source};

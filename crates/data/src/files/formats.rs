@@ -5,8 +5,9 @@ use std::io::{BufReader, Read, Seek, Write};
 use std::path::Path;
 
 use super::contents::Contents;
+use super::error::FileError;
 use super::rows::{Counted, Rows};
-use super::{FileError, finished, jsonl, npz, table, text};
+use super::{finished, jsonl, npz, table, text};
 use crate::config::Columns;
 
 /// A dataset file's format.

@@ -6,6 +6,7 @@
 mod complete;
 #[cfg(feature = "files")]
 mod contents;
+mod error;
 mod fit;
 #[cfg(feature = "files")]
 mod formats;
@@ -27,6 +28,7 @@ use std::fmt;
 pub use complete::FileKeys;
 #[cfg(feature = "files")]
 pub use contents::Contents;
+pub use error::{FileError, FitError};
 #[cfg(feature = "files")]
 pub use formats::{Format, read, read_lines, write};
 pub use labels::numbers_are_names;
@@ -34,38 +36,6 @@ pub use rows::Rows;
 
 use labels::Label;
 use rows::{Counted, Held, Place, is_held_out};
-
-use crate::invalid::InvalidValue;
-
-/// A dataset file that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name}: {message}")]
-pub struct FileError {
-    /// The name that the caller gave the file, such as its path.
-    pub name: String,
-    /// What is wrong with it, with its place in the file.
-    pub message: String,
-}
-
-impl FileError {
-    fn new(name: impl fmt::Display, message: impl Into<String>) -> Self {
-        Self {
-            name: name.to_string(),
-            message: message.into(),
-        }
-    }
-}
-
-/// Why the samples of a file cannot be used with a config.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FitError {
-    /// A value of the config is invalid, or does not fit the file.
-    #[error(transparent)]
-    Config(#[from] InvalidValue),
-    /// The samples of the file do not fit the config.
-    #[error(transparent)]
-    File(#[from] FileError),
-}
 
 /// Takes samples that are in no file as [`read`] takes those of a CSV file: for each its tokens, and the text of its label
 /// and of its split. Messages call them `name`, and count them from line 1.

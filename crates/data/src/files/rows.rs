@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::FileError;
+use super::error::FileError;
 use super::labels::{Label, Labels};
 
 /// One more than the largest token id: a model has a parameter for each, and at most as many as this.

@@ -1,7 +1,7 @@
 //! The texts of a file as token ids.
 
-use super::FileError;
 use super::complete::FileKeys;
+use super::error::FileError;
 use super::rows::{Held, Rows};
 use crate::config::DatasetConfig;
 use crate::dataset::TextCounts;

@@ -47,6 +47,7 @@ pub struct TrainingConfig {
 }
 
 /// Whether no token is left out. Then the config is written as before there was such a key.
+#[allow(clippy::trivially_copy_pass_by_ref)] // Serde passes it so.
 fn is_zero(share: &f64) -> bool {
     *share == 0.0
 }

@@ -126,7 +126,9 @@ pub fn separation(vectors: &[f32], width: usize, labels: &[u8]) -> Option<f64> {
                 .for_each(|(sum, &value)| *sum += f64::from(value));
             count += 1.0;
         }
-        sums.iter_mut().for_each(|sum| *sum /= count);
+        for sum in &mut sums {
+            *sum /= count;
+        }
         sums
     };
     let squares = |from: &[f64], vector: &[f32]| -> f64 {

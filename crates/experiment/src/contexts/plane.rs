@@ -122,7 +122,9 @@ fn leading(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
                 .copied()
                 .max_by(|a, b| a.abs().total_cmp(&b.abs()));
             if largest < Some(0.0) {
-                axis.iter_mut().for_each(|part| *part = -*part);
+                for part in &mut axis {
+                    *part = -*part;
+                }
             }
             (matrix[index][index], axis)
         })

@@ -57,9 +57,10 @@ pub(crate) fn run(arguments: &EmbedArguments) -> Result<(), Failure> {
         .flat_map(|parameter| parameter.values);
     let weights: Vec<f32> = weights.collect();
     let splits = session::dataset(&config)?;
-    let (dataset, split) = match splits.held_out.is_empty() {
-        true => (&splits.train, "training"),
-        false => (&splits.held_out, "held-out"),
+    let (dataset, split) = if splits.held_out.is_empty() {
+        (&splits.train, "training")
+    } else {
+        (&splits.held_out, "held-out")
     };
     let found = occurrences(&config, dataset, &tokens, arguments.occurrences.get());
     if found.is_empty() {

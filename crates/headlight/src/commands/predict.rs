@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use console::measure_text_width;
+use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Predictions;
@@ -92,22 +93,23 @@ fn mean_dump(model: RunModel, dataset: &Dataset, labelled: bool) -> Result<Atten
         from_training: false,
         labelled,
     };
-    let count = model.members.0.len() as f32;
-    let mut dumps = model.members.0.iter().map(|parameters| {
-        let model_of = Model {
+    let of = |parameters: &[Parameter]| {
+        let one = Model {
             config: &model.config,
             parameters,
         };
-        dump(model_of, &samples, Origin::default(), &model.device)
-    });
-    let mut mean = dumps.next().expect("at least one model")?;
-    for dump in dumps {
-        let weights = mean
-            .attention_weights
-            .iter_mut()
-            .zip(dump?.attention_weights);
-        weights.for_each(|(sum, weight)| *sum += weight);
+        dump(one, &samples, Origin::default(), &model.device)
+    };
+    let [first, others @ ..] = &model.members.0[..] else {
+        unreachable!("there is at least one model")
+    };
+    let mut mean = of(first)?;
+    for parameters in others {
+        let weights = of(parameters)?.attention_weights;
+        let sums = mean.attention_weights.iter_mut().zip(weights);
+        sums.for_each(|(sum, weight)| *sum += weight);
     }
+    let count = model.members.0.len() as f32;
     if count > 1.0 {
         mean.attention_weights
             .iter_mut()

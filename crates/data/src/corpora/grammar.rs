@@ -1,0 +1,59 @@
+//! What the grammars share: how one is described, and how its sentences are put together.
+
+/// The word before the one that is asked about.
+pub(super) const MARKER: &str = "*";
+
+/// The answer to a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The class.
+    pub class: u8,
+    /// Where the words are that decide it.
+    pub deciding: Vec<usize>,
+}
+
+/// What a grammar consists of.
+pub(super) trait Grammar {
+    /// Lists of words; together they are the vocabulary.
+    fn lists(&self) -> Vec<&'static [&'static str]>;
+    /// The names of the classes.
+    fn classes(&self) -> &'static [&'static str];
+    /// The most words of a sentence.
+    fn seq_len(&self) -> usize;
+    /// The question, as a title.
+    fn question(&self) -> &'static str;
+    /// Which words decide the answer, as the end of a sentence.
+    fn deciding(&self) -> &'static str;
+    /// A sentence with its composition; `choose(n)` gives a number below n.
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]);
+    /// The answer to a sentence.
+    fn read(&self, words: &[&str]) -> Option<Reading>;
+}
+
+/// One of these words or phrases, and its index.
+pub(super) fn one_of(
+    list: &'static [&'static str],
+    choose: &mut dyn FnMut(usize) -> usize,
+) -> (&'static str, usize) {
+    let index = choose(list.len());
+    (list[index], index)
+}
+
+/// A sentence from its parts, of which those that are empty leave nothing.
+pub(super) fn sentence(parts: &[&'static str]) -> Vec<&'static str> {
+    let words = parts.iter().flat_map(|part| part.split(' '));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+/// The marker, if it is asked for.
+pub(super) fn marker(asked: bool) -> &'static str {
+    if asked { MARKER } else { "" }
+}
+
+/// Where the word is that the marker asks about.
+pub(super) fn asked(words: &[&str]) -> Option<usize> {
+    words
+        .iter()
+        .position(|&word| word == MARKER)
+        .map(|at| at + 1)
+}
