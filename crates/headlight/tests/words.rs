@@ -34,7 +34,7 @@ fn the_documented_texts_train_and_predict() {
     let words = config["data"]["words"]["vocabulary"].as_array().unwrap();
     assert_eq!(
         config["data"]["vocab_size"].as_integer(),
-        Some(3 + words.len() as i64)
+        i64::try_from(3 + words.len()).ok()
     );
     assert_eq!(config["data"]["held_out"].as_integer(), Some(2));
     assert_eq!(
