@@ -41,14 +41,12 @@ class Runs:
         self.learned = sum(learned)
         self.f1 = [row["f1"] for row in rows]
         self.rows = [row for row, good in zip(rows, learned) if good != others]
-        if not self.rows:
-            raise SystemExit(f"{path}: no such seeds")
-        first = self.rows[0]
+        first = rows[0]
         self.kinds, self.queries = first["kinds"], first["queries"]
         self.even = dict(zip(self.kinds, first["even"]))
         # [seed, layer, head, query, kind]
         self.attention = np.array([row["attention"] for row in self.rows])
-        self.layers, self.heads = self.attention.shape[1:3]
+        self.layers, self.heads = np.shape(first["attention"])[:2]
 
     def of(self, key: str) -> list[float]:
         return [row["means"][key] for row in self.rows if key in row["means"]]
@@ -207,6 +205,7 @@ def agreement(runs: list[Runs]) -> None:
     rows = [
         (f"block {layer + 1}", lambda run, key=f"heads_apart.{layer}": run.spread(key)) for layer in range(2)
     ]
+    rows = rows if any(run.heads > 1 for run in runs) else []
     table("How far two heads are apart (share of attention that one would have to move)", runs, rows)
 
 
@@ -265,10 +264,16 @@ def main() -> None:
     parser.add_argument("--documents", action="store_true", help="mean attention in the documents' sentences")
     options = parser.parse_args()
     runs = [Runs(path, options.others) for path in options.files]
+    if not options.documents:
+        learning(runs)
+    # The other tables are of such seeds.
+    runs = [run for run in runs if run.rows]
+    if not runs:
+        return
     if options.documents:
         documents(runs)
         return
-    for part in [learning, looking, most_important, agreement, claims]:
+    for part in [looking, most_important, agreement, claims]:
         part(runs)
 
 

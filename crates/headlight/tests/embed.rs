@@ -168,7 +168,7 @@ fn a_trained_model_separates_the_meanings() {
     let rows = rows(&folder);
     let of_last: Vec<&Row> = rows
         .iter()
-        .filter(|row| row["level"] == last["level"].as_str().unwrap())
+        .filter(|row| row["level"] == last["level"].as_str().unwrap() && row["asked"] == "1")
         .collect();
     let mean = |of: &[&Row]| -> Vec<f64> {
         let vectors: Vec<Vec<f32>> = of.iter().map(|row| vector(row)).collect();
