@@ -210,6 +210,16 @@ impl DatasetConfig {
     }
 
     fn validate_words(&self) -> Result<(), InvalidValue> {
+        let reads = matches!(self.rule, Some(LabelRule::Sentence { .. }));
+        if cfg!(not(feature = "words")) {
+            let message =
+                "this page cannot train on texts; `headlight lab negation` writes one that can";
+            return if self.words.is_some() || reads {
+                Err(InvalidValue::new("words", message))
+            } else {
+                Ok(())
+            };
+        }
         if let Some(LabelRule::Sentence { corpus }) = &self.rule {
             let words = self.words.iter().flat_map(|words| &words.vocabulary);
             if !words.eq(corpus.words()) {

@@ -4,6 +4,7 @@
 //! The page holds the weights of each step, and sends those that it asks about. So only a training in progress is
 //! kept here.
 
+#[cfg(feature = "words")]
 mod contexts;
 mod exports;
 mod interventions;
@@ -50,9 +51,11 @@ struct Request {
     #[serde(default)]
     logit: usize,
     /// The token whose occurrences are meant.
+    #[cfg(feature = "words")]
     #[serde(default)]
     token: u32,
     /// The most occurrences.
+    #[cfg(feature = "words")]
     #[serde(default)]
     most: usize,
 }
@@ -108,7 +111,9 @@ fn respond(message: &Message) -> Result<Message, String> {
         tokens,
         interventions: changes,
         logit,
+        #[cfg(feature = "words")]
         token,
+        #[cfg(feature = "words")]
         most,
     } = request;
     let config = || config.ok_or_else(|| "the request has no config".to_owned());
@@ -128,12 +133,16 @@ fn respond(message: &Message) -> Result<Message, String> {
         }),
         Operation::End => TRAINING.take().ok_or_else(begun)?.end(),
         Operation::Summary => summary(&experiment(*config()?, samples.as_ref())?),
+        #[cfg(not(feature = "words"))]
+        Operation::Find | Operation::Planes => Err("this page has no vectors of words".to_owned()),
+        #[cfg(feature = "words")]
         Operation::Find => {
             let config = config()?;
             config.validate().map_err(|invalid| told(&invalid))?;
             let splits = splits(&config, samples.as_ref())?;
             Ok(contexts::find(&config, &splits, token, most))
         }
+        #[cfg(feature = "words")]
         Operation::Planes => {
             contexts::planes(&*config()?, &tokens.unwrap_or_default(), token, weights)
         }

@@ -4,11 +4,18 @@
 //! sentence there is one of the same words and, of the classes that are left, another one, which is as likely. A model
 //! that counts words therefore is right about half of the time (a test measures at most 60%).
 
+#[cfg(feature = "words")]
 mod apple;
+#[cfg(feature = "words")]
 mod bank;
+#[cfg_attr(not(feature = "words"), allow(dead_code))]
 mod grammar;
+#[cfg(feature = "words")]
 mod negation;
+#[cfg(feature = "words")]
 mod pronoun;
+#[cfg(not(feature = "words"))]
+mod without;
 
 use std::sync::OnceLock;
 
@@ -43,6 +50,12 @@ impl Corpus {
     /// All grammars.
     pub const ALL: [Self; 4] = [Self::Negation, Self::Pronoun, Self::Bank, Self::Apple];
 
+    #[cfg(not(feature = "words"))]
+    fn grammar(self) -> &'static dyn Grammar {
+        &without::Nothing
+    }
+
+    #[cfg(feature = "words")]
     fn grammar(self) -> &'static dyn Grammar {
         match self {
             Self::Negation => &negation::Negation,

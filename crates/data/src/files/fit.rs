@@ -143,7 +143,8 @@ impl Rows {
         check_held_out(count, train.len(), held_out.len())?;
         let mut order = train;
         shuffle(&mut order, &mut Stream::Split.rng(seed));
-        if by_class {
+        // Only texts are split so.
+        if by_class && cfg!(feature = "words") {
             self.spread_classes(&mut order);
         }
         let mut rest = order.split_off(count);

@@ -3,8 +3,20 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// `crates/lab` as WebAssembly, deflated, which `scripts/page/build_lab.sh` makes.
-pub(super) const LAB: &[u8] = include_bytes!("../../../lab/lab.wasm.gz");
+/// `crates/lab` as WebAssembly, deflated, which `scripts/page/build_lab.sh` makes: without what only runs of texts need.
+const LAB: &[u8] = include_bytes!("../../../lab/lab.wasm.gz");
+
+/// The same with all that it has.
+const LAB_OF_WORDS: &[u8] = include_bytes!("../../../lab/lab_words.wasm.gz");
+
+/// The module that a page needs to train this config.
+pub(super) fn module(config: &Value) -> &'static [u8] {
+    if config["data"]["words"].is_null() {
+        LAB
+    } else {
+        LAB_OF_WORDS
+    }
+}
 
 /// Whether a page can train its run again.
 #[derive(Clone, Debug, PartialEq, Serialize)]

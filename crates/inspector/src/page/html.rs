@@ -6,7 +6,7 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use super::again::LAB;
+use super::again::module;
 use super::{Page, fallback, text85};
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
@@ -55,8 +55,8 @@ impl Page {
         let scripts = [LOADER, SCRIPT].map(source_of).join(" ");
         let styles = [&colours, STYLE].map(source_of).join(" ");
         let (mut compiling, mut workers) = ("", "");
-        if self.can_train() {
-            hold(&mut body, "lab", LAB);
+        if let Some(config) = self.trained() {
+            hold(&mut body, "lab", module(config));
             (compiling, workers) = ("'wasm-unsafe-eval' ", "; worker-src blob:");
         }
         let sources = format!(

@@ -15,6 +15,7 @@ mod vectors;
 
 use headlight_dump::AttentionDump;
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::words::counted;
 
@@ -109,10 +110,14 @@ impl Page {
         Some((first, first.dumps.last()?))
     }
 
-    /// Whether the page trains something.
-    fn can_train(&self) -> bool {
-        let is_live = |run: &PageRun| matches!(run.again, Again::Live { .. });
-        self.lab.is_some() || self.runs.iter().any(is_live)
+    /// The config that the page trains, if it trains something.
+    fn trained(&self) -> Option<&Value> {
+        let of_lab = self.lab.as_ref().map(|lab| &lab.config);
+        let mut of_runs = self.runs.iter().filter_map(|run| match &run.again {
+            Again::Live { config, .. } => Some(config),
+            Again::Recorded(_) => None,
+        });
+        of_lab.or_else(|| of_runs.next())
     }
 
     /// The title of the page.
