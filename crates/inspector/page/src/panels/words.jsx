@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
 import { percent, range } from "../numbers.js";
+import { calm } from "../parts/calm.js";
 import { tokenOf } from "../parts/tokens.js";
 import { ownKey } from "../run.js";
 import { Live } from "../sources/live.js";
@@ -24,17 +25,24 @@ const run = computed(() => {
   return base.value;
 });
 
-/** The word until the reader chooses one: the longer word that most samples hold. */
+/** The word until the reader chooses one: of a grammar's sentences, the first word of the vocabulary that they ask about; else the longer word that most samples hold. */
 const usual = computed(() => {
   const now = run.value;
   if (!now?.words) return "";
+  const texts = now.samples.map((sample) => now.texts(sample));
+  if (now.facts.config?.data.rule?.kind === "sentence") {
+    const asked = new Set(texts.map((words) => words[words.indexOf("*") + 1]));
+    const first = now.words.vocabulary.find((/** @type {string} */ text) => asked.has(text));
+    if (first) return first;
+  }
   /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const sample of now.samples) for (const text of new Set(now.texts(sample))) if (text.length >= LETTERS) counts.set(text, (counts.get(text) ?? 0) + 1);
+  for (const words of texts) for (const text of new Set(words)) if (text.length >= LETTERS) counts.set(text, (counts.get(text) ?? 0) + 1);
   return [...counts].reduce((most, one) => one[1] > most[1] ? one : most, ["", 0])[0];
 });
 const word = computed(() => view.value.word || usual.value);
-const step = computed(() => here.value?.at ?? 0);
+// While steps play, a few times a second.
+const step = computed(() => calm.value?.at ?? 0);
 
 /** Why the typed word has no vectors. */
 const said = signal("");
