@@ -99,7 +99,9 @@ export class Reader {
 
   /** @param {number} count */
   floats(count) {
-    return new Float32Array(this.buffer.slice(this.at, this.at += 4 * count));
+    const bytes = new Uint8Array(4 * count);
+    for (let part = 0; part < 4; part++) for (let index = 0; index < count; index++) bytes[4 * index + part] = this.bytes[this.at++];
+    return new Float32Array(bytes.buffer);
   }
 
   /** Whole numbers whose bytes lie in planes. @param {number} count */
