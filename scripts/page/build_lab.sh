@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds crates/lab as WebAssembly with SIMD, and writes crates/lab/lab.wasm.gz, which every page embeds. With --check, it
-# compares instead: the committed file must hold the same module.
+# Builds crates/lab as WebAssembly with SIMD: crates/lab/lab.wasm.gz for pages of runs of tokens, and lab_words.wasm.gz for
+# those of texts. With --check, it compares instead: the committed files must hold the same modules.
 #
 #     scripts/page/build_lab.sh [--check]
 #
@@ -18,32 +18,38 @@ settings=(
     'profile.release.panic="abort"'
     'profile.release.strip="symbols"'
     'profile.release.package.headlight-architecture.opt-level="z"'
-    'profile.release.package.headlight-experiment.opt-level=3'
+    'profile.release.package.headlight-experiment.opt-level=2'
     'profile.release.package.headlight-fused.opt-level=3'
     'profile.release.package.headlight-fused.codegen-units=1'
 )
 flags="-Ctarget-feature=+simd128 --remap-path-prefix=$root=headlight"
 for folder in "$registry"/*; do flags+=" --remap-path-prefix=$folder=registry"; done
-RUSTFLAGS=$flags cargo build --quiet --release --locked -p headlight-lab --target wasm32-unknown-unknown \
-    --target-dir target/lab "${settings[@]/#/--config=}"
-built=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
 
-committed=crates/lab/lab.wasm.gz
 case ${1-} in
---check)
-    if ! gunzip --stdout "$committed" | cmp "$built" -; then
-        echo "$committed is not what crates/lab builds to; run scripts/page/build_lab.sh and commit the file" >&2
-        exit 1
-    fi
-    ;;
+--check) ;;
 *)
     command -v zopfli > /dev/null || {
         echo "zopfli, which deflates 5% better than gzip, is missing; install it with:" >&2
         echo "    cargo install --locked --version 0.8.3 zopfli" >&2
         exit 2
     }
-    zopfli "$built"
-    mv "$built.gz" "$committed"
     ;;
 esac
-echo "$(wc -c < "$built") bytes, $(wc -c < "$committed") compressed"
+
+# module NAME OPTION...
+module() {
+    local committed=crates/lab/$1.wasm.gz built=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
+    RUSTFLAGS=$flags cargo build --quiet --release --locked -p headlight-lab --target wasm32-unknown-unknown \
+        --target-dir target/lab "${settings[@]/#/--config=}" "${@:2}"
+    if [ "$mode" != --check ]; then
+        zopfli "$built"
+        mv "$built.gz" "$committed"
+    elif ! gunzip --stdout "$committed" | cmp "$built" -; then
+        echo "$committed is not what crates/lab builds to; run scripts/page/build_lab.sh and commit the file" >&2
+        exit 1
+    fi
+    echo "$1: $(wc -c < "$built") bytes, $(wc -c < "$committed") compressed"
+}
+mode=${1-}
+module lab --no-default-features
+module lab_words

@@ -132,6 +132,7 @@ fn leading(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
 }
 
 #[cfg(test)]
+#[allow(clippy::float_cmp, clippy::unreadable_literal)] // Zeros are exact; NumPy's numbers stand as it prints them.
 mod tests {
     use super::*;
 
@@ -144,7 +145,7 @@ mod tests {
         ];
         let plane = Plane::of(&vectors, 3);
         let close = |found: f64, expected: f64| {
-            assert!((found - expected).abs() < 1e-9, "{found} {expected}")
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
         };
         let expected = (
             [
