@@ -95,6 +95,18 @@ fn sentences_are_read() {
         ),
         (
             Corpus::Apple,
+            "* apple spoiled a small pie while she was suing the apple",
+            "fruit",
+            &["spoiled"],
+        ),
+        (
+            Corpus::Apple,
+            "while he was advising the * apple , apple topped a new cake",
+            "firm",
+            &["advising"],
+        ),
+        (
+            Corpus::Apple,
             "while i was eating the * apple , apple launched a new phone",
             "fruit",
             &["eating"],
@@ -184,6 +196,22 @@ fn counting_words_does_not_tell_the_answer() {
     }
 }
 
+/// The marker's position does not tell it either.
+#[test]
+fn where_the_marker_stands_does_not_tell_the_answer() {
+    for corpus in Corpus::ALL {
+        let mut places: BTreeMap<usize, HashMap<u8, f64>> = BTreeMap::new();
+        for (words, class) in drawn(corpus, false, 4) {
+            let at = words.iter().position(|&word| word == "*").unwrap();
+            *places.entry(at).or_default().entry(class).or_default() += 1.0;
+        }
+        let most = |classes: &HashMap<u8, f64>| classes.values().copied().fold(0.0, f64::max);
+        let right: f64 = places.values().map(most).sum();
+        let share = right / DRAWN as f64;
+        assert!(share < 0.6, "{corpus:?}: {share}");
+    }
+}
+
 #[test]
 fn held_out_sentences_are_new_and_their_words_are_not() {
     for corpus in Corpus::ALL {
@@ -192,7 +220,16 @@ fn held_out_sentences_are_new_and_their_words_are_not() {
             sentences.iter().map(|(words, _)| words.clone()).collect()
         };
         let (seen, new) = (different(&train), different(&held_out));
-        assert!(seen.is_disjoint(&new), "{corpus:?}");
+        // Not even in another order, with which the answer could be another one.
+        let in_order = |sentences: &HashSet<Vec<&'static str>>| -> HashSet<Vec<&'static str>> {
+            let sorted = |words: &Vec<&'static str>| {
+                let mut words = words.clone();
+                words.sort_unstable();
+                words
+            };
+            sentences.iter().map(sorted).collect()
+        };
+        assert!(in_order(&seen).is_disjoint(&in_order(&new)), "{corpus:?}");
         assert!(
             seen.len() > 5000 && new.len() > 1000,
             "{corpus:?}: {} and {}",

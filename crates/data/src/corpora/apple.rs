@@ -1,29 +1,41 @@
 //! "* apple launched a new phone while i was eating an apple": the firm or the fruit?
 //!
-//! Each sentence has both, in either order; so the words fit both answers.
+//! Each sentence has both: one does something, to the other somebody does something. So neither the words nor the place
+//! of the marker tell which is asked.
 
 use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
 
 pub(super) struct Apple;
 
-const FIRM: &[&str] = &["launched", "sold", "showed", "designed", "announced"];
+/// What the firm and the fruit do, and to what.
+const DOES: [&[&str]; 2] = [
+    &["launched", "sold", "showed", "designed", "announced"],
+    &["sweetened", "filled", "topped", "flavoured", "spoiled"],
+];
+const OBJECTS: [&[&str]; 2] = [
+    &["phone", "laptop", "watch", "tablet"],
+    &["pie", "cake", "salad", "drink"],
+];
+/// What somebody does to them.
+const IS_DONE: [&[&str]; 2] = [
+    &["suing", "advising", "calling", "joining", "leaving"],
+    &["eating", "peeling", "washing", "slicing", "picking"],
+];
 const KINDS: &[&str] = &["new", "fast", "cheap", "small"];
-const PRODUCTS: &[&str] = &["phone", "laptop", "watch", "tablet"];
 const PEOPLE: &[&str] = &["i", "she", "he"];
-const FRUIT: &[&str] = &["eating", "peeling", "washing", "slicing", "picking"];
 const ARTICLES: &[&str] = &["an", "the"];
 
 impl Grammar for Apple {
     fn lists(&self) -> Vec<&'static [&'static str]> {
-        vec![
-            &["apple", "a", "while", "was", ","],
-            FIRM,
-            KINDS,
-            PRODUCTS,
-            PEOPLE,
-            FRUIT,
-            ARTICLES,
-        ]
+        let others: &[&str] = &["apple", "a", "while", "was", ","];
+        let own = [KINDS, PEOPLE, ARTICLES].into_iter();
+        [others]
+            .into_iter()
+            .chain(DOES)
+            .chain(OBJECTS)
+            .chain(IS_DONE)
+            .chain(own)
+            .collect()
     }
 
     fn classes(&self) -> &'static [&'static str] {
@@ -43,39 +55,42 @@ impl Grammar for Apple {
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
-        let (sells, first) = one_of(FIRM, choose);
-        let (product, second) = one_of(PRODUCTS, choose);
-        let (eats, third) = one_of(FRUIT, choose);
+        // The meaning of the apple that does something; the other apple has the other.
+        let active = choose(2);
+        let (does, first) = one_of(DOES[active], choose);
+        let (object, second) = one_of(OBJECTS[active], choose);
+        let (done, third) = one_of(IS_DONE[1 - active], choose);
         let (kind, person, article) = (
             one_of(KINDS, choose).0,
             one_of(PEOPLE, choose).0,
             one_of(ARTICLES, choose).0,
         );
-        let is_fruit = choose(2) == 1;
-        let firm = [marker(!is_fruit), "apple", sells, "a", kind, product];
-        let fruit = [person, "was", eats, article, marker(is_fruit), "apple"];
+        let asks_active = choose(2) == 0;
+        let acts = [marker(asks_active), "apple", does, "a", kind, object];
+        let suffers = [person, "was", done, article, marker(!asks_active), "apple"];
         let words = if choose(2) == 0 {
-            sentence(&[&firm[..], &["while"], &fruit].concat())
+            sentence(&[&acts[..], &["while"], &suffers].concat())
         } else {
-            sentence(&[&["while"], &fruit[..], &[","], &firm].concat())
+            sentence(&[&["while"], &suffers[..], &[","], &acts].concat())
         };
-        (words, [first, second, third])
+        (words, [active * DOES[0].len() + first, second, third])
     }
 
     fn read(&self, words: &[&str]) -> Option<Reading> {
         let asked = asked(words)?;
-        let is_apple = words.get(asked) == Some(&"apple");
-        let reading = |class, at| Reading {
-            class,
-            deciding: vec![at],
-        };
-        if is_apple && words.get(asked + 1).is_some_and(|word| FIRM.contains(word)) {
-            return Some(reading(0, asked + 1));
+        if words.get(asked) != Some(&"apple") {
+            return None;
         }
-        // The verb stands before the article and the marker.
-        let verb = asked
-            .checked_sub(3)
-            .filter(|&at| is_apple && FRUIT.contains(&words[at]));
-        verb.map(|at| reading(1, at))
+        // Its own verb follows; that of somebody else stands before the article and the marker.
+        let places = [(DOES, Some(asked + 1)), (IS_DONE, asked.checked_sub(3))];
+        places.into_iter().find_map(|(verbs, at)| {
+            let at = at?;
+            let word = words.get(at)?;
+            let meaning = verbs.iter().position(|verbs| verbs.contains(word))?;
+            Some(Reading {
+                class: meaning as u8,
+                deciding: vec![at],
+            })
+        })
     }
 }

@@ -102,7 +102,13 @@ impl Grammar for Bank {
             (plain, asked)
         };
         let words = sentence(&["the", a[0], a[1], a[2], verb, "the", b[0], b[1], b[2]]);
-        (words, [2 * number + meaning, first, second])
+        // The phrase of the first meaning first, whichever is asked.
+        let [first, second] = if meaning == 0 {
+            [first, second]
+        } else {
+            [second, first]
+        };
+        (words, [number, first, second])
     }
 
     fn read(&self, words: &[&str]) -> Option<Reading> {

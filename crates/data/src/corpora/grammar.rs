@@ -24,7 +24,8 @@ pub(super) trait Grammar {
     fn question(&self) -> &'static str;
     /// Which words decide the answer, as the end of a sentence.
     fn deciding(&self) -> &'static str;
-    /// A sentence with its composition; `choose(n)` gives a number below n.
+    /// A sentence with its composition; `choose(n)` gives a number below n. The composition follows from the sentence's
+    /// words without their order: so the sentence that has them in another order, and another answer, is in the same split.
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]);
     /// The answer to a sentence.
     fn read(&self, words: &[&str]) -> Option<Reading>;

@@ -161,10 +161,14 @@ impl Corpus {
     }
 }
 
-/// Whether a composition is held out: one in five is, spread evenly by a multiplicative hash (Knuth, volume 3, 6.4).
+/// Whether a composition is held out: one in five is, spread evenly by the output function of SplitMix64 (Steele, Lea and
+/// Flood 2014, "Fast splittable pseudorandom number generators").
 fn is_held_out(composition: [usize; 3]) -> bool {
     let mixed = composition.iter().fold(0_u64, |mixed, &part| {
-        (mixed + part as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        let z = (mixed ^ part as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
     });
-    (mixed >> 32).is_multiple_of(HELD_OUT)
+    mixed.is_multiple_of(HELD_OUT)
 }

@@ -45,7 +45,7 @@ impl Grammar for Negation {
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
         let (thing, first) = one_of(THINGS, choose);
         // Another one.
-        let other = THINGS[(first + 1 + choose(THINGS.len() - 1)) % THINGS.len()];
+        let second = (first + 1 + choose(THINGS.len() - 1)) % THINGS.len();
         let qualities = [one_of(GOOD, choose), one_of(BAD, choose)];
         let (same, is_good) = (choose(2) == 0, choose(2));
         // Which clause has `not`: the asked one, the other one, or none of them.
@@ -59,10 +59,15 @@ impl Grammar for Negation {
         };
         let number = |(_, index): (&str, usize), good: usize| index + GOOD.len() * good;
         let of_other = if same { is_good } else { 1 - is_good };
-        let composition = [first, number(own, is_good), number(its, of_other)];
+        // In order: all sentences of the same words are one composition, whatever is asked.
+        let mut things = [first, second];
+        let mut both = [number(own, is_good), number(its, of_other)];
+        things.sort_unstable();
+        both.sort_unstable();
+        let composition = [things[0] * THINGS.len() + things[1], both[0], both[1]];
         let clauses = [
             (thing, own.0, true, negated == 0),
-            (other, its.0, false, negated == 1),
+            (THINGS[second], its.0, false, negated == 1),
         ];
         let (a, b) = if choose(2) == 0 { (0, 1) } else { (1, 0) };
         let (verb, joint) = (one_of(VERBS, choose).0, one_of(JOINTS, choose).0);

@@ -41,8 +41,12 @@ impl Grammar for Pronoun {
         let (verb, places) = [("did not cross", CROSSED), ("sat on", SAT_ON)][choose(2)];
         let (place, second) = one_of(places, choose);
         let mut qualities = [one_of(OF_ANIMALS, choose), one_of(OF_PLACES, choose)];
+        let composition = [
+            first * CROSSED.len() + second,
+            qualities[0].1,
+            qualities[1].1,
+        ];
         let is_place = choose(2);
-        let asked = qualities[is_place].1 + OF_ANIMALS.len() * is_place;
         let mut marked = [is_place == 0, is_place == 1];
         if choose(2) == 1 {
             qualities.reverse();
@@ -64,12 +68,7 @@ impl Grammar for Pronoun {
             "it was too",
             b,
         ]);
-        let place = if verb == "sat on" {
-            second + CROSSED.len()
-        } else {
-            second
-        };
-        (words, [first, place, asked])
+        (words, composition)
     }
 
     fn read(&self, words: &[&str]) -> Option<Reading> {
