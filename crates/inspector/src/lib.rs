@@ -2,13 +2,15 @@
 //!
 //! - [`Document`]: paragraphs, tables and plots, as text, Markdown, HTML or SVG.
 //! - [`Plot`]: a distribution over many runs, or curves and counts of one model, in a document. [`Heatmap`]: the attention
-//!   matrices of one head or of several. [`png()`] rasterises SVG.
+//!   matrices of one head or of several. `png` rasterises SVG,
+//!   with the feature of that name.
 //! - [`Page`]: the interactive page of one run, or of several, as one HTML file.
 
 mod document;
 mod markup;
 mod page;
 mod plots;
+#[cfg(feature = "png")]
 mod png;
 mod svg;
 pub mod terminal;
@@ -21,6 +23,7 @@ pub use page::{
     SeedFigures, SeedRow,
 };
 pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest};
+#[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use terminal::ColourMode;
 pub use words::{counted, number, shorten};

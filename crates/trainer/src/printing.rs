@@ -34,10 +34,25 @@ pub fn verbosity() -> Verbosity {
     VERBOSITY.get().copied().unwrap_or_default()
 }
 
+/// Receives notes, details and complaints in place of standard error.
+type Listener = fn(&str);
+
+static LISTENER: OnceLock<Listener> = OnceLock::new();
+
+/// Passes the notes, details and complaints of this process on, for a host program that has its own way to tell them.
+pub fn pass_on(listener: Listener) {
+    let _ = LISTENER.set(listener);
+}
+
 /// Writes a line to standard error, with `--quiet` too. A closed standard error (`2>&1 | head`) must not end the
 /// work.
 pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", visible(text));
+    match LISTENER.get() {
+        Some(listener) => listener(&visible(text)),
+        None => {
+            let _ = writeln!(io::stderr(), "{}", visible(text));
+        }
+    }
 }
 
 /// Writes a line to standard error, unless with `--quiet`.

@@ -19,7 +19,7 @@ const STOPPING: &[i32] = &[
     SIGUSR1,
 ];
 
-/// Whether a signal has asked to stop.
+/// Whether a signal has asked to stop. The default listens to none: its owner stops the work with [`stop`](Self::stop).
 #[derive(Clone, Debug, Default)]
 pub struct Signals(Arc<AtomicUsize>);
 
@@ -40,6 +40,11 @@ impl Signals {
             flag::register_usize(signal, Arc::clone(&received), signal as usize)?;
         }
         Ok(Self(received))
+    }
+
+    /// Asks to stop, as SIGINT does.
+    pub fn stop(&self) {
+        self.0.store(SIGINT as usize, Ordering::Relaxed);
     }
 
     /// The number of the signal that asked to stop.

@@ -1,0 +1,31 @@
+"""Tiny trainable transformer classifiers, and the instrument for seeing where their attention looks.
+
+    import headlight as hl
+
+    run = hl.train("notebook", seed=3)
+    run.metrics                               # a data frame
+    run.attention(step=900)[0, 0, 0]          # [query, key] of sample 0, layer 0, head 0
+    run                                       # in a notebook: the page
+"""
+
+from ._headlight import Diverged
+from ._classifier import AttentionClassifier
+from ._config import configs
+from ._data import datasets
+from ._model import Model, Output
+from ._run import Run, train
+from ._sweep import Sweep, sweep
+
+__all__ = [
+    "AttentionClassifier",
+    "Diverged",
+    "Model",
+    "Output",
+    "Run",
+    "Sweep",
+    "configs",
+    "datasets",
+    "sweep",
+    "train",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,71 @@
+"""Samples of the user's own, from arrays."""
+
+from __future__ import annotations
+
+import csv
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+_folders: list[Any] = []
+
+
+class datasets:
+    """Samples of the user's own as dataset files, which configs name."""
+
+    @staticmethod
+    def from_arrays(
+        tokens: ArrayLike,
+        labels: ArrayLike,
+        *,
+        held_out_tokens: ArrayLike | None = None,
+        held_out_labels: ArrayLike | None = None,
+        path: str | None = None,
+    ) -> str:
+        """Writes token ids `[sample, token]` and labels `[sample]` as an npz file; returns its path, for
+        `hl.train(dict(data=dict(file=path), ...))`. Without `path`, the file lives as long as the process."""
+        arrays = {"tokens": _tokens(tokens), "labels": np.asarray(labels)}
+        if (held_out_tokens is None) != (held_out_labels is None):
+            raise ValueError("held_out_tokens and held_out_labels belong together")
+        if held_out_tokens is not None and held_out_labels is not None:
+            arrays["held_out_tokens"] = _tokens(held_out_tokens)
+            arrays["held_out_labels"] = np.asarray(held_out_labels)
+        for split in ("", "held_out_"):
+            if f"{split}tokens" in arrays and len(arrays[f"{split}tokens"]) != len(arrays[f"{split}labels"]):
+                raise ValueError(
+                    f"{len(arrays[f'{split}tokens'])} samples have {len(arrays[f'{split}labels'])} labels"
+                )
+        place = Path(path) if path is not None else _temporary("samples.npz")
+        np.savez(place, **arrays)  # type: ignore[arg-type]
+        return str(place)
+
+    @staticmethod
+    def from_texts(texts: Sequence[str], labels: Sequence[Any], *, path: str | None = None) -> str:
+        """Writes texts and labels as a CSV file; returns its path."""
+        if len(texts) != len(labels):
+            raise ValueError(f"{len(texts)} texts have {len(labels)} labels")
+        place = Path(path) if path is not None else _temporary("texts.csv")
+        with place.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["text", "label"])
+            writer.writerows(zip(texts, labels))
+        return str(place)
+
+
+def _tokens(tokens: ArrayLike) -> Any:
+    array = np.asarray(tokens)
+    if array.dtype.kind not in "iu" or array.ndim != 2:
+        raise TypeError(
+            f"tokens are whole numbers [sample, token]; these have the type {array.dtype} and the shape {array.shape}"
+        )
+    return array
+
+
+def _temporary(name: str) -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="headlight-")
+    _folders.append(folder)
+    return Path(folder.name) / name

@@ -1,0 +1,233 @@
+"""A model, and what it computes for samples."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _headlight
+from ._config import Source, resolve
+
+Samples = Union[str, Sequence[str], ArrayLike]
+
+
+class Model:
+    """A config's model with weights.
+
+    Called with samples, it gives an `Output`. Samples are token ids `[sample, token]`, with or without `[CLS]` (token 0),
+    or texts if the model was trained on texts.
+    """
+
+    def __init__(self, model: _headlight.Model) -> None:
+        self._model = model
+
+    @classmethod
+    def open(cls, run: str, file: str | None = None) -> Model:
+        """The model of a run directory, after its last step; or with the weights in one of its files."""
+        return cls(_headlight.Model.of_run(run, file))
+
+    @classmethod
+    def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:
+        """The model of a config with given weights, by name. `weights` of another model are a `ValueError`."""
+        return cls(_headlight.Model(resolve(config, {}), _safetensors(weights)))
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The resolved config."""
+        config: dict[str, Any] = json.loads(self._model.config().json())
+        return config
+
+    @property
+    def weights(self) -> dict[str, NDArray[np.float32]]:
+        """The weights by name; `[in, out]`."""
+        return self._model.parameters()
+
+    @property
+    def weights_sha256(self) -> str:
+        """The SHA-256 of the weights as `model.safetensors`, in hexadecimal digits."""
+        return hashlib.sha256(self._model.safetensors()).hexdigest()
+
+    def save(self, path: str) -> None:
+        """Writes the weights as safetensors."""
+        with open(path, "wb") as file:
+            file.write(self._model.safetensors())
+
+    def tokens(self, samples: Samples) -> NDArray[np.uint32]:
+        """Samples as the model sees them: token ids with `[CLS]`. `[sample, position]`"""
+        if isinstance(samples, str):
+            return self._model.encode([samples])
+        if isinstance(samples, Sequence) and len(samples) > 0 and all(isinstance(text, str) for text in samples):
+            return self._model.encode(list(samples))  # type: ignore[arg-type]
+        tokens = np.asarray(samples)
+        if tokens.dtype.kind in "US":
+            return self._model.encode([str(text) for text in tokens.ravel()])
+        if tokens.dtype == object or tokens.dtype.kind not in "iu":
+            kind = "rows of different lengths" if tokens.dtype == object else f"the type {tokens.dtype}"
+            raise TypeError(f"tokens are whole numbers [sample, token]; these have {kind}")
+        if tokens.ndim == 1:
+            tokens = tokens[np.newaxis]
+        if tokens.ndim != 2:
+            raise ValueError(f"tokens have the axes [sample, token]; these have the shape {tokens.shape}")
+        if tokens.size and (tokens.min() < 0 or tokens.max() >= 2**32):
+            raise ValueError(f"token {tokens.min() if tokens.min() < 0 else tokens.max()} is no token id")
+        data = self.config["data"]
+        length = data["seq_len"]
+        if tokens.shape[1] == length:
+            place = 0 if data.get("cls", "first") == "first" else length
+            tokens = np.insert(tokens, place, 0, axis=1)
+        return np.ascontiguousarray(tokens, dtype=np.uint32)
+
+    def __call__(self, samples: Samples) -> Output:
+        """What the model computes for samples.
+
+        Raises:
+            ValueError: A sample does not suit the model.
+        """
+        return Output(self._model, self.tokens(samples), [])
+
+    def predict(self, samples: Samples) -> NDArray[np.int64]:
+        """The number of the likeliest class of each sample. `[sample]`"""
+        return self(samples).predicted
+
+    def attribute(self, samples: Samples, logit: int = 0) -> NDArray[np.float32]:
+        """Integrated gradients: what each position adds to a logit. `[sample, position]`
+
+        From zeros instead of the first block's input (Sundararajan, Taly and Yan 2017).
+        """
+        values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), logit).sum(axis=2)
+        return values
+
+    def to_torch(self) -> dict[str, Any]:
+        """The weights as tensors of PyTorch, by name."""
+        import torch
+
+        return {name: torch.from_numpy(values) for name, values in self.weights.items()}
+
+    def __repr__(self) -> str:
+        model = self.config["model"]
+        count = sum(values.size for values in self.weights.values())
+        return (
+            f"<headlight.Model: {model['n_layers']} x {model['n_heads']} heads, d_model {model['d_model']}, {count:,} weights>"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"config": self._model.config().json(), "weights": self._model.safetensors()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._model = _headlight.Model(_headlight.Config(state["config"], True, "{}"), state["weights"])
+
+
+def _safetensors(weights: Mapping[str, ArrayLike]) -> bytes:
+    """Arrays in the safetensors format, as float32."""
+    head: dict[str, Any] = {}
+    parts = []
+    at = 0
+    for name, values in weights.items():
+        array = np.ascontiguousarray(values, dtype="<f4")
+        if not np.isfinite(array).all():
+            raise ValueError(f"the weights `{name}` hold NaN or infinity")
+        head[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
+        at += array.nbytes
+        parts.append(array.tobytes())
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + b"".join(parts)
+
+
+class Output:
+    """What a model computes for samples. Arrays are computed when they are asked for.
+
+    Attributes:
+        tokens: `[sample, position]`, `[CLS]` among them.
+        logits: log-odds of class 1 `[sample]`, or of each class `[sample, class]`.
+        probabilities: as `logits`.
+        scores: before the softmax. `[sample, layer, head, query, key]`
+        weights: after it. `[sample, layer, head, query, key]`
+        query, key, value, context: `[sample, layer, head, position, d_head]`
+        embeddings: the first block's input. `[sample, position, d_model]`
+        residual, output: of each block. `[sample, layer, position, d_model]`
+        feed_forward_hidden: `[sample, layer, position, d_ff]`
+        feed_forward_residual: `[sample, layer, position, d_model]`
+    """
+
+    _names = {"scores": "attention_scores", "weights": "attention_weights", "mask": "attention_mask"}
+
+    def __init__(self, model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]) -> None:
+        self._model = model
+        self._changes = changes
+        self.tokens = tokens
+        self._all = False
+        self._arrays = model.forward(tokens, changes, False)
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        stored = self._names.get(name, name)
+        if stored not in self._arrays and not self._all:
+            # What is there stays: its arrays are perhaps in use.
+            self._arrays = {**self._model.forward(self.tokens, self._changes, True), **self._arrays}
+            self._all = True
+        if stored not in self._arrays:
+            known = sorted([*self._arrays, *self._names])
+            raise AttributeError(f"there is no `{name}`; there are {', '.join(known)}")
+        return self._arrays[stored]
+
+    def __dir__(self) -> list[str]:
+        return sorted([*super().__dir__(), "logits", "probabilities", "scores", "weights", "query", "key", "value", "context", "embeddings", "residual", "output"])
+
+    @property
+    def predicted(self) -> NDArray[np.int64]:
+        """The likeliest class of each sample. `[sample]`"""
+        logits = self._arrays["logits"]
+        classes = logits > 0 if logits.ndim == 1 else logits.argmax(axis=1)
+        return classes.astype(np.int64)
+
+    def without(
+        self,
+        *,
+        head: tuple[int, int] | None = None,
+        block: int | None = None,
+        key: int | tuple[int, int] | None = None,
+    ) -> Output:
+        """What the model computes without a head `(layer, head)`, without a block, or with no query of a layer looking at
+        a position: `key=(layer, position)`, or `key=position` for all layers. Changes add up."""
+        changes: list[dict[str, Any]] = []
+        if head is not None:
+            changes.append({"kind": "head", "layer": head[0], "head": head[1]})
+        if block is not None:
+            changes.append({"kind": "block", "layer": block})
+        if isinstance(key, tuple):
+            changes.append({"kind": "key", "layer": key[0], "position": key[1]})
+        elif key is not None:
+            layers = self.weights.shape[1]
+            changes.extend({"kind": "key", "layer": layer, "position": key} for layer in range(layers))
+        if not changes:
+            raise TypeError("without() needs what to leave out: head=, block= or key=")
+        return self._changed(changes)
+
+    def with_weights(self, layer: int, head: int, query: int, weights: ArrayLike) -> Output:
+        """What the model computes if a query's attention weights are these. `weights`: `[key]`"""
+        given = [float(weight) for weight in np.asarray(weights, dtype=np.float32)]
+        return self._changed([{"kind": "weights", "layer": layer, "head": head, "query": query, "weights": given}])
+
+    def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0) -> Output:
+        """What the model computes if the vector of a position is another one (patching). `place`: `embeddings`,
+        `context`, `residual` or `output`; `vector`: `[d_model]`"""
+        given = [float(value) for value in np.asarray(vector, dtype=np.float32)]
+        change = {"kind": "vector", "place": place, "layer": layer, "position": position, "vector": given}
+        return self._changed([change])
+
+    def _changed(self, changes: list[dict[str, Any]]) -> Output:
+        return Output(self._model, self.tokens, [*self._changes, *changes])
+
+    def __repr__(self) -> str:
+        changed = f", {len(self._changes)} changes" if self._changes else ""
+        return f"<headlight.Output: {len(self.tokens)} samples{changed}>"
+
+    def __len__(self) -> int:
+        return len(self.tokens)

@@ -1,0 +1,197 @@
+"""Runs: trained into a directory, and read from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _headlight
+from ._config import Source, changes_of, name_of, resolve
+from ._frames import frame
+from ._model import Model
+from ._page import iframe
+from ._progress import progress as shown
+
+
+def train(
+    config: Source = "notebook",
+    *,
+    seed: int | None = None,
+    run: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    force: bool = False,
+    progress: bool | None = None,
+    **sections: Any,
+) -> Run:
+    """Trains a config.
+
+    Args:
+        config: The name of a built-in config (`hl.configs()`), a path of a TOML file, or a dict.
+        seed: In place of the config's.
+        run: The directory to keep the run in. Without it, the run lives in a temporary directory as long as the object.
+        resume: Go on with the run in `run`, if there is one.
+        force: Write dumps of more than 1 GiB.
+        progress: Show a bar; `None`: in a terminal or a notebook, if tqdm is installed.
+        **sections: Changes of the config by section, such as `training=dict(epochs=3)`.
+
+    Raises:
+        ValueError: The config or the samples are invalid.
+        Diverged: The loss became NaN or infinite.
+        OSError: A file cannot be written.
+        KeyboardInterrupt: After Ctrl-C; with `run`, everything so far is saved, and `resume=True` goes on.
+    """
+    if resume and run is None:
+        raise ValueError("resume=True needs run=, the directory of the run to resume")
+    resolved = resolve(config, changes_of(seed, sections))
+    kept = None
+    if run is None:
+        kept = tempfile.TemporaryDirectory(prefix="headlight-")
+        place = Path(kept.name) / name_of(config)
+    else:
+        place = Path(run)
+    steps, _, _ = resolved.extent()
+    with shown(progress, steps, "step") as report:
+        _headlight.train(resolved, place, resume, force, report)
+    return Run(place, kept)
+
+
+class Run:
+    """A run directory: the same files as `headlight train` writes."""
+
+    def __init__(self, path: str | os.PathLike[str], kept: Any = None) -> None:
+        self._kept = kept
+        self._at: dict[int, Model] = {}
+        self.path = Path(path)
+        # Raises what is wrong with it.
+        self._last = Model(_headlight.Model.of_run(self.path, None))
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Run:
+        """The run in a directory.
+
+        Raises:
+            ValueError: It holds no run, or one without weights.
+        """
+        return cls(path)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The resolved config."""
+        return self._last.config
+
+    @property
+    def model(self) -> Model:
+        """The model after the last step."""
+        return self._last
+
+    @property
+    def weights_sha256(self) -> str:
+        """The SHA-256 of `model.safetensors`, in hexadecimal digits."""
+        return hashlib.sha256((self.path / "model.safetensors").read_bytes()).hexdigest()
+
+    @property
+    def metrics(self) -> Any:
+        """The evaluations as a data frame: a row per epoch."""
+        rows = [json.loads(line) for line in (self.path / "metrics.jsonl").read_text().splitlines()]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        flat = {name: [row.get(name) for row in rows] for name in names}
+        return frame({name: _column(values) for name, values in flat.items()})
+
+    @property
+    def loss(self) -> NDArray[np.float32]:
+        """The loss of each step's batch, before the step. `[step]`"""
+        loss: NDArray[np.float32] = np.load(self.path / "loss.npy")
+        return loss
+
+    @property
+    def steps(self) -> int:
+        """The steps taken."""
+        return len(self.loss)
+
+    @property
+    def report(self) -> str:
+        """The report as Markdown."""
+        return (self.path / "report.md").read_text(encoding="utf-8")
+
+    def at(self, step: int) -> Model:
+        """The model after a step; it is trained again from the config, and has the weights of then."""
+        if not isinstance(step, (int, np.integer)):
+            raise TypeError(f"a step is a whole number, not {step!r}")
+        if step < 0:
+            raise ValueError(f"step {step} is below 0, the start")
+        if step not in self._at:
+            if len(self._at) >= 64:
+                self._at.pop(next(iter(self._at)))
+            self._at[int(step)] = Model(_headlight.at_step(self._last._model.config(), int(step)))
+        return self._at[int(step)]
+
+    @property
+    def samples(self) -> NDArray[np.uint32]:
+        """The samples of the run's dumps. `[sample, position]`"""
+        dumps = sorted((self.path / "attention").glob("*.npz"))
+        if not dumps:
+            raise ValueError("the run has no npz dumps; give samples to run.model instead")
+        with np.load(dumps[-1]) as dump:
+            tokens: NDArray[np.uint32] = dump["tokens"].astype(np.uint32)
+        return tokens
+
+    def attention(self, step: int | None = None) -> NDArray[np.float32]:
+        """The attention weights of the run's dumped samples, after a step or after the last one.
+        `[sample, layer, head, query, key]`"""
+        model = self._last if step is None else self.at(step)
+        return model(self.samples).weights
+
+    def verify(self) -> dict[str, str]:
+        """The files that are missing, or not as Headlight wrote them, with what is wrong; empty if all is well."""
+        return dict(_headlight.verify(self.path))
+
+    def html(self) -> str:
+        """The page of the run, one HTML file that needs no network."""
+        return _headlight.page([self.path])
+
+    def save(self, path: str | os.PathLike[str]) -> Run:
+        """Copies the run into a new directory, and returns the run there."""
+        import shutil
+
+        shutil.copytree(self.path, path)
+        return Run(path)
+
+    def _repr_html_(self) -> str:
+        return iframe(self.html(), f"The run {self.path.name}")
+
+    def __repr__(self) -> str:
+        config = self.config
+        return f"<headlight.Run {str(self.path)!r}: seed {config['seed']}, {self.steps} steps>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        files = {
+            str(file.relative_to(self.path)): file.read_bytes()
+            for file in sorted(self.path.rglob("*"))
+            if file.is_file()
+        }
+        return {"name": self.path.name, "files": files}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        kept = tempfile.TemporaryDirectory(prefix="headlight-")
+        path = Path(kept.name) / state["name"]
+        for name, content in state["files"].items():
+            file = path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        Run.__init__(self, path, kept)
+
+
+def _column(values: list[Any]) -> Any:
+    """Numbers as an array, unmeasured ones as NaN; anything else as it is."""
+    if all(value is None or isinstance(value, (int, float)) for value in values):
+        if any(value is None or isinstance(value, float) for value in values):
+            return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        return np.array(values)
+    return values

@@ -1,0 +1,84 @@
+//! Configs: built in, from a file, or from a dict.
+
+use std::path::Path;
+
+use headlight_experiment::config::ExperimentConfig;
+use headlight_trainer::{Failure, built_in, config};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use toml::{Table, Value};
+
+use crate::failure::{raised, warn};
+
+/// A resolved config: complete and checked.
+#[pyclass(frozen, module = "headlight._headlight")]
+pub(crate) struct Config {
+    pub(crate) config: ExperimentConfig,
+}
+
+#[pymethods]
+impl Config {
+    /// Resolves a config. `source` is the name of a built-in config or a path, or, with `is_json`, a config as JSON;
+    /// `changes` are the sections to change, as JSON.
+    #[new]
+    fn new(py: Python<'_>, source: &str, is_json: bool, changes: &str) -> PyResult<Self> {
+        let resolved = py.detach(|| resolve(source, is_json, changes));
+        warn(py)?;
+        let config = resolved.map_err(raised)?;
+        Ok(Self { config })
+    }
+
+    /// The config as JSON.
+    fn json(&self) -> PyResult<String> {
+        serde_json::to_string(&self.config)
+            .map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The steps of a whole training, and the samples for training and held out.
+    fn extent(&self, py: Python<'_>) -> PyResult<(usize, usize, usize)> {
+        let splits = py.detach(|| headlight_trainer::session::dataset(&self.config));
+        warn(py)?;
+        let splits = splits.map_err(raised)?;
+        let training = &self.config.training;
+        let steps = splits.train.len().div_ceil(training.batch_size) * training.epochs;
+        Ok((steps, splits.train.len(), splits.held_out.len()))
+    }
+}
+
+/// The names of the built-in configs.
+#[pyfunction]
+pub(crate) fn built_in_configs() -> Vec<&'static str> {
+    built_in::CONFIGS.iter().map(|config| config.name).collect()
+}
+
+fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfig, Failure> {
+    let changes = changes_of(&table(changes, "the changes")?);
+    let changes = changes.iter().map(|change| ("argument", change.as_str()));
+    let mut config = if is_json {
+        let text = table(source, "the config")?.to_string();
+        config::parse(Path::new("config"), text, changes)?
+    } else {
+        config::load_changed(Path::new(source), changes)?
+    };
+    config.compute.engine = headlight_trainer::session::engine_for(&config)?;
+    Ok(config)
+}
+
+/// A JSON object as TOML.
+fn table(json: &str, name: &str) -> Result<Table, Failure> {
+    serde_json::from_str(json).map_err(|error| Failure::Input(format!("{name}: {error}")))
+}
+
+/// Changes as `--set` takes them: `section.key=value`, and `seed=value` for what is in no section.
+fn changes_of(changes: &Table) -> Vec<String> {
+    let own = changes.iter().flat_map(|(section, value)| match value {
+        Value::Table(keys) => {
+            let each = keys
+                .iter()
+                .map(|(key, value)| format!("{section}.{key}={value}"));
+            each.collect()
+        }
+        value => vec![format!("{section}={value}")],
+    });
+    own.collect()
+}

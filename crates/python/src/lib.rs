@@ -1,0 +1,40 @@
+//! `headlight._headlight`: the experiment for Python. The package around it, `headlight`, is what users import; this
+//! module holds what computes.
+//!
+//! Everything that takes longer than a call of Python runs on a thread of its own, without the interpreter's lock.
+
+mod config;
+mod failure;
+mod model;
+mod page;
+mod sweep;
+mod training;
+mod watched;
+
+use pyo3::prelude::*;
+
+/// What `headlight` computes with.
+#[pymodule]
+#[pyo3(name = "_headlight")]
+mod headlight_python {
+    #[pymodule_export]
+    use crate::config::{Config, built_in_configs};
+    #[pymodule_export]
+    use crate::failure::Diverged;
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::page::{lab, page};
+    #[pymodule_export]
+    use crate::sweep::sweep;
+    #[pymodule_export]
+    use crate::training::{at_step, train, verify};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::failure::listen();
+        Ok(())
+    }
+}

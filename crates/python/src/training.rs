@@ -1,0 +1,122 @@
+//! Training into a run directory, and the model after any step.
+
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+
+use headlight_experiment::metrics::StepMetrics;
+use headlight_experiment::train::{Ending, Next, Observer, Progress, train as take_steps};
+use headlight_experiment::{Engine, Error};
+use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::run_writer::Display;
+use headlight_trainer::session::Session;
+use headlight_trainer::signals::Signals;
+use headlight_trainer::training::{Training, check_complete};
+use headlight_trainer::{Failure, dump_volume};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::config::Config;
+use crate::failure::raised;
+use crate::model::Model;
+use crate::watched::watched;
+
+/// Trains a config into a new run directory, or resumes the run there. `progress` is called with the steps taken.
+#[pyfunction]
+pub(crate) fn train(
+    py: Python<'_>,
+    config: &Config,
+    run: PathBuf,
+    resume: bool,
+    force: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<()> {
+    let config = config.config.clone();
+    watched(py, progress.as_ref(), move |sender, signals| {
+        let reopened = if resume && run.symlink_metadata().is_ok() {
+            Some(RunDir::reopen(&run)?)
+        } else {
+            None
+        };
+        let begun = reopened.as_ref().filter(|run| run.is_begun());
+        let session = Session::open(config)?;
+        let training = Training::prepare(&session, begun)?;
+        if let Some(run) = begun.filter(|run| training.is_over(run)) {
+            return check_complete(run, &training.lost());
+        }
+        dump_volume::check(&session.experiment, training.step(), force)?;
+        let run = match reopened {
+            Some(run) => run,
+            None => RunDir::create(&run)?,
+        };
+        let stopped = || signals.received().is_some();
+        let outcome = training.train(&run, &Sent(sender), stopped)?;
+        check_complete(&run, &outcome.lost)
+    })
+}
+
+/// Sends the number of steps taken.
+struct Sent(Sender<usize>);
+
+impl Display for Sent {
+    fn step(&self, step: usize) {
+        let _ = self.0.send(step);
+    }
+
+    fn evaluated(&self, _metrics: &StepMetrics) {}
+
+    fn finish(&self) {}
+}
+
+/// The model after a step, trained again from the config: the same weights as in the run.
+#[pyfunction]
+pub(crate) fn at_step(py: Python<'_>, config: &Config, step: usize) -> PyResult<Model> {
+    let config = config.config.clone();
+    let parameters = watched(py, None, |_, signals: &Signals| {
+        let session = Session::open(config.clone())?;
+        let steps = session.experiment.steps();
+        if step > steps {
+            return Err(Failure::Input(format!(
+                "there is no step {step}; the training has {steps}, and 0 is the start"
+            )));
+        }
+        let mut engine = session.engine()?;
+        let stopped = || signals.received().is_some();
+        let start = Progress::default();
+        let ending = take_steps(
+            &session.experiment,
+            engine.as_mut(),
+            start,
+            stopped,
+            &mut Until(step),
+        )?;
+        if ending == Ending::Interrupted {
+            return Ok(None);
+        }
+        Ok(Some(engine.parameters()))
+    })?;
+    let parameters = parameters.ok_or_else(|| PyValueError::new_err("the training was stopped"))?;
+    Ok(Model::of(config, &parameters))
+}
+
+/// Stops after a step.
+struct Until(usize);
+
+impl Observer for Until {
+    type Failure = Error;
+
+    fn step(&mut self, progress: Progress, _engine: &mut dyn Engine) -> Result<Next, Error> {
+        let is_there = progress.step == self.0;
+        Ok(if is_there { Next::Stop } else { Next::Step })
+    }
+}
+
+/// The damaged or missing files of a run, with what is wrong with each.
+#[pyfunction]
+pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, String)>> {
+    let damage = py.detach(|| {
+        let run = RunDir::open(&run)?;
+        Ok(run.damage())
+    });
+    let damage = damage.map_err(raised)?.into_iter();
+    Ok(damage.map(|damage| (damage.file, damage.problem)).collect())
+}
