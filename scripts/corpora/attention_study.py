@@ -17,6 +17,8 @@ import pathlib
 import numpy as np
 
 KINDS_OF_CLS = ["deciding words", "rival deciding words", "asked", "marker", "rival", "[CLS]", "rest"]
+BLOCKS = ["first block", "last block"]
+NAMES_OF_QUERIES = {"asked": "marked word", "deciding": "deciding words", "rival deciding": "rival deciding words"}
 MEASURES = ["attention", "largest_head", "rollout", "removal_last", "removal", "gradients"]
 NAMES = {
     "attention": "attention (mean of heads)",
@@ -120,11 +122,11 @@ def looking(runs: list[Runs]) -> None:
                 return "–"
             heads = run.looked(layer, query, kind)
             weight = spread(heads.max(axis=1) if largest else heads.mean(axis=1))
-            return f"{weight}; even {run.even_on(kind):.3f}"
+            return f"{weight}; uniform {run.even_on(kind):.3f}"
 
         return of
 
-    for query, name in [("[CLS]", "[CLS]"), ("asked", "the asked word")]:
+    for query, name in [("[CLS]", "[CLS]"), ("asked", "the marked word")]:
         rows = []
         for layer, block in [(0, "first block"), (-1, "last block")]:
             for kind in KINDS_OF_CLS + ["answer", "other answer"]:
@@ -137,7 +139,7 @@ def most_important(runs: list[Runs]) -> None:
     kinds = {
         "a deciding word": ["any deciding"],
         "a rival deciding word": ["rival deciding", "rival not"],
-        "the asked word": ["asked"],
+        "the marked word": ["asked"],
         "the rival": ["rival"],
         "the marker": ["marker"],
         "another word": ["rest", "answer", "other answer"],
@@ -197,13 +199,13 @@ def agreement(runs: list[Runs]) -> None:
         "Share of answers kept",
         runs,
         [
-            ("[CLS] attends evenly in the last block", lambda run: run.spread("kept.cls_even")),
+            ("[CLS] attends uniformly in the last block", lambda run: run.spread("kept.cls_even")),
             ("[CLS] attends as in the mean sentence", lambda run: run.spread("kept.cls_usual")),
-            ("all attend evenly in the first block", lambda run: run.spread("kept.first_even")),
+            ("all attend uniformly in the first block", lambda run: run.spread("kept.first_even")),
         ],
     )
     rows = [
-        (f"block {layer + 1}", lambda run, key=f"heads_apart.{layer}": run.spread(key)) for layer in range(2)
+        (BLOCKS[layer], lambda run, key=f"heads_apart.{layer}": run.spread(key)) for layer in range(2)
     ]
     rows = rows if any(run.heads > 1 for run in runs) else []
     table("How far two heads are apart (share of attention that one would have to move)", runs, rows)
@@ -221,8 +223,8 @@ def claims(runs: list[Runs]) -> None:
                 heads = np.array(heads)
                 return f"{spread(heads.mean(axis=0))}; largest head {np.median(heads.max(axis=0)):.3f}"
 
-            rows.append((f"block {layer + 1}: {name}", of))
-    rows.append(("even", lambda run: run.mean("quality_to_not.even")))
+            rows.append((f"{BLOCKS[layer]}: {name}", of))
+    rows.append(("uniform", lambda run: run.mean("quality_to_not.even")))
     table("Attention on `not`", runs, rows)
 
     rows = []
@@ -235,7 +237,7 @@ def claims(runs: list[Runs]) -> None:
             most = (answer >= 0.5).any(axis=1).mean()
             return f"{np.mean(answer.mean(axis=1) > other.mean(axis=1)):.3f}; at least 0.5 in a head: {most:.3f}"
 
-        rows.append((f"block {layer + 1}: seeds whose asked `it` looks at its noun more than at the other noun", wins))
+        rows.append((f"{BLOCKS[layer]}: seeds whose marked `it` looks at its noun more than at the other noun", wins))
     table("`it` and its noun", runs, rows)
 
 
@@ -253,7 +255,7 @@ def documents(runs: list[Runs]) -> None:
                 rows = np.array([row["rows"][query] for row in all_rows])
                 for layer in range(run.layers):
                     mean = rows[:, layer].mean(axis=(0, 1))
-                    print(f"| {query}, block {layer + 1} | " + " | ".join(f"{weight:.2f}" for weight in mean) + " |")
+                    print(f"| {NAMES_OF_QUERIES.get(query, query)}, {BLOCKS[layer]} | " + " | ".join(f"{weight:.2f}" for weight in mean) + " |")
             print()
 
 

@@ -49,9 +49,9 @@ impl TextCounts {
         let mut sentences = Vec::new();
         if self.cut_texts > 0 {
             sentences.push(format!(
-                "{} cut to {seq_len} words, without the last {}.",
-                counted(self.cut_texts, "text is", "texts are"),
-                counted(self.cut_words, "word", "words"),
+                "{} cut to the first {seq_len} words; {} dropped.",
+                counted(self.cut_texts, "text was", "texts were"),
+                counted(self.cut_words, "word was", "words were"),
             ));
         }
         if self.unknown > 0 {
@@ -64,9 +64,12 @@ impl TextCounts {
         }
         if self.empty > 0 {
             sentences.push(format!(
-                "{} without any word, and {} [UNK].",
-                counted(self.empty, "text is", "texts are"),
-                if self.empty == 1 { "becomes" } else { "become" }
+                "{} [UNK].",
+                counted(
+                    self.empty,
+                    "text has no words; it becomes",
+                    "texts have no words; each becomes"
+                ),
             ));
         }
         sentences

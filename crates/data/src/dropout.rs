@@ -7,14 +7,14 @@ use crate::cls::CLS;
 use crate::dataset::Dataset;
 use crate::random::Stream;
 
-/// Words of the stream that belong to one step: one per position.
-const WORDS_PER_STEP: u128 = 1 << 40;
+/// How many 32-bit numbers of the stream are reserved for each step; each position of the batch uses one.
+const NUMBERS_PER_STEP: u128 = 1 << 40;
 
 /// Leaves tokens out of the samples of a step. Which ones depends on the seed, the step and the place in the batch alone.
 #[derive(Clone, Debug)]
 pub struct TokenDropout {
     seed: u64,
-    /// A token whose random word is below this is left out.
+    /// A token whose random number is below this is left out.
     below: u64,
     padding_token: u32,
     batch: Dataset,
@@ -40,7 +40,7 @@ impl TokenDropout {
     /// When an index is out of range.
     pub fn apply(&mut self, train: &Dataset, step: usize, batch: &[u32]) -> (&Dataset, &[u32]) {
         let mut rng = Stream::TokenDropout.rng(self.seed);
-        rng.set_word_pos(step as u128 * WORDS_PER_STEP);
+        rng.set_word_pos(step as u128 * NUMBERS_PER_STEP);
         self.batch = Dataset::empty(train.positions() - 1);
         let mut tokens = Vec::with_capacity(train.positions());
         for &sample in batch {

@@ -77,6 +77,14 @@ impl LabelRule {
         })
     }
 
+    /// Whether the rule gives a sample a label: a grammar can read its own sentences alone.
+    pub fn knows(&self, tokens: &[u32]) -> bool {
+        match *self {
+            Self::Sentence { corpus } => corpus.read_tokens(tokens).is_some(),
+            _ => true,
+        }
+    }
+
     /// The positions that decide a sample's label, for measuring how much attention they get.
     ///
     /// For a rule about positions they are the same in every sample. For a rule about tokens they are

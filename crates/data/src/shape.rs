@@ -117,16 +117,14 @@ impl SampleShape {
 
     /// The tokens that samples can have, for messages.
     fn known(self) -> String {
-        let last = self.vocab_size - 1;
-        let (padding, last) = match self.padding_token {
-            None => (String::new(), last),
-            Some(token) => {
-                let last = if token == last { last - 1 } else { last };
-                (format!(" and padding = {token}"), last)
-            }
-        };
+        let (mut first, mut last) = (CLS + 1, self.vocab_size - 1);
+        let padding = self.padding_token.map_or_else(String::new, |token| {
+            last -= u32::from(token == last);
+            first += u32::from(token == first);
+            format!(" and {token} = padding")
+        });
         format!(
-            "data.vocab_size is {}, so tokens other than [CLS] = 0{padding} are 1 to {last}",
+            "data.vocab_size is {}, so tokens are {first} to {last}, besides {CLS} = [CLS]{padding}",
             self.vocab_size
         )
     }

@@ -1,13 +1,13 @@
 //! The command line.
 
 use std::borrow::Cow;
-use std::num::NonZeroUsize;
+use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig, toml};
@@ -323,6 +323,7 @@ pub(crate) struct DataArguments {
 
 /// The arguments of `predict`.
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("sample").args(["tokens", "text"]).required(true))]
 pub(crate) struct PredictArguments {
     /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
     pub(crate) run: PathBuf,
@@ -331,10 +332,10 @@ pub(crate) struct PredictArguments {
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
     /// missing. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
     /// lines from standard input
-    #[arg(long, value_name = "IDS|FILE", required_unless_present = "text")]
+    #[arg(long, value_name = "IDS|FILE")]
     pub(crate) tokens: Option<String>,
     /// The sample as text, for a run that was trained on texts
-    #[arg(long, conflicts_with = "tokens")]
+    #[arg(long)]
     pub(crate) text: Option<String>,
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
     #[arg(long, value_name = "FILE")]
@@ -432,8 +433,8 @@ pub(crate) struct EmbedArguments {
     /// A word, or a token of a run whose samples are tokens; can be given several times
     #[arg(long = "word", value_name = "WORD", required = true)]
     pub(crate) words: Vec<String>,
-    /// The most occurrences, in the order of the run's held-out samples
-    #[arg(long, value_name = "COUNT", default_value = "40")]
+    /// How many occurrences to take at most, in the order of the run's held-out samples
+    #[arg(long, value_name = "COUNT", default_value = "40", value_parser = at_least_one)]
     pub(crate) occurrences: NonZeroUsize,
     /// Also write each vector, and its place in the plane of each level, as CSV
     #[arg(long, value_name = "FILE")]
@@ -553,13 +554,13 @@ pub(crate) struct SweepArguments {
     pub(crate) shard: Option<Shard>,
     /// Split the runs into N shards and run the shard of this array task; its results go to
     /// FILE-I-of-N.jsonl, beside --out
-    #[arg(long, value_name = "N", conflicts_with = "shard")]
+    #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = at_least_one)]
     pub(crate) shards: Option<NonZeroUsize>,
     /// Print the command of each shard, one per line, and train nothing
     #[arg(long, requires = "shards")]
     pub(crate) list: bool,
     /// The number of runs at a time [default: one per core]
-    #[arg(long)]
+    #[arg(long, value_parser = at_least_one)]
     pub(crate) threads: Option<NonZeroUsize>,
     /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
     #[arg(long, value_parser = device)]
@@ -648,4 +649,12 @@ pub(crate) struct CompareArguments {
     pub(crate) runs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) form: Form,
+}
+
+fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|error: ParseIntError| match error.kind() {
+            IntErrorKind::Zero => "it must be at least 1".to_owned(),
+            _ => error.to_string(),
+        })
 }

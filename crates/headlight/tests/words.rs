@@ -190,6 +190,13 @@ fn grammars_are_built_in() {
         assert!(last["attention_positive"].is_number(), "{last}");
         let said = run_in(&folder, &["predict", name, "--text", "the * zebra"]).done();
         assert!(mentions(&said.stderr, "1"), "{}", said.stderr);
+        // The grammar cannot read this, so it has no label.
+        let said = run_in(
+            &folder,
+            &["predict", name, "--text", "the * zebra", "--json"],
+        )
+        .done();
+        assert!(json(&said.stdout)["label"].is_null(), "{}", said.stdout);
         // What was written is read: the same sentences with the same classes, as texts of a file.
         let config = format!(
             "data = {{ file = \"{out}\" }}\nmodel = {{ d_model = 4 }}\ntraining = {{ epochs = 1 }}\n"

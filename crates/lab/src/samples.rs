@@ -124,18 +124,17 @@ pub(crate) fn dataset(config: &ExperimentConfig, tokens: &[Vec<u32>]) -> Result<
     Ok(samples)
 }
 
-/// What a rule makes of the samples: the class of each, and the positions that decide it.
-pub(crate) fn judged(
-    config: &ExperimentConfig,
-    samples: &Dataset,
-) -> Option<Vec<(u8, Vec<usize>)>> {
+/// What a rule makes of a sample: its class, and the positions that decide it; `None` if the rule does not know it.
+type Judged = Option<(u8, Vec<usize>)>;
+
+/// What a rule makes of the samples.
+pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec<Judged>> {
     let rule = config.data.rule.as_ref()?;
     let tokens = (0..samples.len()).map(|sample| samples.tokens(sample));
     let judged = tokens.map(|tokens| {
-        (
-            rule.label_for(tokens, config.data.n_classes),
-            rule.label_positions(tokens),
-        )
+        let class = rule.label_for(tokens, config.data.n_classes);
+        let known = rule.knows(tokens);
+        known.then(|| (class, rule.label_positions(tokens)))
     });
     Some(judged.collect())
 }

@@ -175,7 +175,7 @@ fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<O
     let watched = dataset(&experiment.config, tokens)?;
     let judged = judged(&experiment.config, &watched);
     let samples = tokens.iter().enumerate().map(|(index, tokens)| {
-        let judged = judged.as_ref().map(|judged| &judged[index]);
+        let judged = judged.as_ref().and_then(|judged| judged[index].as_ref());
         let label = judged.map(|(label, _)| label);
         let marked = judged.map_or(&[][..], |(_, marked)| marked);
         known(None, label.copied(), tokens, marked)

@@ -86,8 +86,8 @@ impl<'a> Again<'a> {
         let hash = format!("{:x}", Sha256::digest(weights::encode(found.clone())?));
         if hash != known.weights_sha256 {
             return Err(Failure::Input(format!(
-                "{}, line {}: seed {} now has weights with the SHA-256 {hash}, and the row says {}; write the file again \
-                 with `headlight sweep` on this machine",
+                "{}, line {}: seed {} trained to weights with the SHA-256 {hash}, but the row has {}; run `headlight sweep` \
+                 again on this machine",
                 shown(self.path),
                 known.line,
                 known.seed,
@@ -115,8 +115,8 @@ fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
         }
         if row.config_sha256 != plan.config_sha256 {
             return Err(invalid(
-                "the row comes from another config, engine, dataset or version of headlight; give --config, and each --set, \
-                 as they were given to the sweep",
+                "the row comes from another config, engine, dataset or version of Headlight; give the same --config and the \
+                 same --set as to the sweep",
             ));
         }
         if !seen.insert(row.seed) {
@@ -142,7 +142,7 @@ fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
     }
     if rows.is_empty() {
         let what = if number == 0 {
-            "there are no rows"
+            "it has no complete rows"
         } else {
             "all of its runs failed"
         };

@@ -200,7 +200,7 @@ fn check(
         }
         if found.config_sha256 != plan.config_sha256 {
             return Err(invalid(
-                "the row comes from another config, grid, dataset or version of headlight"
+                "the row comes from another config, grid, dataset or version of Headlight"
                     .to_owned(),
             ));
         }
@@ -342,7 +342,7 @@ impl<'a> Rows<'a> {
             .get_or_insert_with(|| line.config_sha256.clone());
         if *config != line.config_sha256 {
             return Err(self.invalid_row(
-                "the row comes from another config, grid, dataset or version of headlight than the rows before it",
+                "the row comes from another config, grid, dataset or version of Headlight than the rows before it",
             ));
         }
         Ok(Some(line))

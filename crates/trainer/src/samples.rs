@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 use std::path::Path;
 
 use headlight_data::files::{self, FileError, Format, Rows, read_lines};
-use headlight_data::{Dataset, DatasetConfig};
+use headlight_data::{Dataset, DatasetConfig, LabelRule};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
@@ -42,8 +42,11 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
         Some(format) => files::read(file, format, &data.columns, shown(path))?,
         None => read_lines(file, are_texts, shown(path))?,
     };
-    let labelled = rows.is_labelled() || data.rule.is_some();
-    Ok((dataset(&rows, config)?, labelled))
+    let dataset = dataset(&rows, config)?;
+    let knows_all =
+        |rule: &LabelRule| (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample)));
+    let labelled = rows.is_labelled() || data.rule.as_ref().is_some_and(knows_all);
+    Ok((dataset, labelled))
 }
 
 /// The format that a name tells; `None` for lines of token ids.
@@ -83,8 +86,10 @@ fn has_texts(line: &str, data: &DatasetConfig) -> bool {
 /// # Errors
 /// When the run has none.
 pub fn parse_text(text: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    let one_line: Vec<&str> = text.split_whitespace().collect();
-    let rows = read_lines(one_line.join(" ").as_bytes(), true, "--text").map_err(unnumbered)?;
+    // One line, even if it has no words.
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ") + "\n";
+    let rows = read_lines(line.as_bytes(), true, "--text").map_err(unnumbered)?;
     Ok(dataset(&rows, config).map_err(unnumbered)?)
 }
 
@@ -93,7 +98,13 @@ pub fn parse_text(text: &str, config: &ExperimentConfig) -> Result<Dataset, Fail
 /// # Errors
 /// When a line is invalid.
 pub fn parse(text: impl Read, name: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    let rows = read_lines(text, false, name).map_err(unnumbered)?;
+    let rows = read_lines(text, false, name).map_err(|error| {
+        let mut error = unnumbered(error);
+        if config.data.words.is_some() {
+            error.message += "; for a text, use --text";
+        }
+        error
+    })?;
     Ok(dataset(&rows, config).map_err(unnumbered)?)
 }
 

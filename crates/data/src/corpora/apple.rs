@@ -51,7 +51,7 @@ impl Grammar for Apple {
     }
 
     fn deciding(&self) -> &'static str {
-        "the verb of the asked apple"
+        "what the marked apple does, and to what, or what is done to it"
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
@@ -81,15 +81,25 @@ impl Grammar for Apple {
         if words.get(asked) != Some(&"apple") {
             return None;
         }
-        // Its own verb follows; that of somebody else stands before the article and the marker.
-        let places = [(DOES, Some(asked + 1)), (IS_DONE, asked.checked_sub(3))];
-        places.into_iter().find_map(|(verbs, at)| {
-            let at = at?;
-            let word = words.get(at)?;
-            let meaning = verbs.iter().position(|verbs| verbs.contains(word))?;
-            Some(Reading {
+        // Its own verb follows, and what it does that to; the verb of somebody else stands before the article and the marker.
+        let is = |lists: [&[&str]; 2], at: usize, meaning: usize| {
+            words
+                .get(at)
+                .is_some_and(|word| lists[meaning].contains(word))
+        };
+        (0..2).find_map(|meaning| {
+            let deciding = if is(DOES, asked + 1, meaning) {
+                let object = Some(asked + 4).filter(|&at| is(OBJECTS, at, meaning));
+                [Some(asked + 1), object]
+            } else {
+                [
+                    asked.checked_sub(3).filter(|&at| is(IS_DONE, at, meaning)),
+                    None,
+                ]
+            };
+            deciding[0].map(|_| Reading {
                 class: meaning as u8,
-                deciding: vec![at],
+                deciding: deciding.into_iter().flatten().collect(),
             })
         })
     }

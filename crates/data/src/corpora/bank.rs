@@ -1,6 +1,6 @@
 //! "the * bank of the river lay behind the office that approved the loan": which bank, or which crane?
 //!
-//! Each sentence has a phrase of either meaning; so the words fit both.
+//! Each sentence has one phrase for each meaning; so the words fit both.
 
 use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
 
@@ -80,7 +80,7 @@ impl Grammar for Bank {
     }
 
     fn deciding(&self) -> &'static str {
-        "the phrase after the asked word"
+        "the words after the marked one that only one meaning has"
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {

@@ -1,8 +1,8 @@
 //! Sentences from grammars, each with a question about the word after the marker `*`.
 //!
-//! The class of a sentence follows from the order of its words. By construction, the words alone do not tell it: for each
-//! sentence there is one of the same words and, of the classes that are left, another one, which is as likely. A model
-//! that counts words therefore is right about half of the time (a test measures at most 60%).
+//! The class of a sentence follows from the order of its words, and not from the words alone: for each sentence, the
+//! grammar has another one with the same words and another class, and both are equally likely. So a model that only counts
+//! words is right on about half of the sentences (a test measures at most 60%).
 
 #[cfg(feature = "words")]
 mod apple;

@@ -1,4 +1,4 @@
-//! "the * movie was not good , but the soundtrack was amazing": is the asked thing good?
+//! "the * movie was not good , but the soundtrack was amazing": is the marked thing good?
 //!
 //! There is one `not` if both qualities are of a kind, and at most one if they are not; so the words fit both answers.
 
@@ -39,7 +39,7 @@ impl Grammar for Negation {
     }
 
     fn deciding(&self) -> &'static str {
-        "the quality of the asked thing, and the word not before it"
+        "the quality of the marked thing, and the word not before it"
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {

@@ -1,4 +1,4 @@
-//! "the animal did not cross the street because * it was too tired , and it was too wide": what is the asked "it"?
+//! "the animal did not cross the street because * it was too tired , and it was too wide": what is the marked "it"?
 //!
 //! Each sentence has a quality of animals and one of places; so the words fit both answers.
 
@@ -33,7 +33,7 @@ impl Grammar for Pronoun {
     }
 
     fn deciding(&self) -> &'static str {
-        "the quality of the asked \"it\""
+        "the quality of the marked \"it\""
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {

@@ -31,7 +31,7 @@ impl Rows {
         if self.are_texts() {
             return self.tokenized(config)?.0.dataset(config, padding_token);
         }
-        let remedy = "; for predictions, labels can be left out";
+        let remedy = "; `predict` needs no labels";
         self.arranged(config, padding_token, remedy)
     }
 
@@ -96,7 +96,7 @@ impl Rows {
             if let Some(reason) = &self.unlabelled {
                 return Err(FileError::new(&self.name, reason.as_str()).into());
             }
-            let reason = "the sample has no label; training needs one for each: a column or a key `label`, or in npz an array `labels`";
+            let reason = "the sample has no label; training needs a label for each sample: a column or a key `label`, or the one that data.label names; in npz, an array `labels`";
             return Err(self.refuse(row, reason).into());
         }
         #[cfg(feature = "files")]

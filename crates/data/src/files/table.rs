@@ -186,7 +186,7 @@ impl Columns {
         if tokens.is_empty() {
             let separated = names.len() == 1 && names[0].contains([';', '\t']);
             let remedy = if separated {
-                "separate the columns by commas".to_owned()
+                "separate the columns with commas".to_owned()
             } else {
                 format!(
                     "set data.text to the column of texts, or name the columns of tokens token_0, token_1, and so on; \

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::{FIRST_WORD, UNK, Words};
 
-/// What a word is: letters, marks and digits, with apostrophes inside; or one sign. What lies between words is left out.
+/// What a word is: letters, combining marks, digits and underscores, with apostrophes inside; or one sign. What lies between words is left out.
 /// Other programs find the same words with it (Oniguruma, JavaScript, Python's `regex`).
 pub const PATTERN: &str = r"[\p{L}\p{N}_][\p{L}\p{M}\p{N}_\x{200C}\x{200D}]*(?:['’][\p{L}\p{M}\p{N}_]+)*|[\p{P}\p{S}]\p{M}*";
 

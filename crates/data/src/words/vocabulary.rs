@@ -115,10 +115,13 @@ impl Words {
         let mut different = HashSet::new();
         for word in &self.vocabulary {
             if word.is_empty() || word.chars().any(|c| c.is_whitespace() || c.is_control()) {
-                return invalid("vocabulary", format!("`{word}` is not a word"));
+                return invalid("vocabulary", format!("`{word}` is not one word"));
             }
             if !different.insert(word) {
-                return invalid("vocabulary", format!("the word `{word}` is there twice"));
+                return invalid(
+                    "vocabulary",
+                    format!("the vocabulary has the word `{word}` twice"),
+                );
             }
         }
         Ok(())

@@ -18,7 +18,8 @@ pub struct Occurrence {
     pub position: usize,
     /// The token.
     pub token: u32,
-    /// Whether the sample's class is about this occurrence: its word is asked about, or it is the only one.
+    /// Whether the sample's class is about this occurrence: the marker stands before it, or, without a grammar, it is the
+    /// only occurrence in its sample.
     pub is_asked: bool,
 }
 
@@ -102,7 +103,8 @@ pub fn levels(
 }
 
 /// How far vectors of different classes are apart: the share of their variance that is between the means of the classes
-/// (the correlation ratio, η²). 0: the means are the same; 1: all vectors of a class are. `None` with fewer than two
+/// (the correlation ratio, η²). 0: the means of the classes are equal; 1: all vectors of a class
+/// are equal. `None` with fewer than two
 /// classes, or if the vectors do not differ.
 ///
 /// # Panics

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &EmbedArguments) -> Result<(), Failure> {
     let found = occurrences(&config, dataset, &tokens, arguments.occurrences.get());
     if found.is_empty() {
         return Err(Failure::Input(format!(
-            "--word: none of the {} of {} has {}",
+            "--word: none of the {} of {} has {}; no other samples are looked at, so choose a more frequent word",
             counted(dataset.len(), &format!("{split} sample")),
             shown(&arguments.run),
             quoted(&arguments.words)
@@ -177,7 +177,8 @@ impl Table<'_> {
         }
         text + "\n\
             separation: the share of a word's variance that is between the means of the classes (η²), over\n\
-            the occurrences that the classes are about; 0: the means are the same, 1: each class is a point\n\
+            the occurrences that the classes are about; 0: the means are equal; 1: all vectors of a class are\n\
+            equal; –: there are fewer than two classes, or the vectors are equal\n\
             plane: the share of the variance along the two principal components\n"
     }
 

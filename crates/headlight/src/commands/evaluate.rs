@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
 fn labelled(path: &Path, config: &ExperimentConfig) -> Result<Dataset, Failure> {
     let (dataset, labelled) = samples::read(path, config)?;
     if !labelled {
-        let reason = "not all of its samples have labels, and the run's config has no rule that gives them; use a dataset \
+        let reason = "not all of its samples have labels, and the run's config has no rule that gives all of them; use a dataset \
                       file with labels: .npz, .csv or .jsonl";
         return Err(Failure::reading(path, reason));
     }

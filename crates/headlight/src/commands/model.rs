@@ -96,7 +96,7 @@ impl RunModel {
         }
         let Some(config) = &swept.config else {
             return Err(Failure::Input(format!(
-                "{} is a file, so it should hold the results of a sweep, which have no config; name the sweep's with --config",
+                "{} is a file, so Headlight reads it as the results of a sweep; give the config of that sweep with --config",
                 shown(path)
             )));
         };

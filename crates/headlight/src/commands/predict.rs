@@ -76,7 +76,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
             samples::parse(ids.join(" ").as_bytes(), "--tokens", &config)?
         }
     };
-    let label = config.data.rule.as_ref().map(|_| dataset.label(0));
+    let rule = config.data.rule.as_ref();
+    let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
+    let label = label.map(|_| dataset.label(0));
     let dump = mean_dump(model, &dataset, label.is_some())?;
     if arguments.form.json {
         return print_json(&as_json(&dump, &config, label));

@@ -8,13 +8,17 @@
     run                                       # in a notebook: the page
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._headlight import Diverged
-from ._classifier import AttentionClassifier
 from ._config import configs
 from ._data import datasets
 from ._model import Model, Output
 from ._run import Run, train
 from ._sweep import Sweep, sweep
+
+if TYPE_CHECKING:
+    from ._classifier import AttentionClassifier
 
 __all__ = [
     "AttentionClassifier",
@@ -29,3 +33,12 @@ __all__ = [
     "train",
 ]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn takes a second to import, and may be missing.
+    if name == "AttentionClassifier":
+        from ._classifier import AttentionClassifier
+
+        return AttentionClassifier
+    raise AttributeError(f"module 'headlight' has no attribute '{name}'")

@@ -1,4 +1,4 @@
-"""A classifier with the conventions of scikit-learn."""
+"""A classifier with the conventions of scikit-learn, which it needs."""
 
 from __future__ import annotations
 
@@ -6,41 +6,33 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ._data import datasets
 from ._model import Model
 from ._run import Run, train
 
-try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.exceptions import NotFittedError
-except ImportError:  # scikit-learn is optional.
-
-    class BaseEstimator:  # type: ignore[no-redef]
-        """In place of scikit-learn's."""
-
-    class ClassifierMixin:  # type: ignore[no-redef]
-        """In place of scikit-learn's."""
-
-    class NotFittedError(ValueError, AttributeError):  # type: ignore[no-redef]
-        """The classifier was not fitted."""
-
 
 class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A small transformer that classifies from `[CLS]`.
 
-    `X` holds token ids from 1, `[sample, token]`, or texts. `y` holds numbers or names of classes.
+    `X` holds categories as whole numbers, `[sample, position]`, or texts; `y` holds any classes. Each category of the
+    training samples gets a token, from 1 and in order, so that categories 1, 2, 3, ... keep their numbers; all others
+    share the last token.
 
     Args:
         d_model, n_heads, n_layers, d_ff: The size of the model.
         epochs, learning_rate, batch_size: Of the training.
         token_dropout: The share of tokens that each step leaves out.
-        seed: Of the initial weights and the order of samples.
+        seed: Of the initial weights and of the order of samples.
 
     Attributes:
         classes_: The classes, sorted.
+        categories_: The categories, sorted: the first is token 1. Texts have none.
         run_: The training as a `Run`; its page shows the attention.
-        model_: The trained `Model`.
+        model_: The trained `Model`, which takes `tokens(X)`.
     """
 
     def __init__(
@@ -70,77 +62,95 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Trains on samples.
 
         Raises:
-            ValueError: There are fewer than two classes, or a sample is invalid.
-            TypeError: Tokens are not whole numbers.
+            ValueError: There are fewer than two classes, or a sample or a parameter is invalid.
         """
-        X, texts = _samples(X)
-        labels = np.asarray(y)
-        if labels.ndim != 1 or len(labels) != len(X):
-            raise ValueError(f"y has the shape {labels.shape}; X has {len(X)} samples")
+        texts = _texts(X)
+        if texts is not None:
+            labels = column_or_1d(y, warn=True)
+        else:
+            X, labels = validate_data(self, X, y, dtype=None)
+            X = _whole(X)
+        check_classification_targets(labels)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds {len(self.classes_)} class; a classifier needs at least two")
-        if texts:
-            file = datasets.from_texts([str(text) for text in X], [f"class {number}" for number in numbers])
+        data: dict[str, Any] = {"held_out": 0}
+        if texts is not None:
+            self.categories_ = None
+            # All names have the same length, so that their order is that of the classes.
+            data["file"] = datasets.from_texts(texts, [f"class {number:04}" for number in numbers])
         else:
-            file = datasets.from_arrays(X, numbers)
-            self.n_features_in_ = X.shape[1]
-        sections: dict[str, Any] = {
-            "data": {"file": file, "held_out": 0},
-            "model": {
-                "d_model": self.d_model,
-                "n_heads": self.n_heads,
-                "n_layers": self.n_layers,
-                "d_ff": self.d_ff,
-            },
-            "training": {
-                "epochs": self.epochs,
-                "learning_rate": self.learning_rate,
-                "batch_size": self.batch_size,
-                "token_dropout": self.token_dropout,
-            },
-        }
-        self.run_: Run = train(sections, seed=int(self.seed), progress=False)
+            self.categories_ = np.unique(X)
+            data["file"] = datasets.from_arrays(self.tokens(X), numbers)
+            data["vocab_size"] = len(self.categories_) + 2
+        model = {name: getattr(self, name) for name in ("d_model", "n_heads", "n_layers", "d_ff")}
+        training = {name: getattr(self, name) for name in ("epochs", "learning_rate", "batch_size", "token_dropout")}
+        config = {"data": data, "model": model, "training": training}
+        self.run_: Run = train(config, seed=self.seed, progress=False)
         self.model_: Model = self.run_.model
         return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float32]:
+    def tokens(self, X: ArrayLike) -> NDArray[Any]:
+        """Categories as the tokens of `model_`. `[sample, position]`"""
+        categories: Any = self.categories_
+        found = np.searchsorted(categories, np.asarray(X))
+        known = np.append(categories, 0)[found] == X
+        tokens: NDArray[Any] = np.where(known & (found < len(categories)), found + 1, len(categories) + 1)
+        return tokens
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """The logits: log-odds of the second class `[sample]`, or of each class `[sample, class]`."""
-        logits: NDArray[np.float32] = self._computed(X).logits
+        logits: NDArray[np.float64] = self._computed(X).logits.astype(np.float64)
         return logits
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The probability of each class. `[sample, class]`"""
-        probabilities = self._computed(X).probabilities.astype(np.float64)
-        if probabilities.ndim == 1:
-            return np.stack([1 - probabilities, probabilities], axis=1)
-        shares: NDArray[np.float64] = probabilities / probabilities.sum(axis=1, keepdims=True)
-        return shares
+        logits = self.decision_function(X)
+        if logits.ndim == 1:
+            logits = np.stack([np.zeros_like(logits), logits], axis=1)
+        parts = np.exp(logits - logits.max(axis=1, keepdims=True))
+        probabilities: NDArray[np.float64] = parts / parts.sum(axis=1, keepdims=True)
+        return probabilities
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The likeliest class. `[sample]`"""
-        predicted: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        found = self._computed(X).predicted
+        predicted: NDArray[Any] = self.classes_[found]
         return predicted
 
     def _computed(self, X: ArrayLike) -> Any:
-        if not hasattr(self, "model_"):
-            raise NotFittedError("this AttentionClassifier is not fitted yet; call fit first")
-        return self.model_(_samples(X)[0])
+        check_is_fitted(self, "model_")
+        texts = _texts(X)
+        if texts is not None and self.categories_ is None:
+            return self.model_(texts)
+        X = _whole(validate_data(self, X, dtype=None, reset=False))
+        return self.model_(self.tokens(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        # Ten epochs on the few samples of a check are no training.
+        tags.classifier_tags.poor_score = True
+        return tags
 
 
-def _samples(X: ArrayLike) -> tuple[NDArray[Any], bool]:
-    """Samples as an array, and whether they are texts."""
-    array = np.asarray(X)
-    if array.dtype.kind in "UO" and array.ndim == 1 and all(isinstance(text, str) for text in array):
-        return array, True
-    if array.ndim != 2:
-        raise ValueError(f"X has the axes [sample, token], or holds texts; this has the shape {array.shape}")
-    if array.dtype.kind == "f":
-        if not np.isfinite(array).all():
-            raise ValueError("X holds NaN or infinity; tokens are whole numbers")
-        if (array != np.floor(array)).any():
-            raise ValueError("X holds fractions; tokens are whole numbers")
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise TypeError(f"X has the type {array.dtype}; tokens are whole numbers, or give texts")
-    return array, False
+def _texts(X: ArrayLike) -> list[str] | None:
+    """The samples, if they are texts."""
+    if not isinstance(X, (list, tuple)) and not hasattr(X, "tolist"):
+        return None
+    rows: list[Any] = list(X)  # type: ignore[arg-type]
+    return [str(row) for row in rows] if rows and all(isinstance(row, str) for row in rows) else None
+
+
+def _whole(X: Any) -> NDArray[np.int64]:
+    """Categories as whole numbers."""
+    if X.dtype.kind not in "biuf":
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X has the type {X.dtype}; categories are whole numbers, or give texts: {error}") from None
+    if X.dtype.kind == "f" and (X != np.floor(X)).any():
+        raise ValueError("X holds fractions; categories are whole numbers")
+    whole: NDArray[np.int64] = X.astype(np.int64)
+    return whole

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-_folders: list[Any] = []
+from ._folders import lasting
 
 
 class datasets:
@@ -39,8 +38,8 @@ class datasets:
                 raise ValueError(
                     f"{len(arrays[f'{split}tokens'])} samples have {len(arrays[f'{split}labels'])} labels"
                 )
-        place = Path(path) if path is not None else _temporary("samples.npz")
-        np.savez(place, **arrays)  # type: ignore[arg-type]
+        place = Path(path) if path is not None else lasting() / "samples.npz"
+        np.savez(place, **arrays)
         return str(place)
 
     @staticmethod
@@ -48,7 +47,7 @@ class datasets:
         """Writes texts and labels as a CSV file; returns its path."""
         if len(texts) != len(labels):
             raise ValueError(f"{len(texts)} texts have {len(labels)} labels")
-        place = Path(path) if path is not None else _temporary("texts.csv")
+        place = Path(path) if path is not None else lasting() / "texts.csv"
         with place.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["text", "label"])
@@ -63,9 +62,3 @@ def _tokens(tokens: ArrayLike) -> Any:
             f"tokens are whole numbers [sample, token]; these have the type {array.dtype} and the shape {array.shape}"
         )
     return array
-
-
-def _temporary(name: str) -> Path:
-    folder = tempfile.TemporaryDirectory(prefix="headlight-")
-    _folders.append(folder)
-    return Path(folder.name) / name

@@ -139,6 +139,14 @@ def _safetensors(weights: Mapping[str, ArrayLike]) -> bytes:
     return len(text).to_bytes(8, "little") + text + b"".join(parts)
 
 
+def _vector(values: ArrayLike) -> list[float]:
+    array = np.asarray(values, dtype=np.float32)
+    if array.ndim != 1 or not np.isfinite(array).all():
+        raise ValueError(f"a vector of finite numbers is needed, not {values!r:.100}")
+    numbers: list[float] = array.tolist()
+    return numbers
+
+
 class Output:
     """What a model computes for samples. Arrays are computed when they are asked for.
 
@@ -212,14 +220,13 @@ class Output:
 
     def with_weights(self, layer: int, head: int, query: int, weights: ArrayLike) -> Output:
         """What the model computes if a query's attention weights are these. `weights`: `[key]`"""
-        given = [float(weight) for weight in np.asarray(weights, dtype=np.float32)]
-        return self._changed([{"kind": "weights", "layer": layer, "head": head, "query": query, "weights": given}])
+        change = {"kind": "weights", "layer": layer, "head": head, "query": query, "weights": _vector(weights)}
+        return self._changed([change])
 
     def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0) -> Output:
         """What the model computes if the vector of a position is another one (patching). `place`: `embeddings`,
         `context`, `residual` or `output`; `vector`: `[d_model]`"""
-        given = [float(value) for value in np.asarray(vector, dtype=np.float32)]
-        change = {"kind": "vector", "place": place, "layer": layer, "position": position, "vector": given}
+        change = {"kind": "vector", "place": place, "layer": layer, "position": position, "vector": _vector(vector)}
         return self._changed([change])
 
     def _changed(self, changes: list[dict[str, Any]]) -> Output:

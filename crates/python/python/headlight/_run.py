@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import _headlight
 from ._config import Source, changes_of, name_of, resolve
+from ._folders import Folder
 from ._frames import frame
 from ._model import Model
 from ._page import iframe
@@ -52,8 +52,8 @@ def train(
     resolved = resolve(config, changes_of(seed, sections))
     kept = None
     if run is None:
-        kept = tempfile.TemporaryDirectory(prefix="headlight-")
-        place = Path(kept.name) / name_of(config)
+        kept = Folder()
+        place = kept.path / name_of(config)
     else:
         place = Path(run)
     steps, _, _ = resolved.extent()
@@ -65,7 +65,7 @@ def train(
 class Run:
     """A run directory: the same files as `headlight train` writes."""
 
-    def __init__(self, path: str | os.PathLike[str], kept: Any = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], kept: Folder | None = None) -> None:
         self._kept = kept
         self._at: dict[int, Model] = {}
         self.path = Path(path)
@@ -179,8 +179,8 @@ class Run:
         return {"name": self.path.name, "files": files}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        kept = tempfile.TemporaryDirectory(prefix="headlight-")
-        path = Path(kept.name) / state["name"]
+        kept = Folder()
+        path = kept.path / state["name"]
         for name, content in state["files"].items():
             file = path / name
             file.parent.mkdir(parents=True, exist_ok=True)

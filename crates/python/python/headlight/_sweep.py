@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _headlight
-from ._config import Source, changes_of, to_json
+from ._config import Source, to_json
 from ._frames import frame
 from ._progress import progress as shown
 from ._run import _column
@@ -45,7 +45,7 @@ def sweep(
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads}: at least one thread is needed")
     points = [f"{key}={','.join(_toml(value) for value in values)}" for key, values in (grid or {}).items()]
-    changes = [change for change in _changes(changes_of(None, sections))]
+    changes = _changes(sections)
     count = (end - first) * int(np.prod([len(values) for values in (grid or {}).values()], dtype=int))
     with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
         if isinstance(config, Mapping):
@@ -87,7 +87,7 @@ def _table(config: Mapping[str, Any]) -> str:
 
 
 def _changes(sections: Mapping[str, Any]) -> list[str]:
-    changes = []
+    changes: list[str] = []
     for section, value in sections.items():
         if isinstance(value, Mapping):
             changes.extend(f"{section}.{key}={_toml(own)}" for key, own in value.items())

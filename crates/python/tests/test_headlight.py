@@ -1,0 +1,279 @@
+"""The module from outside: what it computes is what the command line computes."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import headlight as hl
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[3]
+CONFIGS = ROOT / "configs"
+
+# Small, and of every kind: engines, rules, masks, positions, words, classes.
+TEN = [
+    ("notebook", {"training": {"epochs": 1}}),
+    ("quick", {}),
+    ("token_anywhere", {"training": {"epochs": 1}}),
+    ("token_before_token", {"training": {"epochs": 1}}),
+    ("equal_positions", {"training": {"epochs": 1}}),
+    ("count", {"training": {"epochs": 1}}),
+    ("negation", {"data": {"samples": 400}, "training": {"epochs": 1}}),
+    ("bank", {"data": {"samples": 400}, "training": {"epochs": 1, "token_dropout": 0.1}}),
+    ("claims/causal_mask", {"training": {"epochs": 1}}),
+    ("claims/without_positions", {"training": {"epochs": 1}}),
+]
+
+
+@pytest.fixture(scope="module")
+def run():
+    return hl.train("notebook", seed=3, training={"epochs": 3})
+
+
+@pytest.fixture(scope="module")
+def program(request):
+    """The command line, if it is built: `--program PATH`."""
+    path = request.config.getoption("--program")
+    if path is None:
+        pytest.skip("no --program")
+    return path
+
+
+@pytest.mark.parametrize(("name", "sections"), TEN)
+def test_the_command_line_has_the_same_weights(program, tmp_path, name, sections):
+    changes = [f"{section}.{key}={value}" for section, keys in sections.items() for key, value in keys.items()]
+    sets = [word for change in [*changes, "seed=11"] for word in ("--set", change)]
+    subprocess.run([program, "train", name, "--run", tmp_path / "run", "--quiet", *sets], check=True, capture_output=True)
+    theirs = hl.Run.open(tmp_path / "run")
+    ours = hl.train(name, seed=11, **sections)
+    assert ours.weights_sha256 == theirs.weights_sha256
+    assert (ours.loss == theirs.loss).all()
+    assert ours.report == theirs.report
+    assert not ours.verify()
+
+
+def test_a_sweep_has_the_rows_of_the_command_line(program, tmp_path):
+    grid = {"training.learning_rate": [1e-3, 3e-3]}
+    out = tmp_path / "rows.jsonl"
+    subprocess.run(
+        [program, "sweep", "quick", "--seeds", "5..9", "--grid", "training.learning_rate=1e-3,3e-3", "--out", out],
+        check=True,
+        capture_output=True,
+    )
+    theirs = [json.loads(line) for line in out.read_text().splitlines()]
+    assert hl.sweep("quick", seeds=range(5, 9), grid=grid).rows == theirs
+
+
+def test_a_run_has_what_a_notebook_asks_for(run):
+    assert len(run.loss) == run.steps == 1500
+    assert run.loss.dtype == np.float32
+    metrics = run.metrics
+    assert list(metrics["step"]) == [0, 500, 1000, 1500]
+    assert metrics["f1"].iloc[-1] == 1
+    weights = run.attention(step=900)
+    assert weights.shape == (16, 1, 1, 7, 7)
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-6)
+    assert (run.attention() == run.attention(step=1500)).all()
+    assert run.at(1500).weights_sha256 == run.weights_sha256 == run.model.weights_sha256
+    assert run.at(0).weights_sha256 != run.weights_sha256
+
+
+def test_the_dump_of_the_run_has_the_same_numbers(run):
+    dump = np.load(max((run.path / "attention").glob("*.npz")))
+    out = run.model(run.samples)
+    names = {"attention_scores": "scores", "attention_weights": "weights"}
+    for name in ["logits", "probabilities", "attention_scores", "attention_weights", "query", "key", "value", "context", "embeddings", "residual"]:
+        np.testing.assert_array_equal(getattr(out, names.get(name, name)), dump[name])
+
+
+def test_arrays_have_the_values_of_numpy(run):
+    """Scores, weights, context and the intervention, from queries, keys and values in float64."""
+    out = run.model(run.samples)
+    query, key, value = (getattr(out, name).astype(np.float64) for name in ("query", "key", "value"))
+    scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
+    np.testing.assert_allclose(out.scores, scores, atol=1e-5)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    weights /= weights.sum(-1, keepdims=True)
+    np.testing.assert_allclose(out.weights, weights, atol=1e-6)
+    np.testing.assert_allclose(out.context, weights @ value, atol=1e-5)
+    assert (out.without(head=(0, 0)).context == 0).all()
+    without = out.without(key=3)
+    assert (without.weights[..., 3] == 0).all()
+    np.testing.assert_allclose(without.weights.sum(-1), 1, atol=1e-6)
+    even = out.with_weights(0, 0, 0, np.full(7, 1 / 7))
+    np.testing.assert_allclose(even.context[:, 0, 0, 0], out.value[:, 0, 0].mean(-2), atol=1e-6)
+    patched = out.patched("embeddings", 3, out.embeddings[1, 3])
+    np.testing.assert_array_equal(patched.embeddings[0, 3], out.embeddings[1, 3])
+
+
+def test_attribution_adds_up_to_the_logit(run):
+    tokens = run.samples[:3]
+    values = run.model.attribute(tokens)
+    assert values.shape == tokens.shape
+    logits = run.model(tokens).logits
+    # The same baseline for all samples.
+    baseline = logits - values.sum(1)
+    np.testing.assert_allclose(baseline, baseline[0], atol=2e-2)
+
+
+def test_cls_may_be_left_out(run):
+    tokens = run.samples
+    np.testing.assert_array_equal(run.model(tokens[:, 1:]).logits, run.model(tokens).logits)
+    assert run.model(tokens[0, 1:]).logits.shape == (1,)
+    assert len(run.model(np.empty((0, 6), dtype=int))) == 0
+
+
+def test_objects_are_pickled(run):
+    again = pickle.loads(pickle.dumps(run))
+    assert again.path != run.path
+    assert again.weights_sha256 == run.weights_sha256
+    assert not again.verify()
+    model = pickle.loads(pickle.dumps(run.model))
+    np.testing.assert_array_equal(model(run.samples).logits, run.model(run.samples).logits)
+    sweep = hl.sweep("quick", seeds=3)
+    assert pickle.loads(pickle.dumps(sweep)).rows == sweep.rows
+
+
+def test_a_cell_shows_the_page(run):
+    html = run._repr_html_()
+    assert html.startswith("<iframe")
+    assert "allow-scripts" in html
+    assert run.html().startswith("<!")
+    for thing in (run, run.model, run.model(run.samples), hl.sweep("quick", seeds=2)):
+        assert "\n" not in repr(thing)
+
+
+def test_a_run_is_kept_resumed_and_saved(tmp_path):
+    kept = hl.train("quick", run=tmp_path / "run")
+    with pytest.raises(ValueError, match="run"):
+        hl.train("quick", run=tmp_path / "run")
+    resumed = hl.train("quick", run=tmp_path / "run", resume=True)
+    assert resumed.weights_sha256 == kept.weights_sha256
+    assert kept.save(tmp_path / "copy").weights_sha256 == kept.weights_sha256
+    temporary = hl.train("quick")
+    path = temporary.path
+    assert path.exists()
+    del temporary
+    assert not path.exists()
+
+
+def test_texts(tmp_path):
+    texts = ["a good film", "a bad film", "good", "bad", "the film was good", "the film was bad"] * 10
+    file = hl.datasets.from_texts(texts, ["pos", "neg"] * 30)
+    config = {"data": {"file": file, "held_out": 0}, "model": {"d_model": 8}, "training": {"epochs": 30}}
+    with_words = hl.train(config)
+    assert list(with_words.model.predict(["the good film", "the bad film"])) == [1, 0]
+    with pytest.warns(UserWarning, match="1 of"):
+        with_words.model("a zebra")
+
+
+def test_samples_of_arrays():
+    rng = np.random.default_rng(0)
+    tokens = rng.integers(1, 9, (400, 5))
+    labels = tokens[:, 1] == 4
+    file = hl.datasets.from_arrays(tokens[:300], labels[:300].astype(int), held_out_tokens=tokens[300:], held_out_labels=labels[300:].astype(int))
+    trained = hl.train({"data": {"file": file}, "model": {"d_model": 8}, "training": {"epochs": 20, "learning_rate": 1e-2}})
+    assert trained.metrics["held_out_accuracy"].iloc[-1] > 0.95
+
+
+def test_weights_go_out_and_in(run):
+    again = hl.Model.from_weights({**run.config, "compute": {}}, run.model.weights)
+    assert again.weights_sha256 == run.weights_sha256
+    weights = dict(run.model.weights)
+    weights.popitem()
+    with pytest.raises(ValueError, match="do not match"):
+        hl.Model.from_weights(run.config, weights)
+    name = next(iter(run.model.weights))
+    with pytest.raises(ValueError, match="NaN"):
+        hl.Model.from_weights(run.config, {**run.model.weights, name: np.nan})
+
+
+def test_progress_is_called_and_stops(monkeypatch):
+    seen = []
+
+    class Stop(Exception):
+        pass
+
+    from headlight import _headlight
+    from headlight._config import resolve
+
+    def report(done):
+        seen.append(done)
+        raise Stop
+
+    with pytest.raises(Stop):
+        _headlight.sweep("notebook", [], (0, 10**6), [], None, report)
+    assert seen
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_stops_and_the_run_goes_on(tmp_path):
+    code = f"import headlight as hl; hl.train('notebook', run={str(tmp_path / 'run')!r}, training=dict(epochs=100000), dump=dict(every_epochs=0))"
+    import signal
+    import time
+
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "run" / "metrics.jsonl").exists() and process.poll() is None:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "KeyboardInterrupt" in complaint
+    stopped = hl.Run.open(tmp_path / "run").steps
+    resumed = hl.train("notebook", run=tmp_path / "run", resume=True, dump={"every_epochs": 0}, training={"epochs": stopped // 500 + 1})
+    assert resumed.steps > stopped > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda run: hl.train("nope"), ValueError),
+        (lambda run: hl.train(3), TypeError),
+        (lambda run: hl.train({"data": None}), ValueError),
+        (lambda run: hl.train({"data": {"file": object()}}), TypeError),
+        (lambda run: hl.train("quick", training={"epoch": 3}), ValueError),
+        (lambda run: hl.train("quick", training={"learning_rate": float("nan")}), ValueError),
+        (lambda run: hl.train("quick", resume=True), ValueError),
+        (lambda run: hl.train({"data": {"file": "missing.csv"}}), ValueError),
+        (lambda run: hl.train("quick", training={"learning_rate": 1e30}), (hl.Diverged, ValueError)),
+        (lambda run: hl.Run.open("/nope"), ValueError),
+        (lambda run: run.at(-1), ValueError),
+        (lambda run: run.at(10**9), ValueError),
+        (lambda run: run.at(0.5), TypeError),
+        (lambda run: run.model([[1, 2]]), ValueError),
+        (lambda run: run.model([[1, 2], [3]]), (TypeError, ValueError)),
+        (lambda run: run.model(np.ones((2, 6))), TypeError),
+        (lambda run: run.model(np.full((1, 6), -1)), ValueError),
+        (lambda run: run.model(np.full((1, 6), 2**40)), ValueError),
+        (lambda run: run.model(np.full((1, 6), 999)), ValueError),
+        (lambda run: run.model(np.ones((1, 7), dtype=int)), ValueError),
+        (lambda run: run.model(np.ones((1, 1, 6), dtype=int)), ValueError),
+        (lambda run: run.model("text"), ValueError),
+        (lambda run: run.model(run.samples).without(), TypeError),
+        (lambda run: run.model(run.samples).without(head=(9, 0)), ValueError),
+        (lambda run: run.model(run.samples).without(key=70), ValueError),
+        (lambda run: run.model(run.samples).patched("nowhere", 0, [0] * 8), ValueError),
+        (lambda run: run.model(run.samples).patched("output", 0, [0] * 3), ValueError),
+        (lambda run: run.model(run.samples).with_weights(0, 0, 0, [np.nan] * 7), ValueError),
+        (lambda run: run.model.attribute(run.samples, logit=7), ValueError),
+        (lambda run: run.model(run.samples).nothing, AttributeError),
+        (lambda run: hl.sweep("quick", seeds=range(0)), ValueError),
+        (lambda run: hl.sweep("quick", seeds=range(0, 9, 2)), ValueError),
+        (lambda run: hl.sweep("quick", seeds=range(-3, 2)), ValueError),
+        (lambda run: hl.sweep("quick", seeds=2, threads=0), ValueError),
+        (lambda run: hl.sweep("quick", seeds=2, grid={"training.nope": [1]}), ValueError),
+        (lambda run: hl.datasets.from_arrays([[1.5]], [1]), TypeError),
+        (lambda run: hl.datasets.from_arrays([[1]], [1, 2]), ValueError),
+        (lambda run: hl.datasets.from_texts(["a"], []), ValueError),
+        (lambda run: hl.AttentionClassifier().fit([[1, 2]] * 4, [0] * 4), ValueError),
+        (lambda run: hl.AttentionClassifier(d_model=0).fit([[1, 2]] * 4, [0, 1] * 2), ValueError),
+    ],
+)
+def test_bad_input_is_a_sentence(run, call, error):
+    with pytest.raises(error) as raised:
+        call(run)
+    assert 10 < len(str(raised.value)) < 600
