@@ -161,7 +161,7 @@ impl Corpus {
     }
 }
 
-/// Whether a composition is held out: one in five is, spread evenly by the output function of SplitMix64 (Steele, Lea and
+/// Whether a composition is held out: one in five is, spread evenly by the output function of `SplitMix64` (Steele, Lea and
 /// Flood 2014, "Fast splittable pseudorandom number generators").
 fn is_held_out(composition: [usize; 3]) -> bool {
     let mixed = composition.iter().fold(0_u64, |mixed, &part| {
