@@ -33,6 +33,7 @@ mod headlight_python {
     use pyo3::prelude::*;
 
     #[pymodule_init]
+    #[allow(clippy::unnecessary_wraps)] // PyO3 wants a result.
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::failure::listen();
         Ok(())
