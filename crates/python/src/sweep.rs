@@ -1,19 +1,20 @@
 //! Sweeps: many seeds of one config, and a grid over its keys.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use headlight_sweep::{Grid, Plan, Row, Seeds, Sink, run, work};
+use headlight_inspector::counted;
+use headlight_sweep::{Busy, Grid, Plan, Results, Row, Seeds, Sink, Summary, run, work};
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
 
 use crate::watched::watched;
 
-/// Trains all runs, and returns the rows of the results file that `headlight sweep` writes. `progress` is called with the
-/// runs done.
+/// Trains all runs that are not in the results file yet: the file is that of `headlight sweep`. `progress` is called with
+/// the runs done. Returns the pictures as SVG.
 #[pyfunction]
+#[allow(clippy::too_many_arguments)] // They are the sweep's own.
 pub(crate) fn sweep(
     py: Python<'_>,
     config: PathBuf,
@@ -21,8 +22,9 @@ pub(crate) fn sweep(
     seeds: (u64, u64),
     grid: Vec<String>,
     threads: Option<usize>,
+    out: PathBuf,
     progress: Option<Py<PyAny>>,
-) -> PyResult<(Vec<String>, usize)> {
+) -> PyResult<String> {
     watched(py, progress.as_ref(), move |sender, signals| {
         let grid = grid.iter().map(|text| text.parse::<Grid>());
         let grid = grid
@@ -31,25 +33,45 @@ pub(crate) fn sweep(
         let seeds = format!("{}..{}", seeds.0, seeds.1);
         let seeds: Seeds = seeds.parse().map_err(Failure::Input)?;
         let plan = Plan::new(&config, &changes, &seeds, &grid)?;
-        let most =
+        Results::check_name(&out)?;
+        let results = Results::open(&out, &plan, 0..plan.len(), Busy::Refuse)?;
+        let left = results.finished..plan.len();
+        let threads =
             threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
         let mut rows = Rows {
             sender,
-            done: 0,
-            lines: Vec::with_capacity(plan.len()),
+            done: results.finished,
+            results,
         };
         let train = |index| run(&plan, index, signals);
-        let all: Range<usize> = 0..plan.len();
-        work(train, all, most.min(plan.len()), signals, &mut rows)?;
-        Ok((rows.lines, plan.len()))
+        let worked = work(
+            train,
+            left.clone(),
+            threads.min(left.len().max(1)),
+            signals,
+            &mut rows,
+        );
+        let mut results = rows.results;
+        if worked.is_err() {
+            results.discard_empty();
+        }
+        results.sync()?;
+        worked?;
+        results.check()?;
+        if signals.received().is_some() {
+            return Ok(String::new());
+        }
+        let summary = Summary::read(&out, &plan)?;
+        let title = counted(summary.runs(), "run");
+        Ok(summary.picture(&title))
     })
 }
 
-/// Keeps rows as JSON.
+/// Writes rows.
 struct Rows {
     sender: Sender<usize>,
     done: usize,
-    lines: Vec<String>,
+    results: Results,
 }
 
 impl Sink<Row> for Rows {
@@ -61,10 +83,6 @@ impl Sink<Row> for Rows {
     }
 
     fn in_order(&mut self, row: Row) -> Result<(), Failure> {
-        let line = serde_json::to_string(&row);
-        let line =
-            line.map_err(|error| Failure::System(format!("a row cannot be written: {error}")))?;
-        self.lines.push(line);
-        Ok(())
+        self.results.append(&row)
     }
 }

@@ -64,7 +64,12 @@ def test_a_sweep_has_the_rows_of_the_command_line(program, tmp_path):
         capture_output=True,
     )
     theirs = [json.loads(line) for line in out.read_text().splitlines()]
-    assert hl.sweep("quick", seeds=range(5, 9), grid=grid).rows == theirs
+    ours = hl.sweep("quick", seeds=range(5, 9), grid=grid, out=tmp_path / "ours.jsonl")
+    assert ours.rows == theirs
+    assert (tmp_path / "ours.jsonl").read_bytes() == out.read_bytes()
+    # Nothing is left to train.
+    assert hl.sweep("quick", seeds=range(5, 9), grid=grid, out=out).rows == theirs
+    assert out.with_suffix(".svg").read_text().startswith("<svg") and ours._repr_html_().startswith("<svg")
 
 
 def test_a_run_has_what_a_notebook_asks_for(run):
@@ -191,21 +196,20 @@ def test_weights_go_out_and_in(run):
         hl.Model.from_weights(run.config, {**run.model.weights, name: np.nan})
 
 
-def test_progress_is_called_and_stops(monkeypatch):
+def test_progress_is_called_and_stops(tmp_path):
     seen = []
 
     class Stop(Exception):
         pass
 
     from headlight import _headlight
-    from headlight._config import resolve
 
     def report(done):
         seen.append(done)
         raise Stop
 
     with pytest.raises(Stop):
-        _headlight.sweep("notebook", [], (0, 10**6), [], None, report)
+        _headlight.sweep("notebook", [], (0, 10**6), [], None, tmp_path / "rows.jsonl", report)
     assert seen
 
 

@@ -24,6 +24,7 @@ def sweep(
     seeds: range | int | tuple[int, int] = range(100),
     grid: Mapping[str, Sequence[Any]] | None = None,
     threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
     **sections: Any,
 ) -> Sweep:
@@ -34,6 +35,7 @@ def sweep(
         seeds: A range of seeds without gaps, or how many, from 0.
         grid: Values by key, such as `{"training.learning_rate": [1e-3, 3e-3]}`; each seed is trained with each.
         threads: At most so many threads.
+        out: The results file, a .jsonl file, to keep; runs that it holds already are not trained again.
         progress: As in `train`.
         **sections: Changes of the config by section.
 
@@ -53,9 +55,10 @@ def sweep(
             Path(path).write_text(_table(config), encoding="utf-8")
         else:
             path = config
+        file = Path(folder) / "rows.jsonl" if out is None else Path(out)
         with shown(progress, count, "run") as report:
-            lines, _ = _headlight.sweep(path, changes, (first, end), points, threads, report)
-    return Sweep([json.loads(line) for line in lines])
+            picture = _headlight.sweep(path, changes, (first, end), points, threads, file, report)
+        return Sweep([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], picture)
 
 
 def _seeds(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
@@ -97,20 +100,22 @@ def _changes(sections: Mapping[str, Any]) -> list[str]:
 
 
 class Sweep:
-    """The results of many runs."""
+    """The results of many runs.
 
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
+    Attributes:
+        rows: A dict per run, as `headlight sweep` writes them.
+        svg: Pictures: how the runs' figures are distributed, and how they learned.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]], svg: str) -> None:
         self.rows = rows
+        self.svg = svg
 
     @property
     def table(self) -> Any:
-        """A data frame with a row per run, in the order of the seeds. Lists of numbers stay in `rows`."""
-        names = list(dict.fromkeys(name for row in self.rows for name in row))
-        columns = {name: [row.get(name) for row in self.rows] for name in names}
-        single = {
-            name: values for name, values in columns.items() if not any(isinstance(value, list) for value in values)
-        }
-        return frame({name: _column(values) for name, values in single.items()})
+        """A data frame with a row per run, in the order of the seeds; some columns hold lists."""
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        return frame({name: _column([row.get(name) for row in self.rows]) for name in names})
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -119,5 +124,5 @@ class Sweep:
         learned = sum(row.get("learned_at_step") is not None for row in self.rows)
         return f"<headlight.Sweep: {len(self.rows)} runs, {learned} learned>"
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"rows": self.rows}
+    def _repr_html_(self) -> str:
+        return self.svg
