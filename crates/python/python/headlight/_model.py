@@ -128,9 +128,10 @@ def _safetensors(weights: Mapping[str, ArrayLike]) -> bytes:
     parts = []
     at = 0
     for name, values in weights.items():
-        array = np.ascontiguousarray(values, dtype="<f4")
-        if not np.isfinite(array).all():
-            raise ValueError(f"the weights `{name}` hold NaN or infinity")
+        given = np.asarray(values)
+        if given.dtype.kind not in "biuf" or not np.isfinite(given).all():
+            raise ValueError(f"the weights `{name}` are not all finite numbers")
+        array = np.ascontiguousarray(given, dtype="<f4")
         head[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
         at += array.nbytes
         parts.append(array.tobytes())
@@ -140,10 +141,10 @@ def _safetensors(weights: Mapping[str, ArrayLike]) -> bytes:
 
 
 def _vector(values: ArrayLike) -> list[float]:
-    array = np.asarray(values, dtype=np.float32)
-    if array.ndim != 1 or not np.isfinite(array).all():
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
         raise ValueError(f"a vector of finite numbers is needed, not {values!r:.100}")
-    numbers: list[float] = array.tolist()
+    numbers: list[float] = array.astype(np.float32).tolist()
     return numbers
 
 
