@@ -2,8 +2,10 @@
 
 import json
 import pickle
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import headlight as hl
@@ -215,16 +217,18 @@ def test_progress_is_called_and_stops(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_stops_and_the_run_goes_on(tmp_path):
-    code = f"import headlight as hl; hl.train('notebook', run={str(tmp_path / 'run')!r}, training=dict(epochs=100000), dump=dict(every_epochs=0))"
-    import signal
-    import time
-
-    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
-    while not (tmp_path / "run" / "metrics.jsonl").exists() and process.poll() is None:
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, complaint = process.communicate(timeout=60)
+    # Where this runs in the background, SIGINT is ignored, and so it would be in the child.
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"{heard}; import headlight as hl; hl.train('notebook', run={str(tmp_path / 'run')!r}, training=dict(epochs=100000), dump=dict(every_epochs=0))"
+    with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            while not (tmp_path / "run" / "metrics.jsonl").exists() and process.poll() is None:
+                time.sleep(0.05)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            _, complaint = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode != 0
     assert "KeyboardInterrupt" in complaint
     stopped = hl.Run.open(tmp_path / "run").steps
