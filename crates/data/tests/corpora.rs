@@ -288,7 +288,12 @@ fn a_config_names_the_corpus_alone() {
         // Positions count [CLS].
         let places: Vec<usize> = reading.deciding.iter().map(|at| at + 1).collect();
         assert_eq!(rule.label_positions(row), places);
-        assert_eq!(rule.label_for(&vec![PAD; row.len()], config.n_classes), 0);
+        let unread = vec![PAD; row.len()];
+        assert_eq!(rule.label_for(&unread, config.n_classes), 0);
+        assert!(rule.knows(row) && !rule.knows(&unread));
+        assert_eq!(config.token_text(FIRST_WORD, Some(PAD)), "*");
+        assert_eq!(config.token_text(0, Some(PAD)), "[CLS]");
+        assert_eq!(config.token_text(PAD, Some(PAD)), "[PAD]");
         assert_eq!(rule.fixed_positions(), None);
         // Written and read, a config is the same.
         let again: DatasetConfig =

@@ -235,6 +235,20 @@ fn faults_name_their_place() {
     assert!(npz.unwrap_err().message.contains("data.text"));
 }
 
+/// A text whose label the config lacks: the message names the file and the line.
+#[test]
+fn labels_of_other_texts_are_those_of_the_config() {
+    let columns = named(Some("Review"), Some("mood"));
+    let (config, _) = fitted(&csv(FILM, &columns).unwrap(), none_held_out()).unwrap();
+    let other = csv("Review,mood\nGood!,good\nBad!,odd\n", &columns).unwrap();
+    let error = other.dataset(&config, Some(PAD)).unwrap_err();
+    assert_eq!(error.name, "texts.csv");
+    assert!(
+        error.message.contains("line 3") && error.message.contains("odd"),
+        "{error}"
+    );
+}
+
 #[test]
 fn a_model_of_token_ids_takes_no_texts() {
     let rows = csv("text,label\na,0\nb,1\n", &Columns::default()).unwrap();

@@ -148,16 +148,12 @@ impl Rows {
         Ok(())
     }
 
-    /// The same file without its samples.
+    /// The same file of texts without its samples.
     #[cfg(feature = "files")]
     pub(super) fn without_samples(&self) -> Self {
         Self {
             name: self.name.clone(),
             labels: self.labels.clone(),
-            classes: self.classes.clone(),
-            padding_token: self.padding_token,
-            unlabelled: self.unlabelled.clone(),
-            counted: self.counted,
             ..Self::default()
         }
     }
