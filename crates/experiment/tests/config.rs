@@ -313,3 +313,23 @@ fn recorded_samples_and_measures_exist() {
     assert!(error.to_string().contains("held_out_loss"), "{error}");
     assert_eq!(dataset(&[true]).len(), 1);
 }
+
+/// Fuzzing found it: the mistake is the line's end itself, whose first byte belongs to no line.
+#[test]
+fn a_mistake_at_the_end_of_a_line_is_located() {
+    for text in [
+        "seed = 1\x7f\r\n",
+        "\x7f\r\n",
+        "seed =\r\n",
+        "[data\r\n\r\n",
+    ] {
+        for length in 0..=text.len() {
+            let text = text[..length].to_owned() + "\r\n[model]\r\n";
+            let changes = std::iter::empty();
+            let parsed = toml::parse("c.toml", text, changes, |_| Ok(()), |_| Ok(()));
+            assert!(parsed.unwrap_err().starts_with("c.toml"));
+        }
+    }
+    let excerpt = headlight_input::toml_message::excerpt("a = 1\r\n", &(6..7), 100);
+    assert!(excerpt.contains("a = 1"), "{excerpt}");
+}

@@ -20,7 +20,8 @@ pub fn excerpt(text: &str, span: &Range<usize>, limit: usize) -> String {
     if line.len() > limit {
         return String::new();
     }
-    let end = span.end.clamp(start, line_start + line.len());
+    // A span can begin at the end of a line, behind its last character: at the second byte of `\r\n`.
+    let end = span.end.clamp(start, start.max(line_start + line.len()));
     let marked = text.get(start..end).map_or(0, |part| part.chars().count());
     let margin = " ".repeat(number.to_string().len());
     format!(
