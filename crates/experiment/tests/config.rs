@@ -333,3 +333,21 @@ fn a_mistake_at_the_end_of_a_line_is_located() {
     let excerpt = headlight_input::toml_message::excerpt("a = 1\r\n", &(6..7), 100);
     assert!(excerpt.contains("a = 1"), "{excerpt}");
 }
+
+#[test]
+fn samples_to_look_at_suit_the_config() {
+    for (cls, good, without) in [("first", [0, 1, 2, 8], 0), ("last", [8, 1, 2, 0], 3)] {
+        let config = parse(&[&format!("data.cls={cls}")]).unwrap();
+        let samples = config.unlabelled([good, good]).unwrap();
+        assert_eq!(samples.all_tokens(), [good, good].concat());
+        let refused = |tokens: &[u32]| config.unlabelled([&good[..], tokens]).unwrap_err();
+        assert!(refused(&good[1..]).contains("sample 1"));
+        assert!(refused(&[&good[..], &[1]].concat()).contains("sample 1"));
+        let mut wrong = good;
+        wrong[without] = 1;
+        assert!(refused(&wrong).contains("[CLS]"));
+        let mut beyond = good;
+        beyond[1] = 9;
+        assert!(refused(&beyond).contains("token 9"));
+    }
+}

@@ -1,4 +1,4 @@
-//! A forward pass with everything that it computes, and interventions on it.
+//! A forward pass with everything that it computes.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,7 +6,8 @@ use core::fmt;
 
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::blocks::{Blocks, Probe, Site, padded};
-use crate::lanes::{LANES, Lanes, ZERO};
+use crate::interventions::{Intervention, InvalidIntervention};
+use crate::lanes::{LANES, Lanes};
 use crate::samples::{Predictions, Samples};
 
 /// Everything that a model computes for some samples, row-major.
@@ -41,82 +42,20 @@ pub struct Forward {
     pub output: Vec<f32>,
 }
 
-/// A change of what a forward pass computes, for all of its samples.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Intervention {
-    /// A head gives nothing: its context is 0.
-    RemoveHead {
-        /// The block, from 0.
-        layer: usize,
-        /// The head, from 0.
-        head: usize,
-    },
-    /// No query of a block looks at a position.
-    RemoveKey {
-        /// The block, from 0.
-        layer: usize,
-        /// The position.
-        position: usize,
-    },
-    /// A block's output is its input.
-    RemoveBlock {
-        /// The block, from 0.
-        layer: usize,
-    },
-    /// A query's attention weights are these.
-    SetWeights {
-        /// The block, from 0.
-        layer: usize,
-        /// The head, from 0.
-        head: usize,
-        /// The position of the query.
-        query: usize,
-        /// Its weights, one per key.
-        weights: Vec<f32>,
-    },
-    /// The vector of a position is this one, for example that of another sample (patching).
-    Replace {
-        /// Where in the pass.
-        place: Place,
-        /// The position.
-        position: usize,
-        /// The vector. `[d_model]`
-        vector: Vec<f32>,
-    },
-}
-
-/// A place of the forward pass that has a vector for each position. Blocks count from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The first block's input.
-    Embeddings,
-    /// A block's context, head after head.
-    Context(usize),
-    /// A block's residual, before the norm.
-    Residual(usize),
-    /// A block's output.
-    Output(usize),
-}
-
 /// A forward pass that cannot be.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InvalidForward {
     /// Its architecture cannot be.
     Architecture(InvalidArchitecture),
-    /// An intervention names a block, a head or a position that the architecture lacks, or has a vector of
-    /// another length.
-    Intervention(Intervention),
+    /// An intervention does not suit it.
+    Intervention(InvalidIntervention),
 }
 
 impl fmt::Display for InvalidForward {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Architecture(error) => error.fmt(f),
-            Self::Intervention(intervention) => write!(
-                f,
-                "{intervention:?} names a block, head or position that the model lacks, or has a vector of \
-                 another length"
-            ),
+            Self::Intervention(error) => error.fmt(f),
         }
     }
 }
@@ -187,10 +126,10 @@ impl Tracer {
         recorded: Recorded,
     ) -> Result<Forward, InvalidForward> {
         let architecture = &self.architecture;
-        let mut invalid = interventions.iter().filter(|one| !one.fits(architecture));
-        if let Some(intervention) = invalid.next() {
-            return Err(InvalidForward::Intervention(intervention.clone()));
-        }
+        let checked = interventions
+            .iter()
+            .try_for_each(|one| one.check(architecture));
+        checked.map_err(InvalidForward::Intervention)?;
         let parameters = self.blocks.pack(parameters);
         let mut recorder = Recorder {
             forward: Forward::empty(architecture, chosen.len(), recorded),
@@ -214,39 +153,6 @@ impl Tracer {
             recorder.part.first += chunk.len();
         }
         Ok(recorder.forward)
-    }
-}
-
-impl Intervention {
-    fn fits(&self, architecture: &Architecture) -> bool {
-        let a = architecture;
-        match self {
-            Self::RemoveHead { layer, head } => *layer < a.n_layers && *head < a.n_heads,
-            Self::RemoveKey { layer, position } => *layer < a.n_layers && *position < a.positions,
-            Self::RemoveBlock { layer } => *layer < a.n_layers,
-            Self::SetWeights {
-                layer,
-                head,
-                query,
-                weights,
-            } => {
-                *layer < a.n_layers
-                    && *head < a.n_heads
-                    && *query < a.positions
-                    && weights.len() == a.positions
-            }
-            Self::Replace {
-                place,
-                position,
-                vector,
-            } => {
-                let layer = match place {
-                    Place::Embeddings => 0,
-                    Place::Context(layer) | Place::Residual(layer) | Place::Output(layer) => *layer,
-                };
-                layer < a.n_layers && *position < a.positions && vector.len() == a.d_model
-            }
-        }
     }
 }
 
@@ -317,58 +223,10 @@ impl Recorder<'_> {
             }
         }
         for intervention in self.interventions {
-            self.intervene(intervention, site, values);
+            intervention.change(site, values, &self.stream, self.architecture);
         }
         if let Site::Embeddings | Site::Output(_) = site {
             self.stream = values.to_vec();
-        }
-    }
-
-    fn intervene(&self, intervention: &Intervention, site: Site, values: &mut [Lanes]) {
-        let (positions, d_model) = (self.architecture.positions, self.architecture.d_model);
-        let (width, d_head) = (padded(d_model), self.architecture.d_head());
-        match (intervention, site) {
-            (&Intervention::RemoveHead { layer, head }, Site::Context(at)) if layer == at => {
-                for row in values.chunks_exact_mut(width) {
-                    row[head * d_head..(head + 1) * d_head].fill(ZERO);
-                }
-            }
-            (&Intervention::RemoveKey { layer, position }, Site::Mask(at)) if layer == at => {
-                for row in values.chunks_exact_mut(positions) {
-                    row[position] = ZERO;
-                }
-            }
-            (&Intervention::RemoveBlock { layer }, Site::Output(at)) if layer == at => {
-                values.copy_from_slice(&self.stream);
-            }
-            (
-                Intervention::SetWeights {
-                    layer,
-                    head,
-                    query,
-                    weights,
-                },
-                Site::Weights(at, of),
-            ) if (*layer, *head) == (at, of) => {
-                let row = &mut values[query * positions..][..positions];
-                for (value, &weight) in row.iter_mut().zip(weights) {
-                    *value = [weight; LANES];
-                }
-            }
-            (
-                Intervention::Replace {
-                    place,
-                    position,
-                    vector,
-                },
-                site,
-            ) if place.site() == site => {
-                let row = &mut values[position * width..][..d_model];
-                for (value, &number) in row.iter_mut().zip(vector) {
-                    *value = [number; LANES];
-                }
-            }
-            _ => {}
         }
     }
 
@@ -422,17 +280,6 @@ impl Recorder<'_> {
                 rows(&mut forward.feed_forward_residual, layer, a.d_model);
             }
             Site::Output(layer) => rows(&mut forward.output, layer, a.d_model),
-        }
-    }
-}
-
-impl Place {
-    fn site(self) -> Site {
-        match self {
-            Self::Embeddings => Site::Embeddings,
-            Self::Context(layer) => Site::Context(layer),
-            Self::Residual(layer) => Site::Residual(layer),
-            Self::Output(layer) => Site::Output(layer),
         }
     }
 }

@@ -6,8 +6,8 @@ mod common;
 
 use common::{Problem, adam, any_architecture, drawn, one_block, problem};
 use headlight_fused::{
-    Architecture, Forward, Intervention, InvalidForward, Model, Place, Predictions, Projections,
-    Recorded, Tracer, forward, integrated_gradients,
+    Architecture, Forward, Intervention, InvalidForward, InvalidIntervention, Model, Place,
+    Predictions, Projections, Recorded, Tracer, forward, integrated_gradients,
 };
 use proptest::prelude::*;
 
@@ -305,54 +305,48 @@ fn vectors_of_another_sample_make_its_decision() {
 #[test]
 fn what_cannot_be_is_refused() {
     let problem = two_blocks();
-    let refused = |intervention: Intervention| {
+    let refused = |intervention: Intervention, expected: InvalidIntervention| {
         let Problem {
             architecture,
             weights,
             ..
         } = &problem;
-        let result = forward(
-            architecture,
-            weights,
-            problem.samples(),
-            &[0],
-            std::slice::from_ref(&intervention),
-        );
-        assert_eq!(result, Err(InvalidForward::Intervention(intervention)));
+        let samples = problem.samples();
+        let result = forward(architecture, weights, samples, &[0], &[intervention]);
+        assert_eq!(result, Err(InvalidForward::Intervention(expected)));
     };
-    refused(Intervention::RemoveHead { layer: 2, head: 0 });
-    refused(Intervention::RemoveHead { layer: 0, head: 3 });
-    refused(Intervention::RemoveKey {
-        layer: 2,
-        position: 0,
-    });
-    refused(Intervention::RemoveKey {
-        layer: 0,
-        position: 6,
-    });
-    refused(Intervention::RemoveBlock { layer: 2 });
+    let missing = |part, index, count| InvalidIntervention::Missing { part, index, count };
+    let (block, head, position) = (
+        missing("block", 2, 2),
+        missing("head", 3, 3),
+        missing("position", 6, 6),
+    );
+    let short = |given, needed| InvalidIntervention::Length { given, needed };
+    refused(Intervention::RemoveHead { layer: 2, head: 0 }, block);
+    refused(Intervention::RemoveHead { layer: 0, head: 3 }, head);
+    let key = |layer, position| Intervention::RemoveKey { layer, position };
+    refused(key(2, 0), block);
+    refused(key(0, 6), position);
+    refused(Intervention::RemoveBlock { layer: 2 }, block);
     let set = |layer, head, query, count| Intervention::SetWeights {
         layer,
         head,
         query,
         weights: vec![0.0; count],
     };
-    for (layer, head, query, count) in [(2, 0, 0, 6), (0, 3, 0, 6), (0, 0, 6, 6), (0, 0, 0, 5)] {
-        refused(set(layer, head, query, count));
-    }
+    refused(set(2, 0, 0, 6), block);
+    refused(set(0, 3, 0, 6), head);
+    refused(set(0, 0, 6, 6), position);
+    refused(set(0, 0, 0, 5), short(5, 6));
     let replace = |place, position, count| Intervention::Replace {
         place,
         position,
         vector: vec![0.0; count],
     };
-    for (place, position, count) in [
-        (Place::Embeddings, 6, 12),
-        (Place::Embeddings, 0, 11),
-        (Place::Context(2), 0, 12),
-        (Place::Residual(2), 0, 12),
-        (Place::Output(2), 0, 12),
-    ] {
-        refused(replace(place, position, count));
+    refused(replace(Place::Embeddings, 6, 12), position);
+    refused(replace(Place::Embeddings, 0, 11), short(11, 12));
+    for place in [Place::Context(2), Place::Residual(2), Place::Output(2)] {
+        refused(replace(place, 0, 12), block);
     }
     let architecture = Architecture {
         n_heads: 5,

@@ -19,8 +19,8 @@ mod words;
 
 pub use document::{Document, Numbers, Printed, Section, Table, evenly_spread};
 pub use page::{
-    Again, Evidence, Lab, LossPoint, OwnData, OwnLabel, OwnRow, Page, PageRun, SeedComparison,
-    SeedFigures, SeedRow,
+    Again, Evidence, Lab, LossPoint, OtherAttention, OwnData, OwnLabel, OwnRow, Page, PageRun,
+    SeedComparison, SeedFigures, SeedRow,
 };
 pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest};
 #[cfg(feature = "png")]

@@ -8,8 +8,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
 use headlight_inspector::{
-    Again, ColourRange, Heatmap, Lab, OwnData, OwnLabel, OwnRow, Page, PageRun, Quantity,
-    SeedComparison, SeedFigures, SeedRow,
+    Again, ColourRange, Heatmap, Lab, OtherAttention, OwnData, OwnLabel, OwnRow, Page, PageRun,
+    Quantity, SeedComparison, SeedFigures, SeedRow,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -337,6 +337,64 @@ fn compared(name: String, rows: &[SeedRow], failed: usize) -> Option<SeedCompari
         figures.add(row);
     }
     figures.compare(name, failed)
+}
+
+fn other_attention() -> OtherAttention {
+    let words = ["<b>", "two"].map(str::to_owned).to_vec();
+    OtherAttention {
+        title: "Elsewhere & more".to_owned(),
+        layers: 1,
+        heads: 2,
+        tokens: vec![words.clone(), words],
+        weights: [[1.0, 0.0, 0.25, 0.75]; 4].concat(),
+        scores: None,
+    }
+}
+
+#[test]
+fn attention_from_anywhere_has_a_page() {
+    let page = Page::of_attention(other_attention()).unwrap();
+    let html = page.html().unwrap();
+    assert!(html.contains("<title>Elsewhere &amp; more</title>"));
+    assert!(html.contains("<td>0.7500</td>") && html.contains("<bdi>&lt;b&gt;</bdi>"));
+    assert!(!policy(&html).contains("wasm"), "it trains nothing");
+    let facts = facts(&page);
+    let run = &facts["runs"][0];
+    assert_eq!((&run["logits"], &run["heads"]), (&json!(0), &json!(2)));
+    assert_eq!(
+        (&run["masked"], &run["without_scores"]),
+        (&json!(true), &json!(true))
+    );
+    assert_eq!(run["samples"].as_array().unwrap().len(), 2);
+
+    let scores = Some([[0.0, f32::NEG_INFINITY, 0.0, 1.0]; 4].concat());
+    let with_scores = Page::of_attention(OtherAttention {
+        scores,
+        ..other_attention()
+    });
+    let facts = self::facts(&with_scores.unwrap());
+    assert!(facts["runs"][0].get("without_scores").is_none());
+}
+
+#[test]
+fn attention_that_is_none_is_refused() {
+    type Change = fn(&mut OtherAttention);
+    let changes: [(Change, &str); 8] = [
+        (|own| own.weights[3] = 1.5, "1.5"),
+        (|own| own.weights[3] = f32::NAN, "NaN"),
+        (|own| own.weights.truncate(15), "15 weights"),
+        (|own| own.heads = 0, "no attention"),
+        (|own| own.tokens[1].truncate(1), "as many tokens"),
+        (|own| own.tokens.clear(), "no attention"),
+        (|own| own.scores = Some(vec![0.0]), "1 scores"),
+        (|own| own.scores = Some(vec![f32::INFINITY; 16]), "inf"),
+    ];
+    for (change, expected) in changes {
+        let mut attention = other_attention();
+        change(&mut attention);
+        let refused = Page::of_attention(attention).unwrap_err();
+        assert!(refused.contains(expected), "{refused}");
+    }
 }
 
 #[test]

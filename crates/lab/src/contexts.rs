@@ -6,7 +6,6 @@ use headlight_experiment::contexts::{Occurrence, Plane, levels, occurrences};
 
 use crate::json::Object;
 use crate::message::Message;
-use crate::samples::dataset;
 
 /// The first samples that hold a token, at most `most` occurrences: held-out ones, if there are any.
 pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most: usize) -> Message {
@@ -39,7 +38,7 @@ pub(crate) fn planes(
     token: u32,
     weights: &[f32],
 ) -> Result<Message, String> {
-    let samples = dataset(config, samples)?;
+    let samples = config.unlabelled(samples)?;
     let found = occurrences(config, &samples, &[token], usize::MAX);
     let levels = levels(config, weights, &samples, &found).map_err(|error| error.to_string())?;
     let planes: Vec<Plane> = levels

@@ -28,7 +28,7 @@ use crate::json::{Object, read};
 use crate::look::{attribute, look, watch};
 use crate::message::Message;
 use crate::results::summary;
-use crate::samples::{Given, dataset, splits, told};
+use crate::samples::{Given, splits, told};
 use crate::training::Training;
 use crate::view::View;
 use crate::weights::save;
@@ -149,7 +149,7 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::Save => save(&*config()?, weights),
         Operation::Look | Operation::Watch | Operation::Attribute => {
             let config = config()?;
-            let samples = dataset(&config, &tokens.unwrap_or_default())?;
+            let samples = config.unlabelled(tokens.unwrap_or_default())?;
             let mut view = View::new(&config, samples, interventions(changes)?)?;
             match operation {
                 Operation::Look => look(&config, &mut view, weights),

@@ -98,32 +98,6 @@ impl<'de> Deserialize<'de> for Label {
     }
 }
 
-/// Samples with `[CLS]`, as a dataset whose labels mean nothing.
-///
-/// # Errors
-/// When one does not suit the config.
-pub(crate) fn dataset(config: &ExperimentConfig, tokens: &[Vec<u32>]) -> Result<Dataset, String> {
-    let inputs = config.inputs();
-    let mut samples = Dataset::empty(config.data.seq_len);
-    for tokens in tokens {
-        if tokens.len() != inputs.positions || tokens[inputs.cls_position] != 0 {
-            let count = inputs.positions - 1;
-            return Err(format!("a sample has {count} tokens and [CLS]"));
-        }
-        if let Some(token) = tokens
-            .iter()
-            .find(|&&token| token as usize >= inputs.vocab_size)
-        {
-            let size = inputs.vocab_size;
-            return Err(format!(
-                "token {token} is not below data.vocab_size, {size}"
-            ));
-        }
-        samples.push(tokens, 0);
-    }
-    Ok(samples)
-}
-
 /// What a rule makes of a sample: its class, and the positions that decide it; `None` if the rule does not know it.
 type Judged = Option<(u8, Vec<usize>)>;
 

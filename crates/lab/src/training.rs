@@ -9,7 +9,7 @@ use crate::json::Object;
 use crate::look::bits;
 use crate::message::Message;
 use crate::results::results;
-use crate::samples::{dataset, judged};
+use crate::samples::judged;
 use crate::view::View;
 
 /// The memory for rows of steps, in numbers: 64 MiB. Of a longer training or a larger model, only each step whose number
@@ -172,7 +172,7 @@ fn answer(progress: Progress, losses: usize, kept: &[usize]) -> Object {
 
 /// Samples from the page, and what is known of each.
 fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<Object>), String> {
-    let watched = dataset(&experiment.config, tokens)?;
+    let watched = experiment.config.unlabelled(tokens)?;
     let judged = judged(&experiment.config, &watched);
     let samples = tokens.iter().enumerate().map(|(index, tokens)| {
         let judged = judged.as_ref().and_then(|judged| judged[index].as_ref());

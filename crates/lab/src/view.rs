@@ -4,7 +4,7 @@ use headlight_data::Dataset;
 use headlight_experiment::check_model_size;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Forward, Frozen, Intervention, Recorded};
-use headlight_experiment::metrics::probabilities;
+use headlight_experiment::metrics::rounded_probabilities;
 
 use crate::samples::told;
 
@@ -59,11 +59,9 @@ impl View {
         forward.map_err(|error| error.to_string())
     }
 
-    /// The probabilities of logits, as a dump has them: computed in float64.
+    /// The probabilities of logits, as a dump has them.
     pub(crate) fn probabilities(&self, logits: &[f32]) -> Vec<f32> {
-        let wide: Vec<f64> = logits.iter().map(|&logit| logit.into()).collect();
-        let each = wide.chunks(self.n_logits).flat_map(probabilities);
-        each.map(|probability| probability as f32).collect()
+        rounded_probabilities(logits, self.n_logits)
     }
 
     /// What a row holds of a step, besides its weights: names and lengths.

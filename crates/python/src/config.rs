@@ -33,16 +33,6 @@ impl Config {
         serde_json::to_string(&self.config)
             .map_err(|error| PyValueError::new_err(error.to_string()))
     }
-
-    /// The steps of a whole training, and the samples for training and held out.
-    fn extent(&self, py: Python<'_>) -> PyResult<(usize, usize, usize)> {
-        let splits = py.detach(|| headlight_trainer::session::dataset(&self.config));
-        warn(py)?;
-        let splits = splits.map_err(raised)?;
-        let training = &self.config.training;
-        let steps = splits.train.len().div_ceil(training.batch_size) * training.epochs;
-        Ok((steps, splits.train.len(), splits.held_out.len()))
-    }
 }
 
 /// The names of the built-in configs.
@@ -51,8 +41,14 @@ pub(crate) fn built_in_configs() -> Vec<&'static str> {
     built_in::CONFIGS.iter().map(|config| config.name).collect()
 }
 
+/// A config as TOML, from JSON.
+#[pyfunction]
+pub(crate) fn toml_of(json: &str) -> PyResult<String> {
+    Ok(table(json, "the config").map_err(raised)?.to_string())
+}
+
 fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfig, Failure> {
-    let changes = changes_of(&table(changes, "the changes")?);
+    let changes = changes_of(changes)?;
     let changes = changes.iter().map(|change| ("argument", change.as_str()));
     let mut config = if is_json {
         let text = table(source, "the config")?.to_string();
@@ -69,8 +65,9 @@ fn table(json: &str, name: &str) -> Result<Table, Failure> {
     serde_json::from_str(json).map_err(|error| Failure::Input(format!("{name}: {error}")))
 }
 
-/// Changes as `--set` takes them: `section.key=value`, and `seed=value` for what is in no section.
-fn changes_of(changes: &Table) -> Vec<String> {
+/// Changes as `--set` takes them, from sections as JSON: `section.key=value`, and `seed=value` for what is in no section.
+pub(crate) fn changes_of(json: &str) -> Result<Vec<String>, Failure> {
+    let changes = table(json, "the changes")?;
     let own = changes.iter().flat_map(|(section, value)| match value {
         Value::Table(keys) => {
             let each = keys
@@ -80,5 +77,5 @@ fn changes_of(changes: &Table) -> Vec<String> {
         }
         value => vec![format!("{section}={value}")],
     });
-    own.collect()
+    Ok(own.collect())
 }

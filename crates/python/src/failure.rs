@@ -42,9 +42,23 @@ pub(crate) fn warn(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// The exception of a failure, with the sentence that the command line prints.
+/// Flags of the command line as arguments of the package's functions.
+const ARGUMENTS: [(&str, &str); 6] = [
+    ("--resume", "resume=True"),
+    ("--force", "force=True"),
+    ("--out ", "out="),
+    ("--run", "run="),
+    ("--seeds ", "seeds="),
+    ("--grid", "grid="),
+];
+
+/// The exception of a failure, with the sentence that the command line prints; its flags are Python's arguments.
 pub(crate) fn raised(failure: Failure) -> PyErr {
-    let message = failure.to_string();
+    let message = ARGUMENTS
+        .iter()
+        .fold(failure.to_string(), |message, (flag, argument)| {
+            message.replace(flag, argument)
+        });
     match failure {
         Failure::Input(_) => PyValueError::new_err(message),
         Failure::Diverged(_) => Diverged::new_err(message),

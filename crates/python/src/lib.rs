@@ -5,6 +5,7 @@
 
 mod config;
 mod failure;
+mod interventions;
 mod model;
 mod page;
 mod sweep;
@@ -18,13 +19,13 @@ use pyo3::prelude::*;
 #[pyo3(name = "_headlight")]
 mod headlight_python {
     #[pymodule_export]
-    use crate::config::{Config, built_in_configs};
+    use crate::config::{Config, built_in_configs, toml_of};
     #[pymodule_export]
     use crate::failure::Diverged;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::page::{lab, page};
+    use crate::page::{attention_page, lab, page};
     #[pymodule_export]
     use crate::sweep::sweep;
     #[pymodule_export]

@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 
 use headlight_architecture::Parameter;
-use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Frozen, Intervention, Place, Recorded};
-use headlight_experiment::metrics::probabilities;
+use headlight_experiment::fused::{Frozen, Intervention, Recorded};
+use headlight_experiment::metrics::rounded_probabilities;
 use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::{Failure, samples, weights};
-use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray2};
+use headlight_trainer::{samples, weights};
+use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray2, PyReadonlyArrayDyn};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::config::Config;
 use crate::failure::{raised, warn};
+use crate::interventions::intervention;
 
 /// A config's model with weights.
 #[pyclass(frozen, module = "headlight._headlight")]
@@ -23,71 +23,37 @@ pub(crate) struct Model {
     config: ExperimentConfig,
     /// In the model's order.
     parameters: Vec<Parameter>,
-    /// The same, one after the other.
-    weights: Vec<f32>,
 }
 
 impl Model {
-    pub(crate) fn of(config: ExperimentConfig, parameters: &[Parameter]) -> Self {
-        Self {
-            weights: parameters
-                .iter()
-                .flat_map(|own| own.values.iter().copied())
-                .collect(),
-            parameters: parameters.to_vec(),
-            config,
-        }
+    pub(crate) fn of(config: ExperimentConfig, parameters: Vec<Parameter>) -> Self {
+        Self { config, parameters }
     }
 
-    /// Parameters in any order, which must be those of the config's model.
-    fn arranged(config: ExperimentConfig, given: Vec<Parameter>) -> Result<Self, String> {
-        let layout = config.model.layout(config.inputs());
-        let parameters = Parameter::arrange(given, &layout);
-        let parameters = parameters
-            .map_err(|mismatch| format!("the weights do not match this model: {mismatch}"))?;
-        Ok(Self::of(config, &parameters))
-    }
-
-    /// Samples with `[CLS]`, as a dataset whose labels mean nothing.
-    fn dataset(&self, tokens: &[u32], positions: usize) -> Result<Dataset, String> {
-        let inputs = self.config.inputs();
-        if positions != inputs.positions {
-            let count = inputs.positions - 1;
-            return Err(format!(
-                "a sample has {count} tokens, with [CLS] {}; these have {positions}",
-                inputs.positions
-            ));
-        }
-        let mut samples = Dataset::empty(self.config.data.seq_len);
-        for (index, tokens) in tokens.chunks_exact(positions).enumerate() {
-            if tokens[inputs.cls_position] != 0 {
-                return Err(format!(
-                    "sample {index}: position {} is not [CLS], which is token 0",
-                    inputs.cls_position
-                ));
-            }
-            if let Some(token) = tokens
-                .iter()
-                .find(|&&token| token as usize >= inputs.vocab_size)
-            {
-                let size = inputs.vocab_size;
-                return Err(format!(
-                    "sample {index}: token {token} is not below data.vocab_size, {size}"
-                ));
-            }
-            samples.push(tokens, 0);
-        }
-        Ok(samples)
+    /// All weights, one after the other.
+    fn weights(&self) -> Vec<f32> {
+        let values = self.parameters.iter().map(|own| &own.values[..]);
+        values.collect::<Vec<_>>().concat()
     }
 }
 
 #[pymethods]
 impl Model {
-    /// The model of a config from the bytes of a safetensors file.
+    /// The model of a config with weights by name.
     #[new]
-    fn new(config: &Config, bytes: &[u8]) -> PyResult<Self> {
-        let given = weights::decode(bytes).map_err(PyValueError::new_err)?;
-        Self::arranged(config.config.clone(), given).map_err(PyValueError::new_err)
+    fn new(config: &Config, weights: Vec<(String, PyReadonlyArrayDyn<'_, f32>)>) -> PyResult<Self> {
+        let given = weights.iter().map(|(name, values)| Parameter {
+            name: name.clone(),
+            shape: values.as_array().shape().to_vec(),
+            values: values.as_array().iter().copied().collect(),
+        });
+        let config = config.config.clone();
+        let parameters = Parameter::arrange(given, &config.model.layout(config.inputs()));
+        let parameters = parameters.map_err(|mismatch| {
+            let message = format!("the weights do not match this model: {mismatch}");
+            PyValueError::new_err(message)
+        })?;
+        Ok(Self::of(config, parameters))
     }
 
     /// The model of a run, with the weights of one of its files, or after its last step.
@@ -104,7 +70,7 @@ impl Model {
         });
         warn(py)?;
         let (config, parameters) = read.map_err(raised)?;
-        Ok(Self::of(config, &parameters))
+        Ok(Self::of(config, parameters))
     }
 
     /// The config.
@@ -134,16 +100,13 @@ impl Model {
 
     /// Texts as tokens with `[CLS]`, with the words of the model's run. `[sample, position]`
     fn encode<'py>(&self, py: Python<'py>, texts: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
-        let read = py.detach(|| -> Result<Vec<u32>, Failure> {
-            let mut all = Vec::new();
-            for text in &texts {
-                all.extend_from_slice(samples::parse_text(text, &self.config)?.all_tokens());
-            }
-            Ok(all)
+        let read = py.detach(|| {
+            let texts = texts.iter().map(String::as_str);
+            samples::parse_texts(texts, "the texts", &self.config)
         });
         warn(py)?;
-        let positions = self.config.inputs().positions;
-        array(py, read.map_err(raised)?, &[texts.len(), positions])
+        let tokens = read.map_err(raised)?.all_tokens().to_vec();
+        array(py, tokens, &[texts.len(), self.config.inputs().positions])
     }
 
     /// What the model computes for samples with `[CLS]`: arrays by name. Without `all`, predictions, scores and weights
@@ -155,9 +118,7 @@ impl Model {
         changes: Vec<Bound<'py, PyDict>>,
         all: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let positions = tokens.as_array().ncols();
-        // A copy: Python may change the array meanwhile.
-        let tokens: Vec<u32> = tokens.as_array().iter().copied().collect();
+        let tokens = Tokens::of(&tokens);
         let changes: Vec<Intervention> =
             changes.iter().map(intervention).collect::<PyResult<_>>()?;
         let recorded = if all {
@@ -166,24 +127,19 @@ impl Model {
             Recorded::Attention
         };
         let computed = py.detach(|| {
-            let dataset = self.dataset(&tokens, positions)?;
+            let dataset = self.config.unlabelled(tokens.rows())?;
             let chosen: Vec<u32> = (0..dataset.len() as u32).collect();
             let mut frozen = Frozen::new(&self.config).map_err(|error| error.to_string())?;
-            let forward = frozen.forward(&self.weights, &dataset, &chosen, &changes, recorded);
+            let forward = frozen.forward(&self.weights(), &dataset, &chosen, &changes, recorded);
             forward.map_err(|error| error.to_string())
         });
         let computed = computed.map_err(PyValueError::new_err)?;
 
         let (model, inputs) = (&self.config.model, self.config.inputs());
-        let samples = tokens.len() / positions;
+        let (samples, positions) = (tokens.samples, inputs.positions);
         let n_logits = inputs.n_logits();
         let logits = computed.predictions.logits;
-        let wide: Vec<f64> = logits.iter().map(|&logit| logit.into()).collect();
-        let likely: Vec<f32> = wide
-            .chunks(n_logits)
-            .flat_map(probabilities)
-            .map(|probability| probability as f32)
-            .collect();
+        let likely = rounded_probabilities(&logits, n_logits);
         let per_class = if n_logits == 1 {
             vec![samples]
         } else {
@@ -245,29 +201,45 @@ impl Model {
         tokens: PyReadonlyArray2<'py, u32>,
         logit: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let positions = tokens.as_array().ncols();
-        let tokens: Vec<u32> = tokens.as_array().iter().copied().collect();
+        let tokens = Tokens::of(&tokens);
         let computed = py.detach(|| -> Result<Vec<f32>, String> {
-            let dataset = self.dataset(&tokens, positions)?;
+            let dataset = self.config.unlabelled(tokens.rows())?;
+            let weights = self.weights();
             let frozen = Frozen::new(&self.config).map_err(|error| error.to_string())?;
             let mut all = Vec::new();
             for sample in 0..dataset.len() as u32 {
-                let found = frozen.attribute(&self.weights, &dataset, sample, logit);
+                let found = frozen.attribute(&weights, &dataset, sample, logit);
                 let found = found.map_err(|error| error.to_string())?;
                 all.extend(found.values.iter().map(|&value| value as f32));
             }
             Ok(all)
         });
         let values = computed.map_err(PyValueError::new_err)?;
-        array(
-            py,
-            values,
-            &[
-                tokens.len() / positions,
-                positions,
-                self.config.model.d_model,
-            ],
-        )
+        let positions = self.config.inputs().positions;
+        let shape = [tokens.samples, positions, self.config.model.d_model];
+        array(py, values, &shape)
+    }
+}
+
+/// Samples as a copy, since Python may change the array meanwhile.
+struct Tokens {
+    all: Vec<u32>,
+    samples: usize,
+    positions: usize,
+}
+
+impl Tokens {
+    fn of(array: &PyReadonlyArray2<'_, u32>) -> Self {
+        let array = array.as_array();
+        Self {
+            all: array.iter().copied().collect(),
+            samples: array.nrows(),
+            positions: array.ncols(),
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.samples).map(|row| &self.all[row * self.positions..][..self.positions])
     }
 }
 
@@ -279,57 +251,4 @@ fn array<'py, T: Element>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let flat = PyArray1::from_vec(py, values);
     Ok(flat.reshape(shape.to_vec())?.into_any())
-}
-
-/// An intervention as the package writes it.
-fn intervention(change: &Bound<'_, PyDict>) -> PyResult<Intervention> {
-    let required = |name: &str| {
-        let missing = || PyValueError::new_err(format!("an intervention lacks `{name}`"));
-        change.get_item(name)?.ok_or_else(missing)
-    };
-    let number = |name: &str| required(name)?.extract::<usize>();
-    let kind: String = required("kind")?.extract()?;
-    Ok(match kind.as_str() {
-        "head" => Intervention::RemoveHead {
-            layer: number("layer")?,
-            head: number("head")?,
-        },
-        "key" => Intervention::RemoveKey {
-            layer: number("layer")?,
-            position: number("position")?,
-        },
-        "block" => Intervention::RemoveBlock {
-            layer: number("layer")?,
-        },
-        "weights" => Intervention::SetWeights {
-            layer: number("layer")?,
-            head: number("head")?,
-            query: number("query")?,
-            weights: required("weights")?.extract()?,
-        },
-        "vector" => {
-            let place: String = required("place")?.extract()?;
-            Intervention::Replace {
-                place: match place.as_str() {
-                    "embeddings" => Place::Embeddings,
-                    "context" => Place::Context(number("layer")?),
-                    "residual" => Place::Residual(number("layer")?),
-                    "output" => Place::Output(number("layer")?),
-                    other => {
-                        let message = format!(
-                            "there is no place `{other}`; there are embeddings, context, residual, output"
-                        );
-                        return Err(PyValueError::new_err(message));
-                    }
-                },
-                position: number("position")?,
-                vector: required("vector")?.extract()?,
-            }
-        }
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "there is no intervention `{other}`"
-            )));
-        }
-    })
 }

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
+use headlight_inspector::{OtherAttention, Page};
 use headlight_trainer::page as pages;
+use numpy::PyReadonlyArray5;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::config::Config;
@@ -28,4 +31,27 @@ pub(crate) fn lab(py: Python<'_>, name: String, config: &Config) -> PyResult<Str
     let html = py.detach(|| pages::html(&pages::lab(name, config.config.clone())?));
     warn(py)?;
     html.map_err(raised)
+}
+
+/// The page of attention from anywhere: weights and scores `[sample, layer, head, query, key]`, tokens
+/// `[sample][position]`.
+#[pyfunction]
+pub(crate) fn attention_page(
+    py: Python<'_>,
+    title: String,
+    tokens: Vec<Vec<String>>,
+    weights: PyReadonlyArray5<'_, f32>,
+    scores: Option<PyReadonlyArray5<'_, f32>>,
+) -> PyResult<String> {
+    let all = |array: &PyReadonlyArray5<'_, f32>| array.as_array().iter().copied().collect();
+    let attention = OtherAttention {
+        title,
+        layers: weights.as_array().shape()[1],
+        heads: weights.as_array().shape()[2],
+        tokens,
+        weights: all(&weights),
+        scores: scores.as_ref().map(all),
+    };
+    let page = py.detach(|| Page::of_attention(attention));
+    pages::html(&page.map_err(PyValueError::new_err)?).map_err(raised)
 }

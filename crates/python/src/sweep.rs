@@ -8,28 +8,29 @@ use headlight_inspector::counted;
 use headlight_sweep::{Busy, Grid, Plan, Results, Row, Seeds, Sink, Summary, run, work};
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
+use toml::Value;
 
-use crate::watched::watched;
+use crate::config::changes_of;
+use crate::watched::{Share, watched};
 
-/// Trains all runs that are not in the results file yet: the file is that of `headlight sweep`. `progress` is called with
-/// the runs done. Returns the pictures as SVG.
+/// Trains all runs that are not in the results file yet: the file is that of `headlight sweep`. `changes` and `grid` are
+/// JSON: sections, and a list of keys with their values. `progress` is called with the runs done and all runs. Returns the
+/// pictures as SVG.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // They are the sweep's own.
 pub(crate) fn sweep(
     py: Python<'_>,
     config: PathBuf,
-    changes: Vec<String>,
+    changes: String,
     seeds: (u64, u64),
-    grid: Vec<String>,
+    grid: String,
     threads: Option<usize>,
     out: PathBuf,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     watched(py, progress.as_ref(), move |sender, signals| {
-        let grid = grid.iter().map(|text| text.parse::<Grid>());
-        let grid = grid
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(Failure::Input)?;
+        let changes = changes_of(&changes)?;
+        let grid = grids(&grid).map_err(Failure::Input)?;
         let seeds = format!("{}..{}", seeds.0, seeds.1);
         let seeds: Seeds = seeds.parse().map_err(Failure::Input)?;
         let plan = Plan::new(&config, &changes, &seeds, &grid)?;
@@ -41,6 +42,7 @@ pub(crate) fn sweep(
         let mut rows = Rows {
             sender,
             done: results.finished,
+            count: plan.len(),
             results,
         };
         let train = |index| run(&plan, index, signals);
@@ -67,10 +69,22 @@ pub(crate) fn sweep(
     })
 }
 
+/// The keys of a grid and their values.
+fn grids(json: &str) -> Result<Vec<Grid>, String> {
+    let read = serde_json::from_str(json);
+    let keys: Vec<(String, Vec<Value>)> = read.map_err(|error| format!("the grid: {error}"))?;
+    let each = keys.into_iter().map(|(key, values)| {
+        let values: Vec<String> = values.iter().map(Value::to_string).collect();
+        format!("{key}={}", values.join(",")).parse()
+    });
+    each.collect()
+}
+
 /// Writes rows.
 struct Rows {
-    sender: Sender<usize>,
+    sender: Sender<Share>,
     done: usize,
+    count: usize,
     results: Results,
 }
 
@@ -79,7 +93,7 @@ impl Sink<Row> for Rows {
 
     fn finished(&mut self, _row: &Row) {
         self.done += 1;
-        let _ = self.sender.send(self.done);
+        let _ = self.sender.send((self.done, self.count));
     }
 
     fn in_order(&mut self, row: Row) -> Result<(), Failure> {

@@ -18,9 +18,10 @@ use pyo3::prelude::*;
 use crate::config::Config;
 use crate::failure::raised;
 use crate::model::Model;
-use crate::watched::watched;
+use crate::watched::{Share, watched};
 
-/// Trains a config into a new run directory, or resumes the run there. `progress` is called with the steps taken.
+/// Trains a config into a new run directory, or resumes the run there. `progress` is called with the steps taken
+/// and all steps.
 #[pyfunction]
 pub(crate) fn train(
     py: Python<'_>,
@@ -49,17 +50,24 @@ pub(crate) fn train(
             None => RunDir::create(&run)?,
         };
         let stopped = || signals.received().is_some();
-        let outcome = training.train(&run, &Sent(sender), stopped)?;
+        let sent = Sent {
+            sender,
+            count: session.experiment.steps(),
+        };
+        let outcome = training.train(&run, &sent, stopped)?;
         check_complete(&run, &outcome.lost)
     })
 }
 
 /// Sends the number of steps taken.
-struct Sent(Sender<usize>);
+struct Sent {
+    sender: Sender<Share>,
+    count: usize,
+}
 
 impl Display for Sent {
     fn step(&self, step: usize) {
-        let _ = self.0.send(step);
+        let _ = self.sender.send((step, self.count));
     }
 
     fn evaluated(&self, _metrics: &StepMetrics) {}
@@ -95,7 +103,7 @@ pub(crate) fn at_step(py: Python<'_>, config: &Config, step: usize) -> PyResult<
         Ok(Some(engine.parameters()))
     })?;
     let parameters = parameters.ok_or_else(|| PyValueError::new_err("the training was stopped"))?;
-    Ok(Model::of(config, &parameters))
+    Ok(Model::of(config, parameters))
 }
 
 /// Stops after a step.

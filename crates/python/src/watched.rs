@@ -14,6 +14,9 @@ use crate::failure::{raised, warn};
 /// How often Python is asked for signals, and told of progress.
 const OFTEN: Duration = Duration::from_millis(50);
 
+/// How much is done, and how much there is to do.
+pub(crate) type Share = (usize, usize);
+
 /// Does work on a thread of its own. It sends how much is done, which `progress` is called with now and then, and stops
 /// when the signals say so: after Ctrl-C, or when `progress` raises an exception.
 ///
@@ -22,7 +25,7 @@ const OFTEN: Duration = Duration::from_millis(50);
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
-    work: impl FnOnce(Sender<usize>, &Signals) -> Result<T, Failure> + Send,
+    work: impl FnOnce(Sender<Share>, &Signals) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let signals = Signals::default();
     let (sender, receiver) = mpsc::channel();
@@ -41,7 +44,7 @@ pub(crate) fn watched<T: Send>(
                 told = Instant::now();
                 let told = Python::attach(|py| -> PyResult<()> {
                     if let (Some(done), Some(progress)) = (done.take(), progress) {
-                        progress.call1(py, (done,))?;
+                        progress.call1(py, done)?;
                     }
                     py.check_signals()
                 });

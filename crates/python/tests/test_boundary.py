@@ -89,6 +89,25 @@ def test_sweeps(seeds, grid):
     tried(lambda: hl.sweep("quick", seeds=few, grid=grid, training={"epochs": 1}))
 
 
+@ANY
+@given(weights=st.one_of(ARRAYS, THINGS), tokens=st.one_of(ARRAYS, THINGS), scores=st.one_of(st.none(), ARRAYS))
+def test_attention_of_anybody(weights, tokens, scores):
+    tried(lambda: hl.show(weights, tokens, scores=scores))
+
+
+@ANY
+@given(weights=hnp.arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(0, 4), st.integers(0, 4)), elements=st.floats(0, 1)), count=st.integers(0, 4))
+def test_attention_of_nearly_the_right_form(weights, count):
+    tried(lambda: hl.show(weights, list(range(count))))
+
+
+@ANY
+@given(tokens=st.one_of(ARRAYS, THINGS), labels=st.one_of(ARRAYS, THINGS))
+def test_datasets(tokens, labels):
+    tried(lambda: hl.datasets.from_arrays(tokens, labels))
+    tried(lambda: hl.datasets.from_texts(tokens, labels))
+
+
 def test_an_array_that_changes_meanwhile(model):
     """A thread writes to the samples while the model reads them."""
     tokens = np.ones((500, 7), dtype=np.uint32)

@@ -5,30 +5,17 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import headlight as hl
 import numpy as np
 import pytest
+from ten import TEN
 
 ROOT = Path(__file__).parents[3]
 CONFIGS = ROOT / "configs"
-
-# Small, and of every kind: engines, rules, masks, positions, words, classes.
-TEN = [
-    ("notebook", {"training": {"epochs": 1}}),
-    ("quick", {}),
-    ("token_anywhere", {"training": {"epochs": 1}}),
-    ("token_before_token", {"training": {"epochs": 1}}),
-    ("equal_positions", {"training": {"epochs": 1}}),
-    ("count", {"training": {"epochs": 1}}),
-    ("negation", {"data": {"samples": 400}, "training": {"epochs": 1}}),
-    ("bank", {"data": {"samples": 400}, "training": {"epochs": 1, "token_dropout": 0.1}}),
-    ("claims/causal_mask", {"training": {"epochs": 1}}),
-    ("claims/without_positions", {"training": {"epochs": 1}}),
-]
-
 
 @pytest.fixture(scope="module")
 def run():
@@ -140,6 +127,8 @@ def test_objects_are_pickled(run):
     assert not again.verify()
     model = pickle.loads(pickle.dumps(run.model))
     np.testing.assert_array_equal(model(run.samples).logits, run.model(run.samples).logits)
+    changed = run.model(run.samples).without(key=3)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(changed)).logits, changed.logits)
     sweep = hl.sweep("quick", seeds=3)
     assert pickle.loads(pickle.dumps(sweep)).rows == sweep.rows
 
@@ -186,6 +175,15 @@ def test_samples_of_arrays():
     assert trained.metrics["held_out_accuracy"].iloc[-1] > 0.95
 
 
+def test_labels_may_be_names():
+    rng = np.random.default_rng(0)
+    tokens = rng.integers(1, 5, (60, 3))
+    file = hl.datasets.from_arrays(tokens, np.where(tokens[:, 0] == 2, "yes", "no"), held_out_tokens=tokens[:9], held_out_labels=["no"] * 9)
+    trained = hl.train({"data": {"file": file}, "model": {"d_model": 8}, "training": {"epochs": 40, "learning_rate": 1e-2}})
+    assert trained.config["data"]["classes"] == ["no", "yes"]
+    assert list(trained.model.predict([[2, 1, 1], [1, 2, 2]])) == [1, 0]
+
+
 def test_weights_go_out_and_in(run):
     again = hl.Model.from_weights({**run.config, "compute": {}}, run.model.weights)
     assert again.weights_sha256 == run.weights_sha256
@@ -198,6 +196,20 @@ def test_weights_go_out_and_in(run):
         hl.Model.from_weights(run.config, {**run.model.weights, name: np.nan})
 
 
+def test_polars_has_the_table_where_it_is_imported():
+    code = "import polars, sys, headlight as hl; assert isinstance(hl.train('quick').metrics, polars.DataFrame); assert 'pandas' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_other_threads_run_while_a_model_trains(tmp_path):
+    thread = threading.Thread(target=lambda: hl.train("notebook", training={"epochs": 30}, dump={"every_epochs": 0}))
+    thread.start()
+    time.sleep(0.05)
+    # If training held the interpreter, this thread would get here only after its end.
+    assert thread.is_alive()
+    thread.join()
+
+
 def test_progress_is_called_and_stops(tmp_path):
     seen = []
 
@@ -206,13 +218,14 @@ def test_progress_is_called_and_stops(tmp_path):
 
     from headlight import _headlight
 
-    def report(done):
-        seen.append(done)
+    def report(done, total):
+        seen.append((done, total))
         raise Stop
 
     with pytest.raises(Stop):
-        _headlight.sweep("notebook", [], (0, 10**6), [], None, tmp_path / "rows.jsonl", report)
-    assert seen
+        _headlight.sweep("notebook", "{}", (0, 10**6), "[]", None, tmp_path / "rows.jsonl", report)
+    assert seen[0][0] > 0
+    assert seen[0][1] == 10**6
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -264,6 +277,9 @@ def test_ctrl_c_stops_and_the_run_goes_on(tmp_path):
         (lambda run: run.model(run.samples).without(), TypeError),
         (lambda run: run.model(run.samples).without(head=(9, 0)), ValueError),
         (lambda run: run.model(run.samples).without(key=70), ValueError),
+        (lambda run: run.model(run.samples).without(key=-1), ValueError),
+        (lambda run: run.model(run.samples).without(head=0), TypeError),
+        (lambda run: run.model(run.samples).without(block=0.5), TypeError),
         (lambda run: run.model(run.samples).patched("nowhere", 0, [0] * 8), ValueError),
         (lambda run: run.model(run.samples).patched("output", 0, [0] * 3), ValueError),
         (lambda run: run.model(run.samples).with_weights(0, 0, 0, [np.nan] * 7), ValueError),
@@ -272,10 +288,16 @@ def test_ctrl_c_stops_and_the_run_goes_on(tmp_path):
         (lambda run: hl.sweep("quick", seeds=range(0)), ValueError),
         (lambda run: hl.sweep("quick", seeds=range(0, 9, 2)), ValueError),
         (lambda run: hl.sweep("quick", seeds=range(-3, 2)), ValueError),
+        (lambda run: hl.sweep("quick", seeds=[0, 1]), TypeError),
+        (lambda run: hl.sweep("quick", seeds="0..3"), TypeError),
+        (lambda run: hl.sweep("quick", seeds=2, grid={"training.learning_rate": 1e-3}), TypeError),
         (lambda run: hl.sweep("quick", seeds=2, threads=0), ValueError),
         (lambda run: hl.sweep("quick", seeds=2, grid={"training.nope": [1]}), ValueError),
         (lambda run: hl.datasets.from_arrays([[1.5]], [1]), TypeError),
         (lambda run: hl.datasets.from_arrays([[1]], [1, 2]), ValueError),
+        (lambda run: hl.datasets.from_arrays([[1]], [{}]), TypeError),
+        (lambda run: hl.datasets.from_arrays([[1]], ["a"], held_out_tokens=[[1]], held_out_labels=[0]), TypeError),
+        (lambda run: hl.datasets.from_arrays([[1]], [1], path="samples"), ValueError),
         (lambda run: hl.datasets.from_texts(["a"], []), ValueError),
         (lambda run: hl.AttentionClassifier().fit([[1, 2]] * 4, [0] * 4), ValueError),
         (lambda run: hl.AttentionClassifier(d_model=0).fit([[1, 2]] * 4, [0, 1] * 2), ValueError),

@@ -9,7 +9,7 @@ use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
 use headlight_experiment::config::EngineName;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused;
-use headlight_experiment::metrics::probabilities;
+use headlight_experiment::metrics::rounded_probabilities;
 
 use crate::Failure;
 use crate::devices::OpenDevice;
@@ -59,9 +59,7 @@ pub fn dump(
 ) -> Result<AttentionDump, Failure> {
     let mut dump = empty(samples, origin, model.config)?;
     forward(&mut dump, model, samples.dataset, &samples.indices, device)?;
-    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
-    let each = logits.chunks(dump.dims.logits).flat_map(probabilities);
-    dump.probabilities = each.map(|probability| probability as f32).collect();
+    dump.probabilities = rounded_probabilities(&dump.logits, dump.dims.logits);
     for &sample in &samples.indices {
         let tokens = samples.dataset.tokens(sample).iter();
         dump.tokens.extend(tokens.map(|&token| i64::from(token)));

@@ -81,15 +81,22 @@ fn has_texts(line: &str, data: &DatasetConfig) -> bool {
     data.words.is_some() && names.any(|name| name == text.to_ascii_lowercase())
 }
 
-/// Reads one text, with the words of a run.
+/// Reads texts with the words of a run. Messages call them `name`, and do not number the first.
 ///
 /// # Errors
-/// When the run has none.
-pub fn parse_text(text: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    // One line, even if it has no words.
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ") + "\n";
-    let rows = read_lines(line.as_bytes(), true, "--text").map_err(unnumbered)?;
+/// When the run has no words.
+pub fn parse_texts<'a>(
+    texts: impl IntoIterator<Item = &'a str>,
+    name: &str,
+    config: &ExperimentConfig,
+) -> Result<Dataset, Failure> {
+    let mut lines = String::new();
+    for text in texts {
+        // One line each, even if it has no words.
+        lines.extend(text.split_whitespace().flat_map(|word| [word, " "]));
+        lines.push('\n');
+    }
+    let rows = read_lines(lines.as_bytes(), true, name).map_err(unnumbered)?;
     Ok(dataset(&rows, config).map_err(unnumbered)?)
 }
 

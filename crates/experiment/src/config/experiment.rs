@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use headlight_architecture::{Inputs, ModelConfig};
 use headlight_data::words::PAD;
-use headlight_data::{DatasetConfig, InvalidValue, SampleShape};
+use headlight_data::{Dataset, DatasetConfig, InvalidValue, SampleShape};
 use serde::{Deserialize, Serialize};
 
 use super::compute::ComputeConfig;
@@ -88,5 +88,39 @@ impl ExperimentConfig {
             cls_position: data.cls.position(data.seq_len),
             n_classes: data.n_classes,
         }
+    }
+    /// Samples with `[CLS]` to run a model on: their labels mean nothing. `[sample][position]`
+    ///
+    /// # Errors
+    /// When a sample has another length, lacks `[CLS]`, or holds a token that the config lacks.
+    pub fn unlabelled(
+        &self,
+        samples: impl IntoIterator<Item: AsRef<[u32]>>,
+    ) -> Result<Dataset, String> {
+        let inputs = self.inputs();
+        let mut dataset = Dataset::empty(self.data.seq_len);
+        for (index, tokens) in samples.into_iter().enumerate() {
+            let tokens = tokens.as_ref();
+            let (length, at) = (inputs.positions, inputs.cls_position);
+            if tokens.len() != length {
+                let (count, given) = (length - 1, tokens.len());
+                return Err(format!(
+                    "a sample has {count} tokens, with [CLS] {length}; sample {index} has {given}"
+                ));
+            }
+            if tokens[at] != 0 {
+                return Err(format!(
+                    "sample {index}: position {at} is not [CLS], which is token 0"
+                ));
+            }
+            let size = self.data.vocab_size;
+            if let Some(token) = tokens.iter().find(|&&token| token >= size) {
+                return Err(format!(
+                    "sample {index}: token {token} is not below data.vocab_size, {size}"
+                ));
+            }
+            dataset.push(tokens, 0);
+        }
+        Ok(dataset)
     }
 }

@@ -4,12 +4,27 @@
 /// The probability of class 1, or that of each class if there are several logits. `[logit]`
 pub fn probabilities(logits: &[f64]) -> Vec<f64> {
     if let &[logit] = logits {
-        return vec![1.0 / (1.0 + (-logit).exp())];
+        return vec![logistic(logit)];
     }
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let parts: Vec<f64> = logits.iter().map(|logit| (logit - most).exp()).collect();
     let sum: f64 = parts.iter().sum();
     parts.into_iter().map(|part| part / sum).collect()
+}
+
+fn logistic(logit: f64) -> f64 {
+    1.0 / (1.0 + (-logit).exp())
+}
+
+/// The probabilities of many samples as dumps have them: computed in float64. `n_logits`: of each sample.
+pub fn rounded_probabilities(logits: &[f32], n_logits: usize) -> Vec<f32> {
+    let wide = logits.iter().map(|&logit| f64::from(logit));
+    if n_logits == 1 {
+        return wide.map(|logit| logistic(logit) as f32).collect();
+    }
+    let wide: Vec<f64> = wide.collect();
+    let each = wide.chunks(n_logits).flat_map(probabilities);
+    each.map(|probability| probability as f32).collect()
 }
 
 /// The class that the logits choose: the most probable one, and the first of equals.

@@ -17,7 +17,7 @@ mod values;
 pub use assessment::{Assessment, Class, Outcomes, Ratios, Threshold};
 pub use calibration::{Bin, Calibration};
 pub use confusion::{Confusion, Counts, f1};
-pub use loss::{cross_entropy, predicted_class, probabilities};
+pub use loss::{cross_entropy, predicted_class, probabilities, rounded_probabilities};
 pub use measure::Measure;
 pub use ranking::Ranking;
 pub use step::StepMetrics;

@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     }
     let (config, models) = (model.config.clone(), model.members.0.len());
     let dataset = match (&arguments.text, tokens) {
-        (Some(text), _) => samples::parse_text(text, &config)?,
+        (Some(text), _) => samples::parse_texts([text.as_str()], "--text", &config)?,
         (None, tokens) => {
             let ids: Vec<&str> = tokens.unwrap_or_default().split_whitespace().collect();
             samples::parse(ids.join(" ").as_bytes(), "--tokens", &config)?

@@ -3,7 +3,8 @@
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { startExperiments } from "./experiments.js";
-import { startLive, unpack } from "./own-run.js";
+import { unpack } from "./own-numbers.js";
+import { startLive } from "./own-run.js";
 import { here, openAddress, origin, runs, shown } from "./state.js";
 import { said } from "./parts/dom.jsx";
 import { change, view } from "./view.js";

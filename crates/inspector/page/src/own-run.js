@@ -3,19 +3,10 @@
 import { cannot } from "./engine/workers.js";
 import { isLong, stepsOf } from "./config.js";
 import { page } from "./facts.js";
-import { unpacked } from "./packed.js";
-import { Run } from "./run.js";
-import { Reader, Recorded } from "./sources/recorded.js";
 import { baseConfig, baseData, keepOutcome, openAddress, origin, question, runs, trainedHash } from "./state.js";
 import { Training } from "./training.js";
 
 /** @typedef {import("./types").Config} Config */
-
-export async function unpack() {
-  const packed = await unpacked("numbers", "deflate-raw");
-  const reader = packed && new Reader(packed);
-  if (reader) runs.value = page.runs.map((facts) => new Run(facts, new Recorded(facts, reader)));
-}
 
 /** Says once how the page's numbers came about, for readers and for scripts. @param {"live" | "differs" | "recorded"} kind @param {string} text */
 function settle(kind, text) {
@@ -68,5 +59,5 @@ async function train() {
   }
 }
 
-/** @param {Run} run */
+/** @param {import("./run.js").Run} run */
 const everyStep = (run) => run.times.length === run.last + 1 ? "at each step" : `at ${run.times.length} of its ${run.last + 1} steps`;

@@ -50,6 +50,8 @@ export interface Facts {
   loss_over?: string;
   evidence: { name: string; text: string }[];
   notes: string[];
+  /** Set where only weights are known. */
+  without_scores?: boolean;
   again?: Again;
   config?: Config;
   /** How a training of this page ended: the hash of its weights, and metrics. */

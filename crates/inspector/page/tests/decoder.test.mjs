@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { difference, fixture, load } from "./page.mjs";
 
-const [state, { unpack }, { range }] = await load("state.js", "own-run.js", "numbers.js");
+const [state, { unpack }, { range }] = await load("state.js", "own-numbers.js", "numbers.js");
 await unpack();
 const runs = state.runs.value;
 

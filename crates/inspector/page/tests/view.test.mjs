@@ -5,7 +5,7 @@ import test from "node:test";
 import { difference, fixture, load } from "./page.mjs";
 
 const [state, { unpack }, { changedRun }, numbers, views, { colours }, { csvOf, jsonOf }, { panelOf }, { page }] =
-  await load("state.js", "own-run.js", "changes.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js", "facts.js");
+  await load("state.js", "own-numbers.js", "changes.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js", "facts.js");
 await unpack();
 const [run] = state.runs.value;
 const [sample] = run.samples;

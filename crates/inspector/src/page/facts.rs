@@ -57,6 +57,9 @@ struct RunFacts<'a> {
     /// What the page leaves out.
     notes: Vec<String>,
     again: &'a Again,
+    /// Set where only weights are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_scores: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -126,6 +129,7 @@ impl PageRun {
             evidence: self.evidence(last),
             notes: self.notes(),
             again: &self.again,
+            without_scores: (!self.has_scores).then_some(true),
         })
     }
 
@@ -156,9 +160,13 @@ impl PageRun {
     fn notes(&self) -> Vec<String> {
         let [steps, samples] = self.recorded;
         let (kept_steps, kept) = (self.dumps.len(), self.selection.samples.len());
-        let mut notes = vec![
-            "This page has scores, weights, logits and probabilities to four decimals.".to_owned(),
-        ];
+        let has_results = self.dumps.last().is_some_and(|dump| dump.dims.logits > 0);
+        let numbers = if has_results {
+            "scores, weights, logits and probabilities"
+        } else {
+            "its numbers"
+        };
+        let mut notes = vec![format!("This page has {numbers} to four decimals.")];
         let with_vectors: Vec<String> = self
             .dumps
             .iter()

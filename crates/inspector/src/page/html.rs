@@ -15,6 +15,9 @@ use crate::theme::properties;
 // them in.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+// The page of attention alone has less of both.
+const ATTENTION_STYLE: &str = include_str!("attention.css");
+const ATTENTION_SCRIPT: &str = include_str!("attention.js");
 const LOADER: &str = include_str!("loader.js");
 
 impl Page {
@@ -49,11 +52,15 @@ impl Page {
         if !self.runs.is_empty() {
             hold(&mut body, "numbers", &deflated(&self.numbers())?);
         }
-        hold(&mut body, "style", &deflated(STYLE.as_bytes())?);
-        hold(&mut body, "script", &deflated(SCRIPT.as_bytes())?);
+        let (style, script) = match self.attention {
+            Some(_) => (ATTENTION_STYLE, ATTENTION_SCRIPT),
+            None => (STYLE, SCRIPT),
+        };
+        hold(&mut body, "style", &deflated(style.as_bytes())?);
+        hold(&mut body, "script", &deflated(script.as_bytes())?);
         let colours = properties();
-        let scripts = [LOADER, SCRIPT].map(source_of).join(" ");
-        let styles = [&colours, STYLE].map(source_of).join(" ");
+        let scripts = [LOADER, script].map(source_of).join(" ");
+        let styles = [&colours, style].map(source_of).join(" ");
         let (mut compiling, mut workers) = ("", "");
         if let Some(config) = self.trained() {
             hold(&mut body, "lab", module(config));

@@ -2,6 +2,7 @@
 //! itself.
 
 mod again;
+mod attention;
 mod facts;
 mod fallback;
 mod html;
@@ -20,6 +21,7 @@ use serde_json::Value;
 use crate::words::counted;
 
 pub use again::{Again, Lab, OwnData, OwnLabel};
+pub use attention::OtherAttention;
 pub use run::PageRun;
 pub use seeds::{OwnRow, SeedComparison, SeedFigures, SeedRow};
 
@@ -47,6 +49,8 @@ pub struct Page {
     runs: Vec<PageRun>,
     /// The experiment of a page without a run.
     lab: Option<Lab>,
+    /// The title of a page of attention alone.
+    attention: Option<String>,
     /// The question that the classifier answers, if it is known.
     pub question: Option<String>,
     /// The seeds of a sweep, to compare the runs with.
@@ -122,6 +126,9 @@ impl Page {
 
     /// The title of the page.
     fn title(&self) -> String {
+        if let Some(title) = &self.attention {
+            return title.clone();
+        }
         if let (Some(lab), []) = (&self.lab, &self.runs[..]) {
             return format!("Headlight lab: {}", lab.name);
         }

@@ -17,6 +17,8 @@ pub struct PageRun {
     pub(super) recorded: [usize; 2],
     pub(super) dumps: Vec<AttentionDump>,
     pub(super) worst_row_sum: f64,
+    /// Whether its scores are known, and not its weights alone.
+    pub(super) has_scores: bool,
     /// The loss curve, by step.
     pub loss: Vec<LossPoint>,
     /// The origin of the numbers, in the order of the page.
@@ -41,6 +43,7 @@ impl PageRun {
             recorded: [dumps.max(1), dump.dims.samples],
             dumps: Vec::new(),
             worst_row_sum: 0.0,
+            has_scores: true,
             loss: Vec::new(),
             evidence: Vec::new(),
             again,

@@ -15,12 +15,14 @@ from ._config import configs
 from ._data import datasets
 from ._model import Model, Output
 from ._run import Run, train
+from ._show import Attention, show
 from ._sweep import Sweep, sweep
 
 if TYPE_CHECKING:
     from ._classifier import AttentionClassifier
 
 __all__ = [
+    "Attention",
     "AttentionClassifier",
     "Diverged",
     "Model",
@@ -29,6 +31,7 @@ __all__ = [
     "Sweep",
     "configs",
     "datasets",
+    "show",
     "sweep",
     "train",
 ]

@@ -18,7 +18,7 @@ from ._run import Run, train
 class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A small transformer that classifies from `[CLS]`.
 
-    `X` holds categories as whole numbers, `[sample, position]`, or texts; `y` holds any classes. Each category of the
+    `X` holds categories, whole numbers or names, `[sample, position]`, or texts; `y` holds any classes. Each category of the
     training samples gets a token, from 1 and in order, so that categories 1, 2, 3, ... keep their numbers; all others
     share the last token.
 
@@ -69,7 +69,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             labels = column_or_1d(y, warn=True)
         else:
             X, labels = validate_data(self, X, y, dtype=None)
-            X = _whole(X)
+            X = _categories(X)
         check_classification_targets(labels)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
@@ -94,7 +94,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Categories as the tokens of `model_`. `[sample, position]`"""
         categories: Any = self.categories_
         found = np.searchsorted(categories, np.asarray(X))
-        known = np.append(categories, 0)[found] == X
+        known = np.append(categories, categories[:1])[found] == X
         tokens: NDArray[Any] = np.where(known & (found < len(categories)), found + 1, len(categories) + 1)
         return tokens
 
@@ -123,7 +123,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         texts = _texts(X)
         if texts is not None and self.categories_ is None:
             return self.model_(texts)
-        X = _whole(validate_data(self, X, dtype=None, reset=False))
+        X = _categories(validate_data(self, X, dtype=None, reset=False))
         return self.model_(self.tokens(X))
 
     def __sklearn_tags__(self) -> Any:
@@ -143,13 +143,17 @@ def _texts(X: ArrayLike) -> list[str] | None:
     return [str(row) for row in rows] if rows and all(isinstance(row, str) for row in rows) else None
 
 
-def _whole(X: Any) -> NDArray[np.int64]:
-    """Categories as whole numbers."""
+def _categories(X: Any) -> NDArray[Any]:
+    """Categories as whole numbers, or names as they are."""
+    if X.dtype.kind == "U":
+        return np.asarray(X)
+    if X.dtype == object and X.size and all(isinstance(name, str) for name in X.ravel()):
+        return np.asarray(X, dtype=str)
     if X.dtype.kind not in "biuf":
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"X has the type {X.dtype}; categories are whole numbers, or give texts: {error}") from None
+            raise type(error)(f"X has the type {X.dtype}; categories are whole numbers or names, or give texts: {error}") from None
     if X.dtype.kind == "f" and (X != np.floor(X)).any():
         raise ValueError("X holds fractions; categories are whole numbers")
     whole: NDArray[np.int64] = X.astype(np.int64)

@@ -30,8 +30,8 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a config cannot hold {value!r}, a {type(value).__name__}")
 
 
-def to_json(table: Mapping[str, Any]) -> str:
-    return json.dumps(table, default=_plain, allow_nan=False)
+def to_json(value: Any) -> str:
+    return json.dumps(value, default=_plain, allow_nan=False)
 
 
 def changes_of(seed: int | None, sections: Mapping[str, Any]) -> dict[str, Any]:

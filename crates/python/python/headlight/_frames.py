@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 
-def frame(columns: Mapping[str, Any]) -> Any:
-    """Columns as a data frame: of pandas or polars, whichever is imported already or installed; else a dict of arrays."""
-    libraries = ["pandas", "polars"]
-    for library in sorted(libraries, key=lambda name: name not in sys.modules):
+
+def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Rows as a data frame: of pandas or polars, whichever is imported already or installed; else a dict of arrays."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {name: _column([row.get(name) for row in rows]) for name in names}
+    for library in sorted(["pandas", "polars"], key=lambda name: name not in sys.modules):
         if find_spec(library) is not None:
-            return import_module(library).DataFrame(dict(columns))
-    return dict(columns)
+            return import_module(library).DataFrame(columns)
+    return columns
+
+
+def _column(values: list[Any]) -> Any:
+    """Numbers as an array, unmeasured ones as NaN; anything else as it is."""
+    if all(value is None or isinstance(value, (int, float)) for value in values):
+        if any(value is None or isinstance(value, float) for value in values):
+            return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        return np.array(values)
+    return values

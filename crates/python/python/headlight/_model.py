@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _headlight
+from ._arrays import array, finite
 from ._config import Source, resolve
 
 Samples = Union[str, Sequence[str], ArrayLike]
@@ -27,14 +29,32 @@ class Model:
         self._model = model
 
     @classmethod
-    def open(cls, run: str, file: str | None = None) -> Model:
+    def open(cls, run: str | os.PathLike[str], file: str | None = None) -> Model:
         """The model of a run directory, after its last step; or with the weights in one of its files."""
         return cls(_headlight.Model.of_run(run, file))
 
     @classmethod
     def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:
         """The model of a config with given weights, by name. `weights` of another model are a `ValueError`."""
-        return cls(_headlight.Model(resolve(config, {}), _safetensors(weights)))
+        arrays = [(name, finite(values, f"the weights `{name}`")) for name, values in weights.items()]
+        return cls(_headlight.Model(resolve(config, {}), arrays))
+
+    @classmethod
+    def from_keras(cls, model: Any, config: Source = "notebook") -> Model:
+        """A Keras model of the same architecture, as Headlight's: embeddings of tokens and positions, blocks of
+        `MultiHeadAttention` and `LayerNormalization`, perhaps with `Dense` layers, and a `Dense` that reads `[CLS]`.
+
+        Sizes and weights are the Keras model's; all else, such as the question and the mask, is that of `config`.
+
+        Raises:
+            ValueError: The model has other layers or computes something else, or `config` does not suit its sizes.
+        """
+        from ._keras import check, read
+
+        sizes, weights = read(model)
+        ours = cls(_headlight.Model(resolve(config, sizes), weights))
+        check(model, ours, ours.config["data"])
+        return ours
 
     @property
     def config(self) -> dict[str, Any]:
@@ -52,7 +72,7 @@ class Model:
         """The SHA-256 of the weights as `model.safetensors`, in hexadecimal digits."""
         return hashlib.sha256(self._model.safetensors()).hexdigest()
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the weights as safetensors."""
         with open(path, "wb") as file:
             file.write(self._model.safetensors())
@@ -63,9 +83,11 @@ class Model:
             return self._model.encode([samples])
         if isinstance(samples, Sequence) and len(samples) > 0 and all(isinstance(text, str) for text in samples):
             return self._model.encode(list(samples))  # type: ignore[arg-type]
-        tokens = np.asarray(samples)
+        tokens = array(samples, "tokens")
         if tokens.dtype.kind in "US":
             return self._model.encode([str(text) for text in tokens.ravel()])
+        if tokens.size == 0 and tokens.ndim == 1:
+            tokens = np.empty((0, self.config["data"]["seq_len"]), dtype=np.int64)
         if tokens.dtype == object or tokens.dtype.kind not in "iu":
             kind = "rows of different lengths" if tokens.dtype == object else f"the type {tokens.dtype}"
             raise TypeError(f"tokens are whole numbers [sample, token]; these have {kind}")
@@ -116,36 +138,34 @@ class Model:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"config": self._model.config().json(), "weights": self._model.safetensors()}
+        return {"config": self._model.config().json(), "weights": list(self.weights.items())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._model = _headlight.Model(_headlight.Config(state["config"], True, "{}"), state["weights"])
 
 
-def _safetensors(weights: Mapping[str, ArrayLike]) -> bytes:
-    """Arrays in the safetensors format, as float32."""
-    head: dict[str, Any] = {}
-    parts = []
-    at = 0
-    for name, values in weights.items():
-        given = np.asarray(values)
-        if given.dtype.kind not in "biuf" or not np.isfinite(given).all():
-            raise ValueError(f"the weights `{name}` are not all finite numbers")
-        array = np.ascontiguousarray(given, dtype="<f4")
-        head[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [at, at + array.nbytes]}
-        at += array.nbytes
-        parts.append(array.tobytes())
-    text = json.dumps(head).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + b"".join(parts)
-
-
-def _vector(values: ArrayLike) -> list[float]:
-    array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "biuf" or not np.isfinite(array).all():
-        raise ValueError(f"a vector of finite numbers is needed, not {values!r:.100}")
-    numbers: list[float] = array.astype(np.float32).tolist()
+def _vector(values: ArrayLike, name: str) -> list[float]:
+    vector = finite(values, name)
+    if vector.ndim != 1:
+        raise ValueError(f"{name}: one axis is needed, not the shape {vector.shape}")
+    numbers: list[float] = vector.tolist()
     return numbers
+
+
+def _index(value: Any, name: str) -> int:
+    """A layer, a head or a position, from 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}={value!r:.100}: a whole number from 0 is needed")
+    if not 0 <= value < 2**32:
+        raise ValueError(f"{name}={value}: the first is 0")
+    return int(value)
+
+
+def _pair(value: Any, name: str) -> tuple[int, int]:
+    """A layer, and a head or a position of it."""
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{name}={value!r:.100}: a pair is needed, with the layer first")
+    return _index(value[0], name), _index(value[1], name)
 
 
 class Output:
@@ -207,31 +227,37 @@ class Output:
         a position: `key=(layer, position)`, or `key=position` for all layers. Changes add up."""
         changes: list[dict[str, Any]] = []
         if head is not None:
-            changes.append({"kind": "head", "layer": head[0], "head": head[1]})
+            layer, own = _pair(head, "head")
+            changes.append({"kind": "head", "layer": layer, "head": own})
         if block is not None:
-            changes.append({"kind": "block", "layer": block})
+            changes.append({"kind": "block", "layer": _index(block, "block")})
         if isinstance(key, tuple):
-            changes.append({"kind": "key", "layer": key[0], "position": key[1]})
+            layer, position = _pair(key, "key")
+            changes.append({"kind": "key", "layer": layer, "position": position})
         elif key is not None:
+            position = _index(key, "key")
             layers = self.weights.shape[1]
-            changes.extend({"kind": "key", "layer": layer, "position": key} for layer in range(layers))
+            changes.extend({"kind": "key", "layer": layer, "position": position} for layer in range(layers))
         if not changes:
             raise TypeError("without() needs what to leave out: head=, block= or key=")
         return self._changed(changes)
 
     def with_weights(self, layer: int, head: int, query: int, weights: ArrayLike) -> Output:
         """What the model computes if a query's attention weights are these. `weights`: `[key]`"""
-        change = {"kind": "weights", "layer": layer, "head": head, "query": query, "weights": _vector(weights)}
-        return self._changed([change])
+        place = {"layer": _index(layer, "layer"), "head": _index(head, "head"), "query": _index(query, "query")}
+        return self._changed([{"kind": "weights", **place, "weights": _vector(weights, "weights")}])
 
     def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0) -> Output:
         """What the model computes if the vector of a position is another one (patching). `place`: `embeddings`,
         `context`, `residual` or `output`; `vector`: `[d_model]`"""
-        change = {"kind": "vector", "place": place, "layer": layer, "position": position, "vector": _vector(vector)}
-        return self._changed([change])
+        numbers = {"layer": _index(layer, "layer"), "position": _index(position, "position")}
+        return self._changed([{"kind": "vector", "place": place, **numbers, "vector": _vector(vector, "vector")}])
 
     def _changed(self, changes: list[dict[str, Any]]) -> Output:
         return Output(self._model, self.tokens, [*self._changes, *changes])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _output, (Model(self._model), self.tokens, self._changes)
 
     def __repr__(self) -> str:
         changed = f", {len(self._changes)} changes" if self._changes else ""
@@ -239,3 +265,7 @@ class Output:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+
+def _output(model: Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]) -> Output:
+    return Output(model._model, tokens, changes)

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Optional
 
-Report = Optional[Callable[[int], object]]
+# Takes how much is done, and how much there is to do.
+Report = Optional[Callable[[int, int], object]]
 
 
 @contextmanager
-def progress(shown: bool | None, total: int, unit: str) -> Iterator[Report]:
-    """A function that takes how much is done. `shown=None` shows a bar if standard error is a terminal, or in a notebook."""
+def progress(shown: bool | None, unit: str) -> Iterator[Report]:
+    """A function that shows progress. `shown=None` shows a bar if standard error is a terminal, or in a notebook."""
     if shown is None:
         shown = "ipykernel" in sys.modules or sys.stderr.isatty()
     if not shown:
         yield None
         return
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # In a notebook without ipywidgets, the bar is one of text.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
     except ImportError:
         yield None
         return
-    with tqdm(total=total, unit=unit, leave=False) as bar:
-        yield lambda done: bar.update(done - bar.n)
-        bar.update(total - bar.n)
+    with tqdm(unit=f" {unit}", leave=False) as bar:
+
+        def report(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,7 @@ def train(
         place = kept.path / name_of(config)
     else:
         place = Path(run)
-    steps, _, _ = resolved.extent()
-    with shown(progress, steps, "step") as report:
+    with shown(progress, "step") as report:
         _headlight.train(resolved, place, resume, force, report)
     return Run(place, kept)
 
@@ -99,10 +99,8 @@ class Run:
     @property
     def metrics(self) -> Any:
         """The evaluations as a data frame: a row per epoch."""
-        rows = [json.loads(line) for line in (self.path / "metrics.jsonl").read_text().splitlines()]
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        flat = {name: [row.get(name) for row in rows] for name in names}
-        return frame({name: _column(values) for name, values in flat.items()})
+        lines = (self.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+        return frame([json.loads(line) for line in lines])
 
     @property
     def loss(self) -> NDArray[np.float32]:
@@ -158,8 +156,6 @@ class Run:
 
     def save(self, path: str | os.PathLike[str]) -> Run:
         """Copies the run into a new directory, and returns the run there."""
-        import shutil
-
         shutil.copytree(self.path, path)
         return Run(path)
 
@@ -167,8 +163,8 @@ class Run:
         return iframe(self.html(), f"The run {self.path.name}")
 
     def __repr__(self) -> str:
-        config = self.config
-        return f"<headlight.Run {str(self.path)!r}: seed {config['seed']}, {self.steps} steps>"
+        steps = f"{self.steps} steps" if (self.path / "loss.npy").exists() else "removed since"
+        return f"<headlight.Run {str(self.path)!r}: seed {self.config['seed']}, {steps}>"
 
     def __getstate__(self) -> dict[str, Any]:
         files = {
@@ -186,12 +182,3 @@ class Run:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         Run.__init__(self, path, kept)
-
-
-def _column(values: list[Any]) -> Any:
-    """Numbers as an array, unmeasured ones as NaN; anything else as it is."""
-    if all(value is None or isinstance(value, (int, float)) for value in values):
-        if any(value is None or isinstance(value, float) for value in values):
-            return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-        return np.array(values)
-    return values

@@ -15,7 +15,6 @@ from . import _headlight
 from ._config import Source, to_json
 from ._frames import frame
 from ._progress import progress as shown
-from ._run import _column
 
 
 def sweep(
@@ -46,18 +45,19 @@ def sweep(
     first, end = _seeds(seeds)
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads}: at least one thread is needed")
-    points = [f"{key}={','.join(_toml(value) for value in values)}" for key, values in (grid or {}).items()]
-    changes = _changes(sections)
-    count = (end - first) * int(np.prod([len(values) for values in (grid or {}).values()], dtype=int))
+    for key, values in (grid or {}).items():
+        if isinstance(values, str) or not hasattr(values, "__iter__"):
+            raise TypeError(f"grid: `{key}` needs a list of values, not {values!r:.100}")
+    points = to_json([[key, list(values)] for key, values in (grid or {}).items()])
     with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
         if isinstance(config, Mapping):
             path: str | os.PathLike[str] = Path(folder) / "config.toml"
-            Path(path).write_text(_table(config), encoding="utf-8")
+            Path(path).write_text(_headlight.toml_of(to_json(config)), encoding="utf-8")
         else:
             path = config
         file = Path(folder) / "rows.jsonl" if out is None else Path(out)
-        with shown(progress, count, "run") as report:
-            picture = _headlight.sweep(path, changes, (first, end), points, threads, file, report)
+        with shown(progress, "run") as report:
+            picture = _headlight.sweep(path, to_json(sections), (first, end), points, threads, file, report)
         return Sweep([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], picture)
 
 
@@ -66,37 +66,15 @@ def _seeds(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
         if seeds.step != 1:
             raise ValueError(f"seeds={seeds}: a sweep has a range without gaps")
         first, end = seeds.start, seeds.stop
-    elif isinstance(seeds, tuple):
-        first, end = seeds
-    else:
+    elif isinstance(seeds, tuple) and len(seeds) == 2 and all(isinstance(seed, (int, np.integer)) for seed in seeds):
+        first, end = int(seeds[0]), int(seeds[1])
+    elif isinstance(seeds, (int, np.integer)):
         first, end = 0, int(seeds)
+    else:
+        raise TypeError(f"seeds={seeds!r:.100}: a range, a number of seeds, or the first and the end as a pair is needed")
     if first < 0 or end < 0:
         raise ValueError(f"seeds={seeds}: the smallest seed is 0")
     return first, end
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML; JSON is the same for numbers, strings, truth values and lists of them."""
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(str(key))} = {_toml(own)}" for key, own in value.items()) + " }"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_toml(own) for own in value) + "]"
-    text = to_json({"": value})
-    return text[len('{"": ') : -1]
-
-
-def _table(config: Mapping[str, Any]) -> str:
-    return "".join(f"{json.dumps(str(key))} = {_toml(value)}\n" for key, value in config.items())
-
-
-def _changes(sections: Mapping[str, Any]) -> list[str]:
-    changes: list[str] = []
-    for section, value in sections.items():
-        if isinstance(value, Mapping):
-            changes.extend(f"{section}.{key}={_toml(own)}" for key, own in value.items())
-        else:
-            changes.append(f"{section}={_toml(value)}")
-    return changes
 
 
 class Sweep:
@@ -114,8 +92,7 @@ class Sweep:
     @property
     def table(self) -> Any:
         """A data frame with a row per run, in the order of the seeds; some columns hold lists."""
-        names = dict.fromkeys(name for row in self.rows for name in row)
-        return frame({name: _column([row.get(name) for row in self.rows]) for name in names})
+        return frame(self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)

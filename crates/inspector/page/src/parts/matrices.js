@@ -42,7 +42,7 @@ export const departureOf = ({ settings, changesText }) => [settingsText(settings
 export function titleOf({ run, sample, at, layer, head, show, settings, changesText }) {
   return [
     changesText && `WHAT IF ${changesText}`, Object.keys(settings).length && `EXPERIMENT ${settingsText(settings)}`, run.name, SHOWN[show],
-    run.sampleName(sample), `step ${run.stepName(at)}`, `layer ${layer}`, `head ${head}`,
+    run.sampleName(sample), run.facts.steps[at] !== null && `step ${run.stepName(at)}`, `layer ${layer}`, `head ${head}`,
   ].filter(Boolean).join(" · ");
 }
 

@@ -1,0 +1,222 @@
+//! Interventions: changes of what a forward pass computes.
+
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::architecture::Architecture;
+use crate::blocks::{Site, padded};
+use crate::lanes::{LANES, Lanes, ZERO};
+
+/// A change of what a forward pass computes, for all of its samples.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Intervention {
+    /// A head gives nothing: its context is 0.
+    RemoveHead {
+        /// The block, from 0.
+        layer: usize,
+        /// The head, from 0.
+        head: usize,
+    },
+    /// No query of a block looks at a position.
+    RemoveKey {
+        /// The block, from 0.
+        layer: usize,
+        /// The position.
+        position: usize,
+    },
+    /// A block's output is its input.
+    RemoveBlock {
+        /// The block, from 0.
+        layer: usize,
+    },
+    /// A query's attention weights are these.
+    SetWeights {
+        /// The block, from 0.
+        layer: usize,
+        /// The head, from 0.
+        head: usize,
+        /// The position of the query.
+        query: usize,
+        /// Its weights, one per key.
+        weights: Vec<f32>,
+    },
+    /// The vector of a position is this one, for example that of another sample (patching).
+    Replace {
+        /// Where in the pass.
+        place: Place,
+        /// The position.
+        position: usize,
+        /// The vector. `[d_model]`
+        vector: Vec<f32>,
+    },
+}
+
+/// A place of the forward pass that has a vector for each position. Blocks count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The first block's input.
+    Embeddings,
+    /// A block's context, head after head.
+    Context(usize),
+    /// A block's residual, before the norm.
+    Residual(usize),
+    /// A block's output.
+    Output(usize),
+}
+
+/// An intervention that does not suit the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InvalidIntervention {
+    /// The model lacks what it names.
+    Missing {
+        /// `block`, `head` or `position`.
+        part: &'static str,
+        /// The one that is named, from 0.
+        index: usize,
+        /// How many the model has.
+        count: usize,
+    },
+    /// It has too few or too many numbers.
+    Length {
+        /// How many it has.
+        given: usize,
+        /// How many it needs.
+        needed: usize,
+    },
+}
+
+impl fmt::Display for InvalidIntervention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing { part, index, count } => write!(
+                f,
+                "there is no {part} {index}; the model has {count}, numbered from 0"
+            ),
+            Self::Length { given, needed } => {
+                write!(f, "{given} numbers were given; {needed} are needed here")
+            }
+        }
+    }
+}
+
+impl core::error::Error for InvalidIntervention {}
+
+impl Intervention {
+    /// Checks that an architecture has what the intervention changes.
+    pub(crate) fn check(&self, architecture: &Architecture) -> Result<(), InvalidIntervention> {
+        let a = architecture;
+        let within = |part, index, count| {
+            let missing = InvalidIntervention::Missing { part, index, count };
+            if index < count { Ok(()) } else { Err(missing) }
+        };
+        let block = |layer| within("block", layer, a.n_layers);
+        let head = |head| within("head", head, a.n_heads);
+        let position = |position| within("position", position, a.positions);
+        let length = |given, needed| {
+            let length = InvalidIntervention::Length { given, needed };
+            if given == needed { Ok(()) } else { Err(length) }
+        };
+        match self {
+            Self::RemoveHead { layer, head: own } => block(*layer).and_then(|()| head(*own)),
+            Self::RemoveKey {
+                layer,
+                position: own,
+            } => block(*layer).and_then(|()| position(*own)),
+            Self::RemoveBlock { layer } => block(*layer),
+            Self::SetWeights {
+                layer,
+                head: own,
+                query,
+                weights,
+            } => {
+                block(*layer)?;
+                head(*own)?;
+                position(*query)?;
+                length(weights.len(), a.positions)
+            }
+            Self::Replace {
+                place,
+                position: own,
+                vector,
+            } => {
+                block(place.layer())?;
+                position(*own)?;
+                length(vector.len(), a.d_model)
+            }
+        }
+    }
+
+    /// Changes the values of a site if the intervention concerns it. `stream` is the present block's input.
+    pub(crate) fn change(
+        &self,
+        site: Site,
+        values: &mut [Lanes],
+        stream: &[Lanes],
+        architecture: &Architecture,
+    ) {
+        let (positions, d_model) = (architecture.positions, architecture.d_model);
+        let (width, d_head) = (padded(d_model), architecture.d_head());
+        match (self, site) {
+            (&Self::RemoveHead { layer, head }, Site::Context(at)) if layer == at => {
+                for row in values.chunks_exact_mut(width) {
+                    row[head * d_head..(head + 1) * d_head].fill(ZERO);
+                }
+            }
+            (&Self::RemoveKey { layer, position }, Site::Mask(at)) if layer == at => {
+                for row in values.chunks_exact_mut(positions) {
+                    row[position] = ZERO;
+                }
+            }
+            (&Self::RemoveBlock { layer }, Site::Output(at)) if layer == at => {
+                values.copy_from_slice(stream);
+            }
+            (
+                Self::SetWeights {
+                    layer,
+                    head,
+                    query,
+                    weights,
+                },
+                Site::Weights(at, of),
+            ) if (*layer, *head) == (at, of) => {
+                let row = &mut values[query * positions..][..positions];
+                for (value, &weight) in row.iter_mut().zip(weights) {
+                    *value = [weight; LANES];
+                }
+            }
+            (
+                Self::Replace {
+                    place,
+                    position,
+                    vector,
+                },
+                site,
+            ) if place.site() == site => {
+                let row = &mut values[position * width..][..d_model];
+                for (value, &number) in row.iter_mut().zip(vector) {
+                    *value = [number; LANES];
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Place {
+    /// The block; the first one for its input.
+    fn layer(self) -> usize {
+        match self {
+            Self::Embeddings => 0,
+            Self::Context(layer) | Self::Residual(layer) | Self::Output(layer) => layer,
+        }
+    }
+
+    fn site(self) -> Site {
+        match self {
+            Self::Embeddings => Site::Embeddings,
+            Self::Context(layer) => Site::Context(layer),
+            Self::Residual(layer) => Site::Residual(layer),
+            Self::Output(layer) => Site::Output(layer),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+"""Arrays of any library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def array(values: Any, name: str) -> NDArray[Any]:
+    """An array of NumPy, PyTorch, JAX, or lists, without a copy where that can be.
+
+    Raises:
+        TypeError: It is on a GPU, or no array.
+    """
+    if hasattr(values, "detach"):
+        # A tensor of PyTorch, which may need gradients.
+        values = values.detach()
+    try:
+        own = hasattr(values, "__array__") or not hasattr(values, "__dlpack__")
+        return np.asarray(values) if own else np.from_dlpack(values)
+    except (BufferError, NotImplementedError, RuntimeError, TypeError) as error:
+        raise TypeError(f"{name}: a {type(values).__name__} cannot be read as an array in main memory: {error}") from None
+
+
+def finite(values: Any, name: str) -> NDArray[np.float32]:
+    """An array of finite numbers, as float32.
+
+    Raises:
+        ValueError: They are not finite in float32, or no numbers.
+    """
+    given = array(values, name)
+    if given.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):
+            numbers = given.astype(np.float32, copy=False)
+        if np.isfinite(numbers).all():
+            return numbers
+    raise ValueError(f"{name}: finite numbers are needed, not {values!r:.100}")

@@ -1,0 +1,102 @@
+"""Anybody's attention in a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _headlight
+from ._arrays import array
+from ._page import iframe
+
+
+def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attention") -> Attention:
+    """A page of attention weights from anywhere: PyTorch, JAX, TransformerLens, Hugging Face.
+
+    Args:
+        weights: Of one sample `[query, key]`, `[head, query, key]` or `[layer, head, query, key]`; of several samples the
+            same after an axis for the samples. Or a list with an array for each layer: `[head, query, key]`, or
+            `[sample, head, query, key]` as in `outputs.attentions` of Hugging Face.
+        tokens: What stands at each position: a list of texts or numbers; of several samples, a list of such lists.
+        scores: Before the softmax, like `weights`. Keys that the mask hides have negative infinity.
+        title: Of the page.
+
+    Raises:
+        ValueError: The arrays do not belong together, or the weights are not shares from 0 to 1.
+        TypeError: An array is on a GPU, or holds no numbers.
+    """
+    samples = _samples(tokens)
+    given = _five_axes(weights, samples, "weights")
+    known = None if scores is None else _five_axes(scores, samples, "scores")
+    if known is not None and known.shape != given.shape:
+        raise ValueError(f"the scores have the shape {known.shape}, and the weights {given.shape}")
+    return Attention(_headlight.attention_page(title, samples, given, known), title, given.shape)
+
+
+class Attention:
+    """A page of attention weights; a cell of a notebook shows it."""
+
+    def __init__(self, html: str, title: str, shape: tuple[int, ...]) -> None:
+        self._html = html
+        self._title = title
+        self._shape = shape
+
+    def html(self) -> str:
+        """The page, one HTML file that needs no network."""
+        return self._html
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page as a file."""
+        Path(path).write_text(self._html, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        return iframe(self._html, self._title)
+
+    def __repr__(self) -> str:
+        samples, layers, heads, positions, _ = self._shape
+        return f"<headlight.Attention: {samples} samples, {layers} layers x {heads} heads, {positions} positions>"
+
+
+def _samples(tokens: Any) -> list[list[str]]:
+    """What stands at each position of each sample."""
+    if isinstance(tokens, (str, bytes)):
+        raise TypeError("tokens are a list with a text for each position; split the text as its model does")
+    rows = array(tokens, "tokens").tolist() if hasattr(tokens, "shape") else list(tokens)
+    if any(isinstance(row, str) or not isinstance(row, Sequence) for row in rows):
+        rows = [rows]
+    return [[str(token) for token in row] for row in rows]
+
+
+def _five_axes(values: Any, samples: list[list[str]], name: str) -> NDArray[np.float32]:
+    """Attention as `[sample, layer, head, query, key]`."""
+    several = len(samples) > 1
+    if isinstance(values, (list, tuple)) and len(values) > 0 and hasattr(values[0], "shape"):
+        layers = [array(layer, f"{name} of layer {index}") for index, layer in enumerate(values)]
+        if len({layer.shape for layer in layers}) > 1:
+            raise ValueError(f"the layers of the {name} have different shapes: {[layer.shape for layer in layers]}")
+        attention = np.stack(layers, axis=-4) if layers[0].ndim >= 3 else np.stack(layers)[:, np.newaxis]
+    else:
+        attention = array(values, name)
+    if attention.dtype.kind not in "biuf":
+        raise TypeError(f"{name} are numbers; these have the type {attention.dtype}")
+    shape = attention.shape
+    if several:
+        # The axes that are missing come after the samples.
+        while 2 < attention.ndim < 5:
+            attention = attention[:, np.newaxis]
+    else:
+        while 1 < attention.ndim < 5:
+            attention = attention[np.newaxis]
+    count = len(samples[0]) if samples else 0
+    if attention.ndim != 5 or attention.shape[0] != len(samples) or attention.shape[3:] != (count, count):
+        raise ValueError(
+            f"the {name} have the shape {shape}; for {len(samples)} samples of {count} tokens, the last two axes are "
+            f"[query, key] of {count} each, and the axes before them [sample,] [layer,] [head]"
+        )
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(attention, dtype=np.float32)

@@ -1,0 +1,70 @@
+"""Attention from anywhere: what is taken, and what is refused. scripts/python/check_pages.py looks at the page."""
+
+import headlight as hl
+import numpy as np
+import pytest
+
+WORDS = ["a", "b", "c"]
+
+
+def weights(*shape):
+    return np.random.default_rng(0).dirichlet(np.ones(3), size=shape)
+
+
+@pytest.mark.parametrize(
+    ("given", "samples", "expected"),
+    [
+        (weights(3), 1, (1, 1, 1, 3, 3)),
+        (weights(4, 3), 1, (1, 1, 4, 3, 3)),
+        (weights(2, 4, 3), 1, (1, 2, 4, 3, 3)),
+        (weights(1, 2, 4, 3), 1, (1, 2, 4, 3, 3)),
+        ([weights(4, 3), weights(4, 3)], 1, (1, 2, 4, 3, 3)),
+        ([weights(1, 4, 3), weights(1, 4, 3)], 1, (1, 2, 4, 3, 3)),
+        (weights(5, 3), 5, (5, 1, 1, 3, 3)),
+        (weights(5, 4, 3), 5, (5, 1, 4, 3, 3)),
+        (weights(5, 2, 4, 3), 5, (5, 2, 4, 3, 3)),
+        ([weights(5, 4, 3), weights(5, 4, 3)], 5, (5, 2, 4, 3, 3)),
+        (weights(3).tolist(), 1, (1, 1, 1, 3, 3)),
+    ],
+)
+def test_axes(given, samples, expected):
+    tokens = WORDS if samples == 1 else [WORDS] * samples
+    shown = hl.show(given, tokens)
+    sizes = "{} samples, {} layers x {} heads, {} positions".format(*expected[:4])
+    assert sizes in repr(shown)
+    assert shown.html().startswith("<!")
+    assert shown._repr_html_().startswith("<iframe")
+
+
+def test_a_page_is_saved(tmp_path):
+    shown = hl.show(weights(3), np.arange(3), title="<&>")
+    shown.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == shown.html()
+    assert "<title>&lt;&amp;&gt;</title>" in shown.html()
+
+
+@pytest.mark.parametrize(
+    ("given", "tokens", "more", "error"),
+    [
+        (weights(3), WORDS[:2], {}, ValueError),
+        (weights(3)[:, :2], WORDS, {}, ValueError),
+        (weights(3), "a b c", {}, TypeError),
+        (weights(3), [WORDS, WORDS], {}, ValueError),
+        (weights(2, 3), [WORDS, WORDS[:2]], {}, ValueError),
+        (weights(3) * 2, WORDS, {}, ValueError),
+        (weights(3) - 1, WORDS, {}, ValueError),
+        (weights(3) * np.nan, WORDS, {}, ValueError),
+        (weights(3).astype(complex), WORDS, {}, TypeError),
+        (np.array([["x"] * 3] * 3), WORDS, {}, TypeError),
+        (np.empty((0, 0)), [], {}, ValueError),
+        ([weights(4, 3), weights(5, 3)], WORDS, {}, ValueError),
+        (weights(3), WORDS, {"scores": weights(2, 3)}, ValueError),
+        (weights(3), WORDS, {"scores": weights(3) * np.nan}, ValueError),
+        (np.broadcast_to(np.float32(0), (3, 3000, 3000)), list(range(3000)), {}, ValueError),
+        (None, WORDS, {}, (TypeError, ValueError)),
+    ],
+)
+def test_what_does_not_fit_is_refused(given, tokens, more, error):
+    with pytest.raises(error) as raised:
+        hl.show(given, tokens, **more)
+    assert 10 < len(str(raised.value)) < 600

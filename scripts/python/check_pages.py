@@ -1,0 +1,166 @@
+"""Looks at the pages of the Python module in Chromium, and runs notebooks in JupyterLab there.
+
+Needs Debian's chromium and chromium-driver, requirements-python.txt, and Headlight's module.
+
+    python scripts/python/check_pages.py notebooks/*.ipynb [--pictures FOLDER]
+
+With --pictures, a picture of each page in its notebook goes there.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "scripts/checks"), str(ROOT / "crates/python/tests")]
+from check_live_page import settled  # noqa: E402
+from check_page import Page, check, same  # noqa: E402
+
+from ten import TEN  # noqa: E402
+
+import headlight as hl  # noqa: E402
+
+# A notebook with a thousand seeds on a slow machine.
+PATIENCE = 600
+
+
+def wait_for(page, script, what, seconds):
+    deadline = time.monotonic() + seconds
+    while not (found := page.js(script)):
+        assert time.monotonic() < deadline, f"{what} does not come"
+        time.sleep(0.2)
+    return found
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def serve(folder):
+    """JupyterLab over a folder, and its address."""
+    port = free_port()
+    options = ["--no-browser", f"--port={port}", "--IdentityProvider.token=", "--LabApp.expose_app_in_browser=True", "--allow-root"]
+    environment = {**os.environ, "JUPYTER_CONFIG_DIR": str(folder / "config"), "JUPYTER_DATA_DIR": str(folder / "data")}
+    server = subprocess.Popen([sys.executable, "-m", "jupyterlab", *options], cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}/lab"
+    deadline = time.monotonic() + 120
+    while True:
+        try:
+            urllib.request.urlopen(address, timeout=5)
+            return server, address
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            assert server.poll() is None and time.monotonic() < deadline, "JupyterLab does not start"
+            time.sleep(0.3)
+
+
+def run_notebook(page, address, path, pictures):
+    name = path.name
+    page.driver.get(f"{address}/tree/{name}?reset")
+    wait_for(page, "return globalThis.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 0 && jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'", "the notebook's kernel", 120)
+    page.js("jupyterapp.commands.execute('notebook:run-all-cells').then(() => { globalThis.hasRun = true; }, (error) => { globalThis.hasRun = String(error); })")
+    wait_for(page, "return globalThis.hasRun", "the end of the notebook", PATIENCE)
+    failed = page.js("return jupyterapp.shell.currentWidget.content.widgets.flatMap((cell) => cell.model.toJSON().outputs ?? []).filter((output) => output.output_type === 'error').map((output) => output.evalue)")
+    check(f"{name}: no cell fails", not failed, failed)
+    # Cells out of sight are not drawn.
+    page.js("const { content } = jupyterapp.shell.currentWidget; content.activeCellIndex = content.widgets.length - 1; content.scrollToItem(content.widgets.length - 1)")
+    frame = wait_for(page, "return [...document.querySelectorAll('.jp-OutputArea iframe')].at(-1)", "a page in a cell", 60)
+    page.js("arguments[0].scrollIntoView({ block: 'start' })", frame)
+    page.driver.switch_to.frame(frame)
+    wait_for(page, "return document.documentElement.dataset.ready", "the page in the cell", 60)
+    if page.js("return 'again' in JSON.parse(document.getElementById('facts').textContent).runs[0] && document.getElementById('lab') !== null"):
+        state = wait_for(page, "return document.documentElement.dataset.run", "the page's own training", 120)
+        check(f"{name}: the page has trained the run again", state == "live", state)
+    check(f"{name}: it shows a matrix", page.grid().size > 0)
+    wide = page.js("return [document.documentElement.scrollWidth, innerWidth]")
+    check(f"{name}: nothing is wider than the cell", wide[0] <= wide[1], wide)
+    page.driver.switch_to.default_content()
+    if pictures:
+        page.driver.save_screenshot(str(pictures / f"{path.stem}.png"))
+
+
+def look_at_attention(folder):
+    """The page of attention from anywhere has the numbers that it was given."""
+    rng = np.random.default_rng(5)
+    scores = np.where(np.tril(np.ones((6, 6), dtype=bool)), rng.normal(size=(2, 3, 2, 6, 6)), -np.inf)
+    weights = np.exp(scores)
+    weights /= weights.sum(-1, keepdims=True)
+    tokens = [["<b>", "the", "שלום", "x" * 40, "&amp;", " "], list("abcdef")]
+    hl.show(weights, tokens, scores=scores, title="</title>").save(folder / "shown.html")
+    page = Page(folder / "shown.html", folder)
+    try:
+        page.open()
+        for sample, layer, head in np.ndindex(2, 3, 2):
+            page.js("headlight.change({ sample: arguments[0], layer: arguments[1], head: arguments[2], show: 'weights' })", str(sample), layer, head)
+            time.sleep(0.1)
+            same(f"weights of sample {sample}, layer {layer}, head {head}", page.grid(), weights[sample, layer, head])
+        check("masked cells", len(page.all_text("#grid-now td.forbidden")) == 15)
+        page.js("headlight.change({ show: 'scores' })")
+        time.sleep(0.1)
+        same("scores", page.grid(), np.where(np.isfinite(scores), scores, 0)[1, 2, 1])
+        check("tokens are text", page.all_text("#card .tile") == tokens[1])
+        page.find("#card li:nth-child(3) .tile").click()
+        check("a token becomes the query", page.js("return headlight.view.value.query") == 2)
+        for width in [360, 768, 1280]:
+            page.resize(width, 900)
+            check(f"it fits into {width} pixels", page.js("return document.documentElement.scrollWidth <= innerWidth"))
+        page.resize(1280, 800)
+        for scheme in ["light", "dark"]:
+            found = page.violations(scheme)
+            check(f"axe, {scheme}", not found, found)
+        said = [entry for entry in page.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        check("the console is silent", not said, said)
+    finally:
+        page.driver.quit()
+
+
+def look_at_runs(folder):
+    """The pages of runs that Python trained get the same weights."""
+    for number, (name, sections) in enumerate(TEN):
+        place = folder / f"{number}.html"
+        place.write_text(hl.train(name, seed=11, **sections).html(), encoding="utf-8")
+        page = Page(place, folder)
+        try:
+            page.open()
+            state = settled(page)
+            check(f"{name}: the page has Python's weights", state == "live", state)
+        finally:
+            page.driver.quit()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("notebooks", nargs="+", type=pathlib.Path)
+    parser.add_argument("--pictures", type=pathlib.Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        look_at_attention(folder)
+        look_at_runs(folder)
+        for path in arguments.notebooks:
+            shutil.copy(path, folder)
+        server, address = serve(folder)
+        page = Page(folder / "none", folder)
+        try:
+            page.resize(1400, 1000)
+            for path in arguments.notebooks:
+                run_notebook(page, address, path, arguments.pictures)
+        finally:
+            page.driver.quit()
+            server.terminate()
+            server.wait(30)
+
+
+if __name__ == "__main__":
+    main()
