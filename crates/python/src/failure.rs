@@ -43,13 +43,14 @@ pub(crate) fn warn(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Flags of the command line as arguments of the package's functions.
-const ARGUMENTS: [(&str, &str); 6] = [
+const ARGUMENTS: [(&str, &str); 7] = [
     ("--resume", "resume=True"),
     ("--force", "force=True"),
     ("--out ", "out="),
     ("--run", "run="),
     ("--seeds ", "seeds="),
-    ("--grid", "grid="),
+    ("--grid ", "grid: "),
+    ("--grid", "grid"),
 ];
 
 /// The exception of a failure, with the sentence that the command line prints; its flags are Python's arguments.

@@ -254,7 +254,7 @@ def test_ctrl_c_stops_and_the_run_goes_on(tmp_path):
     [
         (lambda run: hl.train("nope"), ValueError),
         (lambda run: hl.train(3), TypeError),
-        (lambda run: hl.train({"data": None}), ValueError),
+        (lambda run: hl.train({"data": None}), TypeError),
         (lambda run: hl.train({"data": {"file": object()}}), TypeError),
         (lambda run: hl.train("quick", training={"epoch": 3}), ValueError),
         (lambda run: hl.train("quick", training={"learning_rate": float("nan")}), ValueError),

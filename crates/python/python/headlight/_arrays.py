@@ -13,6 +13,7 @@ def array(values: Any, name: str) -> NDArray[Any]:
 
     Raises:
         TypeError: It is on a GPU, or no array.
+        ValueError: Its rows have different lengths.
     """
     if hasattr(values, "detach"):
         # A tensor of PyTorch, which may need gradients.
@@ -20,6 +21,10 @@ def array(values: Any, name: str) -> NDArray[Any]:
     try:
         own = hasattr(values, "__array__") or not hasattr(values, "__dlpack__")
         return np.asarray(values) if own else np.from_dlpack(values)
+    except ValueError as error:
+        if "inhomogeneous" in str(error):
+            error = ValueError(f"{name}: the rows have different lengths")
+        raise error from None
     except (BufferError, NotImplementedError, RuntimeError, TypeError) as error:
         raise TypeError(f"{name}: a {type(values).__name__} cannot be read as an array in main memory: {error}") from None
 
@@ -31,9 +36,11 @@ def finite(values: Any, name: str) -> NDArray[np.float32]:
         ValueError: They are not finite in float32, or no numbers.
     """
     given = array(values, name)
-    if given.dtype.kind in "biuf":
-        with np.errstate(over="ignore"):
-            numbers = given.astype(np.float32, copy=False)
-        if np.isfinite(numbers).all():
-            return numbers
-    raise ValueError(f"{name}: finite numbers are needed, not {values!r:.100}")
+    if given.dtype.kind not in "biuf":
+        raise ValueError(f"{name}: numbers are needed, not values of the type {given.dtype}")
+    with np.errstate(over="ignore"):
+        numbers = given.astype(np.float32, copy=False)
+    invalid = given[~np.isfinite(numbers)]
+    if invalid.size:
+        raise ValueError(f"{name}: numbers that are finite in float32 are needed, not {invalid[0]}")
+    return numbers

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
 from . import _headlight
@@ -17,21 +18,41 @@ def configs() -> list[str]:
     return _headlight.built_in_configs()
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON has it: numbers of NumPy as numbers, tuples as lists."""
-    if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
-        return value.item()
+def _plain(value: Any, place: str) -> Any:
+    """A value of a config as JSON has it: numbers of NumPy as numbers, tuples and ranges as lists."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(own, f"{place}.{key}" if place else str(key)) for key, own in value.items()}
     if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, range):
-        return list(value)
+        value = value.tolist()
+    if isinstance(value, (list, tuple, range)):
+        return [_plain(own, place) for own in value]
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    raise TypeError(f"a config cannot hold {value!r}, a {type(value).__name__}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{place}={value}: a finite number is needed")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"{place}={value}: the number is too large; it must be below 2**63")
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{place}={value!r:.100}: a config cannot hold the type {type(value).__name__}")
 
 
-def to_json(value: Any) -> str:
-    return json.dumps(value, default=_plain, allow_nan=False)
+def values_json(key: str, values: Iterable[Any]) -> list[Any]:
+    """The values that a grid has for a key, as JSON has them."""
+    return [_plain(value, key) for value in values]
+
+
+def sections_json(sections: Mapping[str, Any]) -> str:
+    """Sections of a config as JSON.
+
+    Raises:
+        TypeError: A section is no dict, or holds what a config cannot hold.
+        ValueError: A number is not finite, or too large.
+    """
+    for name, section in sections.items():
+        if section is None or isinstance(section, (list, tuple)):
+            raise TypeError(f"{name}={section!r:.100}: a dict with the keys of the section is needed")
+    return json.dumps(_plain(sections, ""))
 
 
 def changes_of(seed: int | None, sections: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +78,7 @@ def resolve(source: Source, changes: Mapping[str, Any]) -> _headlight.Config:
         ValueError: It is invalid; the message says where.
     """
     if isinstance(source, Mapping):
-        return _headlight.Config(to_json(source), True, to_json(changes))
+        return _headlight.Config(sections_json(source), True, sections_json(changes))
     if not isinstance(source, (str, os.PathLike)):
         raise TypeError(f"a config is a name, a path or a dict, not a {type(source).__name__}")
-    return _headlight.Config(os.fspath(source), False, to_json(changes))
+    return _headlight.Config(os.fspath(source), False, sections_json(changes))

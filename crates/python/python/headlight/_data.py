@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._arrays import array
 from ._folders import lasting
 
 
@@ -35,10 +37,8 @@ class datasets:
             arrays["held_out_tokens"] = _tokens(held_out_tokens)
             arrays["held_out_labels"] = _labels(held_out_labels)
         for split in ("", "held_out_"):
-            if f"{split}tokens" in arrays and len(arrays[f"{split}tokens"]) != len(arrays[f"{split}labels"]):
-                raise ValueError(
-                    f"{len(arrays[f'{split}tokens'])} samples have {len(arrays[f'{split}labels'])} labels"
-                )
+            if f"{split}tokens" in arrays:
+                _paired(f"{split}tokens", arrays[f"{split}tokens"], f"{split}labels", arrays[f"{split}labels"])
         _number(arrays)
         place = Path(path) if path is not None else lasting() / "samples.npz"
         if place.suffix != ".npz":
@@ -49,25 +49,37 @@ class datasets:
     @staticmethod
     def from_texts(texts: Sequence[str], labels: Sequence[Any], *, path: str | os.PathLike[str] | None = None) -> str:
         """Writes texts and labels as a CSV file; returns its path."""
-        if len(texts) != len(labels):
-            raise ValueError(f"{len(texts)} texts have {len(labels)} labels")
+        if isinstance(texts, str):
+            raise TypeError("texts are a list of texts, not one text")
+        _paired("texts", texts, "labels", labels)
+        for number, (text, label) in enumerate(zip(texts, labels)):
+            if not isinstance(text, str):
+                raise TypeError(f"text {number} is {text!r:.100}, not a text")
+            if label is None:
+                raise TypeError(f"the label of text {number} is None")
+        table = io.StringIO(newline="")
+        writer = csv.writer(table)
+        writer.writerow(["text", "label"])
+        writer.writerows(zip(texts, labels))
         place = Path(path) if path is not None else lasting() / "texts.csv"
-        with place.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["text", "label"])
-            writer.writerows(zip(texts, labels))
+        place.write_bytes(table.getvalue().encode())
         return str(place)
 
 
+def _paired(name: str, samples: Sized, other: str, labels: Sized) -> None:
+    if len(samples) != len(labels):
+        raise ValueError(f"each sample needs one label, but {name} has {len(samples)} samples and {other} has {len(labels)} labels")
+
+
 def _labels(labels: ArrayLike) -> Any:
-    array = np.asarray(labels)
-    if array.dtype == object and all(isinstance(name, str) for name in array.ravel()):
-        array = array.astype(str)
-    if array.dtype.kind not in "biufU" or array.ndim != 1:
+    given = array(labels, "labels")
+    if given.dtype == object and all(isinstance(name, str) for name in given.ravel()):
+        given = given.astype(str)
+    if given.dtype.kind not in "biufU" or given.ndim != 1:
         raise TypeError(
-            f"labels are numbers or names of classes [sample]; these have the type {array.dtype} and the shape {array.shape}"
+            f"labels are numbers or names of classes [sample]; these have the type {given.dtype} and the shape {given.shape}"
         )
-    return array
+    return given
 
 
 def _number(arrays: dict[str, Any]) -> None:
@@ -84,9 +96,9 @@ def _number(arrays: dict[str, Any]) -> None:
 
 
 def _tokens(tokens: ArrayLike) -> Any:
-    array = np.asarray(tokens)
-    if array.dtype.kind not in "iu" or array.ndim != 2:
+    given = array(tokens, "tokens")
+    if given.dtype.kind not in "iu" or given.ndim != 2:
         raise TypeError(
-            f"tokens are whole numbers [sample, token]; these have the type {array.dtype} and the shape {array.shape}"
+            f"tokens are whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
         )
-    return array
+    return given

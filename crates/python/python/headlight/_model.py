@@ -36,6 +36,8 @@ class Model:
     @classmethod
     def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:
         """The model of a config with given weights, by name. `weights` of another model are a `ValueError`."""
+        if not isinstance(weights, Mapping):
+            raise TypeError(f"weights are a dict of arrays by name, not a {type(weights).__name__}")
         arrays = [(name, finite(values, f"the weights `{name}`")) for name, values in weights.items()]
         return cls(_headlight.Model(resolve(config, {}), arrays))
 
@@ -88,9 +90,8 @@ class Model:
             return self._model.encode([str(text) for text in tokens.ravel()])
         if tokens.size == 0 and tokens.ndim == 1:
             tokens = np.empty((0, self.config["data"]["seq_len"]), dtype=np.int64)
-        if tokens.dtype == object or tokens.dtype.kind not in "iu":
-            kind = "rows of different lengths" if tokens.dtype == object else f"the type {tokens.dtype}"
-            raise TypeError(f"tokens are whole numbers [sample, token]; these have {kind}")
+        if tokens.dtype.kind not in "iu":
+            raise TypeError(f"tokens are whole numbers [sample, token]; these have the type {tokens.dtype}")
         if tokens.ndim == 1:
             tokens = tokens[np.newaxis]
         if tokens.ndim != 2:
@@ -121,7 +122,7 @@ class Model:
 
         From zeros instead of the first block's input (Sundararajan, Taly and Yan 2017).
         """
-        values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), logit).sum(axis=2)
+        values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), _index(logit, "logit")).sum(axis=2)
         return values
 
     def to_torch(self) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def _vector(values: ArrayLike, name: str) -> list[float]:
 
 
 def _index(value: Any, name: str) -> int:
-    """A layer, a head or a position, from 0."""
+    """A layer, a head, a position or a logit, from 0."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name}={value!r:.100}: a whole number from 0 is needed")
     if not 0 <= value < 2**32:

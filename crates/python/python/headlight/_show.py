@@ -66,6 +66,8 @@ def _samples(tokens: Any) -> list[list[str]]:
     """What stands at each position of each sample."""
     if isinstance(tokens, (str, bytes)):
         raise TypeError("tokens are a list with a text for each position; split the text as its model does")
+    if not hasattr(tokens, "__iter__"):
+        raise TypeError(f"tokens are a list with what stands at each position, not a {type(tokens).__name__}")
     rows = array(tokens, "tokens").tolist() if hasattr(tokens, "shape") else list(tokens)
     if any(isinstance(row, str) or not isinstance(row, Sequence) for row in rows):
         rows = [rows]
@@ -95,8 +97,8 @@ def _five_axes(values: Any, samples: list[list[str]], name: str) -> NDArray[np.f
     count = len(samples[0]) if samples else 0
     if attention.ndim != 5 or attention.shape[0] != len(samples) or attention.shape[3:] != (count, count):
         raise ValueError(
-            f"the {name} have the shape {shape}; for {len(samples)} samples of {count} tokens, the last two axes are "
-            f"[query, key] of {count} each, and the axes before them [sample,] [layer,] [head]"
+            f"the {name} have the shape {shape}, and the tokens {(len(samples), count)} [sample, position]; the last two axes of "
+            f"the {name} are [query, key], {count} each, and the axes before them [sample,] [layer,] [head]"
         )
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(attention, dtype=np.float32)

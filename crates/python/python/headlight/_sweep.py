@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _headlight
-from ._config import Source, to_json
+from ._config import Source, sections_json, values_json
 from ._frames import frame
 from ._progress import progress as shown
 
@@ -45,19 +45,16 @@ def sweep(
     first, end = _seeds(seeds)
     if threads is not None and threads < 1:
         raise ValueError(f"threads={threads}: at least one thread is needed")
-    for key, values in (grid or {}).items():
-        if isinstance(values, str) or not hasattr(values, "__iter__"):
-            raise TypeError(f"grid: `{key}` needs a list of values, not {values!r:.100}")
-    points = to_json([[key, list(values)] for key, values in (grid or {}).items()])
+    points = json.dumps(_points({} if grid is None else grid))
     with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
         if isinstance(config, Mapping):
             path: str | os.PathLike[str] = Path(folder) / "config.toml"
-            Path(path).write_text(_headlight.toml_of(to_json(config)), encoding="utf-8")
+            Path(path).write_text(_headlight.toml_of(sections_json(config)), encoding="utf-8")
         else:
             path = config
         file = Path(folder) / "rows.jsonl" if out is None else Path(out)
         with shown(progress, "run") as report:
-            picture = _headlight.sweep(path, to_json(sections), (first, end), points, threads, file, report)
+            picture = _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
         return Sweep([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], picture)
 
 
@@ -74,7 +71,23 @@ def _seeds(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
         raise TypeError(f"seeds={seeds!r:.100}: a range, a number of seeds, or the first and the end as a pair is needed")
     if first < 0 or end < 0:
         raise ValueError(f"seeds={seeds}: the smallest seed is 0")
+    if end <= first:
+        raise ValueError(f"seeds={seeds}: at least one seed is needed")
     return first, end
+
+
+def _points(grid: Mapping[str, Sequence[Any]]) -> list[tuple[str, list[Any]]]:
+    """The keys of a grid and their values."""
+    if not isinstance(grid, Mapping):
+        raise TypeError(f"grid={grid!r:.100}: a dict is needed, with a list of values for each key")
+    points = []
+    for key, values in grid.items():
+        if isinstance(values, (str, Mapping)) or not hasattr(values, "__iter__"):
+            raise TypeError(f"grid: `{key}` needs a list of values, not {values!r:.100}")
+        points.append((key, values_json(key, values)))
+        if not points[-1][1]:
+            raise ValueError(f"grid: `{key}` has no values; give at least one")
+    return points
 
 
 class Sweep:
