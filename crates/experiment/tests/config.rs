@@ -101,6 +101,12 @@ fn a_mistake_in_the_file_is_shown_with_its_line() {
         ("position = 2", "position = 9", "c.toml:8:", "position"),
         ("epochs = 2\n", "", "c.toml:13:2: ", "epochs"),
         (
+            "seed = 3",
+            "seed = 3\ncheckpoint = [1]",
+            "c.toml:2:1: ",
+            "`checkpoint` is a list",
+        ),
+        (
             "batch_size = 4",
             "patience = 4",
             "c.toml:15:1: ",
@@ -145,6 +151,11 @@ fn a_mistake_in_a_change_is_shown_with_the_change() {
         ("dump.formats=[\"txt\"]", "`dump.formats"),
         ("data.rule.position=9", "position"),
         ("data.rule={ kind = \"token-anywhere\" }", "token"),
+        ("model=[4]", "`model` is a list"),
+        (
+            "data.rule=[\"token-at-position\", 5, 2]",
+            "`data.rule` is a list",
+        ),
     ] {
         let message = refused(CONFIG, Some(change));
         assert!(

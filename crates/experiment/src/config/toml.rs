@@ -45,6 +45,11 @@ pub fn parse<'a>(
             let message = plain(error.inner().message());
             source.mistyped(&error.path().to_string(), &message)
         })?;
+    let read = Table::try_from(&config).map_err(|error| error.to_string())?;
+    if let Some(key) = listed_section(&source.merged, &read) {
+        let message = format!("`{key}` is a list; write it as a section, with keys and values");
+        return Err(source.locate(&key, &message));
+    }
     let checked = config.validate().and_then(|()| check(&config));
     checked.map_err(|InvalidValue { key, message }| source.locate(&key, &message))?;
     Ok(config)
@@ -248,6 +253,19 @@ fn find_key(table: &Table, name: &str) -> Option<String> {
         let inner = find_key(value.as_table()?, name)?;
         Some(format!("{section}.{inner}"))
     })
+}
+
+/// The key of a section that is written as a list, whose values Serde then takes in the order of the section's fields.
+fn listed_section(given: &Table, read: &Table) -> Option<String> {
+    given
+        .iter()
+        .find_map(|(name, given)| match (given, read.get(name)?) {
+            (Value::Array(_), Value::Table(_)) => Some(name.clone()),
+            (Value::Table(given), Value::Table(read)) => {
+                Some(format!("{name}.{}", listed_section(given, read)?))
+            }
+            _ => None,
+        })
 }
 
 /// The place of a value; for a section, which has many lines, only that of its name.

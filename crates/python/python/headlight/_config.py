@@ -34,7 +34,7 @@ def _plain(value: Any, place: str) -> Any:
         raise ValueError(f"{place}={value}: the number is too large; it must be below 2**63")
     if isinstance(value, (bool, int, float, str)):
         return value
-    raise TypeError(f"{place}={value!r:.100}: a config cannot hold the type {type(value).__name__}")
+    raise TypeError(f"{place}={value!r:.100}: a config cannot hold a value of the type {type(value).__name__}")
 
 
 def values_json(key: str, values: Iterable[Any]) -> list[Any]:
@@ -46,12 +46,9 @@ def sections_json(sections: Mapping[str, Any]) -> str:
     """Sections of a config as JSON.
 
     Raises:
-        TypeError: A section is no dict, or holds what a config cannot hold.
+        TypeError: A section holds what a config cannot hold.
         ValueError: A number is not finite, or too large.
     """
-    for name, section in sections.items():
-        if section is None or isinstance(section, (list, tuple)):
-            raise TypeError(f"{name}={section!r:.100}: a dict with the keys of the section is needed")
     return json.dumps(_plain(sections, ""))
 
 
