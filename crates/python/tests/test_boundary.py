@@ -91,7 +91,7 @@ def test_sweeps(seeds, grid):
 
 @ANY
 @given(weights=st.one_of(ARRAYS, THINGS), tokens=st.one_of(ARRAYS, THINGS), scores=st.one_of(st.none(), ARRAYS))
-def test_attention_of_anybody(weights, tokens, scores):
+def test_attention_of_other_models(weights, tokens, scores):
     tried(lambda: hl.show(weights, tokens, scores=scores))
 
 

@@ -24,9 +24,9 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         d_model, n_heads, n_layers, d_ff: The size of the model.
-        epochs, learning_rate, batch_size: Of the training.
+        epochs, learning_rate, batch_size: As in the config's section `training`.
         token_dropout: The share of tokens that each step leaves out.
-        seed: Of the initial weights and of the order of samples.
+        seed: The seed of the initial weights and of the order of samples.
 
     Attributes:
         classes_: The classes, sorted.

@@ -53,7 +53,7 @@ def sections_json(sections: Mapping[str, Any]) -> str:
 
 
 def changes_of(seed: int | None, sections: Mapping[str, Any]) -> dict[str, Any]:
-    """The keyword arguments of `train` and `sweep` as changes of a config, by section."""
+    """The keyword arguments of `train` and `sweep` as changes to a config, by section."""
     changes = dict(sections)
     if seed is not None:
         changes["seed"] = seed

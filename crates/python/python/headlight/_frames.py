@@ -1,4 +1,4 @@
-"""Data frames of whatever library is there."""
+"""Data frames of pandas or polars."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Report = Optional[Callable[[int, int], object]]
 def progress(shown: bool | None, unit: str) -> Iterator[Report]:
     """A function that shows progress. `shown=None` shows a bar if standard error is a terminal, or in a notebook."""
     if shown is None:
-        shown = "ipykernel" in sys.modules or sys.stderr.isatty()
+        shown = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
     if not shown:
         yield None
         return

@@ -1,4 +1,4 @@
-"""Runs: trained into a directory, and read from it."""
+"""Runs: `train` writes a directory, and `Run` reads it."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ def train(
 
     Args:
         config: The name of a built-in config (`hl.configs()`), a path of a TOML file, or a dict.
-        seed: In place of the config's.
-        run: The directory to keep the run in. Without it, the run lives in a temporary directory as long as the object.
-        resume: Go on with the run in `run`, if there is one.
-        force: Write dumps of more than 1 GiB.
-        progress: Show a bar; `None`: in a terminal or a notebook, if tqdm is installed.
-        **sections: Changes of the config by section, such as `training=dict(epochs=3)`.
+        seed: The seed, in place of the config's.
+        run: The directory to keep the run in. Without it, the run is in a temporary directory, which is
+            deleted with the last reference to the run.
+        resume: Resume the run in `run`, if there is one.
+        force: Write dumps even if they take more than 1 GiB.
+        progress: Whether to show a bar. By default, a terminal or a notebook shows one if tqdm is installed.
+        **sections: Changes to the config by section, such as `training=dict(epochs=3)`.
 
     Raises:
         ValueError: The config or the samples are invalid.
         Diverged: The loss became NaN or infinite.
         OSError: A file cannot be written.
-        KeyboardInterrupt: After Ctrl-C; with `run`, everything so far is saved, and `resume=True` goes on.
+        KeyboardInterrupt: After Ctrl-C; with `run`, everything so far is saved, and `resume=True` resumes the run.
     """
     if resume and run is None:
         raise ValueError("resume=True needs run=, the directory of the run to resume")
@@ -63,7 +64,7 @@ def train(
 
 
 class Run:
-    """A run directory: the same files as `headlight train` writes."""
+    """A run directory, with the files that `headlight train` writes."""
 
     def __init__(self, path: str | os.PathLike[str], kept: Folder | None = None) -> None:
         self._kept = kept
@@ -98,7 +99,7 @@ class Run:
 
     @property
     def metrics(self) -> Any:
-        """The evaluations as a data frame: a row per epoch."""
+        """The evaluations as a data frame, with a row for each."""
         lines = (self.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
         return frame([json.loads(line) for line in lines])
 
@@ -119,7 +120,7 @@ class Run:
         return (self.path / "report.md").read_text(encoding="utf-8")
 
     def at(self, step: int) -> Model:
-        """The model after a step; it is trained again from the config, and has the weights of then."""
+        """The model after a step. Headlight trains it again from the config."""
         if not isinstance(step, (int, np.integer)):
             raise TypeError(f"a step is a whole number, not {step!r}")
         if step < 0:
@@ -147,7 +148,7 @@ class Run:
         return model(self.samples).weights
 
     def verify(self) -> dict[str, str]:
-        """The files that are missing, or not as Headlight wrote them, with what is wrong; empty if all is well."""
+        """The files that were changed or removed since Headlight wrote them, and what is wrong with each; else empty."""
         return dict(_headlight.verify(self.path))
 
     def html(self) -> str:

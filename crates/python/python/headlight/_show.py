@@ -1,4 +1,4 @@
-"""Anybody's attention in a page."""
+"""Attention of other models, as a page."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attenti
     """A page of attention weights from anywhere: PyTorch, JAX, TransformerLens, Hugging Face.
 
     Args:
-        weights: Of one sample `[query, key]`, `[head, query, key]` or `[layer, head, query, key]`; of several samples the
+        weights: For one sample `[query, key]`, `[head, query, key]` or `[layer, head, query, key]`; for several samples the
             same after an axis for the samples. Or a list with an array for each layer: `[head, query, key]`, or
             `[sample, head, query, key]` as in `outputs.attentions` of Hugging Face.
-        tokens: What stands at each position: a list of texts or numbers; of several samples, a list of such lists.
+        tokens: What stands at each position: a list of texts or numbers; for several samples, a list of such lists.
         scores: Before the softmax, like `weights`. Keys that the mask hides have negative infinity.
-        title: Of the page.
+        title: The title of the page.
 
     Raises:
         ValueError: The arrays do not belong together, or the weights are not shares from 0 to 1.

@@ -33,10 +33,10 @@ def sweep(
         config: The name of a built-in config, a path of a TOML file, or a dict.
         seeds: A range of seeds without gaps, or how many, from 0.
         grid: Values by key, such as `{"training.learning_rate": [1e-3, 3e-3]}`; each seed is trained with each.
-        threads: At most so many threads.
-        out: The results file, a .jsonl file, to keep; runs that it holds already are not trained again.
+        threads: The largest number of threads; by default, that of the cores.
+        out: The results file to keep, a .jsonl file. Runs that it already holds are not trained again.
         progress: As in `train`.
-        **sections: Changes of the config by section.
+        **sections: Changes to the config by section.
 
     Raises:
         ValueError: The config, the seeds or the grid are invalid.
@@ -95,7 +95,7 @@ class Sweep:
 
     Attributes:
         rows: A dict per run, as `headlight sweep` writes them.
-        svg: Pictures: how the runs' figures are distributed, and how they learned.
+        svg: Pictures of how the runs learned and how their results are distributed.
     """
 
     def __init__(self, rows: list[dict[str, Any]], svg: str) -> None:
