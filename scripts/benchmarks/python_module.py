@@ -1,10 +1,10 @@
-"""Measures the Python module: beside the command line, a call of a model, and the same experiment in four libraries.
+"""Measures the Python module: against the command line, a call of a model, and the same experiment in four libraries.
 
     python scripts/benchmarks/python_module.py target/release/headlight [--keras PYTHON] [--pytorch PYTHON] [--repeat N]
 
 Needs scripts/python/requirements-python.txt, and Headlight's module. --keras and --pytorch name interpreters of environments
 with Keras and with PyTorch; without them, the figures of these two are left out. Tables in Markdown go to stdout. Each figure is
-a median; what is compared runs in turn, so that other load affects all alike.
+a median; programs that are compared take turns, so that other load affects them alike.
 """
 
 import argparse

@@ -84,7 +84,7 @@ pub(crate) fn at_step(py: Python<'_>, config: &Config, step: usize) -> PyResult<
         let steps = session.experiment.steps();
         if step > steps {
             return Err(Failure::Input(format!(
-                "there is no step {step}; the training has {steps}, and 0 is the start"
+                "there is no step {step}; this run has {steps} steps, and step 0 is the start"
             )));
         }
         let mut engine = session.engine()?;

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 
 def array(values: Any, name: str) -> NDArray[Any]:
-    """An array of NumPy, PyTorch, JAX, or lists, without a copy where that can be.
+    """A NumPy, PyTorch or JAX array, or lists, as a NumPy array; copied only if necessary.
 
     Raises:
-        TypeError: It is on a GPU, or no array.
+        TypeError: It is on a GPU, or is not an array.
         ValueError: Its rows have different lengths.
     """
     if hasattr(values, "detach"):
@@ -33,7 +33,7 @@ def finite(values: Any, name: str) -> NDArray[np.float32]:
     """An array of finite numbers, as float32.
 
     Raises:
-        ValueError: They are not finite in float32, or no numbers.
+        ValueError: A value is not a number, or is not finite in float32.
     """
     given = array(values, name)
     if given.dtype.kind not in "biuf":

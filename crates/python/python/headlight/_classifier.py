@@ -1,4 +1,4 @@
-"""A classifier with the conventions of scikit-learn, which it needs."""
+"""A scikit-learn classifier. This file needs scikit-learn."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A small transformer that classifies from `[CLS]`.
 
     `X` holds categories, whole numbers or names, `[sample, position]`, or texts; `y` holds any classes. Each category of the
-    training samples gets a token, from 1 and in order, so that categories 1, 2, 3, ... keep their numbers; all others
-    share the last token.
+    training samples gets a token, from 1 and in order, so that categories 1, 2, 3, ... keep their numbers. Categories that
+    are not in the training samples share one last token.
 
     Args:
         d_model, n_heads, n_layers, d_ff: The size of the model.
@@ -153,8 +153,8 @@ def _categories(X: Any) -> NDArray[Any]:
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"X has the type {X.dtype}; categories are whole numbers or names, or give texts: {error}") from None
+            raise type(error)(f"X has the type {X.dtype}; it must hold categories (whole numbers or names) or texts: {error}") from None
     if X.dtype.kind == "f" and (X != np.floor(X)).any():
-        raise ValueError("X holds fractions; categories are whole numbers")
+        raise ValueError("X holds fractions; categories must be whole numbers or names")
     whole: NDArray[np.int64] = X.astype(np.int64)
     return whole

@@ -77,5 +77,5 @@ def resolve(source: Source, changes: Mapping[str, Any]) -> _headlight.Config:
     if isinstance(source, Mapping):
         return _headlight.Config(sections_json(source), True, sections_json(changes))
     if not isinstance(source, (str, os.PathLike)):
-        raise TypeError(f"a config is a name, a path or a dict, not a {type(source).__name__}")
+        raise TypeError(f"a config must be a name, a path or a dict, not a {type(source).__name__}")
     return _headlight.Config(os.fspath(source), False, sections_json(changes))

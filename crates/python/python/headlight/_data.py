@@ -1,4 +1,4 @@
-"""Samples of the user's own, from arrays."""
+"""The user's own samples, from arrays or texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._folders import lasting
 
 
 class datasets:
-    """Samples of the user's own as dataset files, which configs name."""
+    """Writes the user's own samples as dataset files, which configs can name."""
 
     @staticmethod
     def from_arrays(
@@ -32,7 +32,7 @@ class datasets:
         `hl.train(dict(data=dict(file=path), ...))`. Without `path`, the file lives as long as the process."""
         arrays = {"tokens": _tokens(tokens), "labels": _labels(labels)}
         if (held_out_tokens is None) != (held_out_labels is None):
-            raise ValueError("held_out_tokens and held_out_labels belong together")
+            raise ValueError("give both held_out_tokens and held_out_labels, or neither")
         if held_out_tokens is not None and held_out_labels is not None:
             arrays["held_out_tokens"] = _tokens(held_out_tokens)
             arrays["held_out_labels"] = _labels(held_out_labels)
@@ -42,7 +42,7 @@ class datasets:
         _number(arrays)
         place = Path(path) if path is not None else lasting() / "samples.npz"
         if place.suffix != ".npz":
-            raise ValueError(f"{place}: the file is an npz file; end its name with .npz")
+            raise ValueError(f"{place}: the name of the file must end with .npz")
         np.savez(place, **arrays)
         return str(place)
 
@@ -50,7 +50,7 @@ class datasets:
     def from_texts(texts: Sequence[str], labels: Sequence[Any], *, path: str | os.PathLike[str] | None = None) -> str:
         """Writes texts and labels as a CSV file; returns its path."""
         if isinstance(texts, str):
-            raise TypeError("texts are a list of texts, not one text")
+            raise TypeError("texts must be a list of texts, not one text")
         _paired("texts", texts, "labels", labels)
         for number, (text, label) in enumerate(zip(texts, labels)):
             if not isinstance(text, str):
@@ -77,19 +77,19 @@ def _labels(labels: ArrayLike) -> Any:
         given = given.astype(str)
     if given.dtype.kind not in "biufU" or given.ndim != 1:
         raise TypeError(
-            f"labels are numbers or names of classes [sample]; these have the type {given.dtype} and the shape {given.shape}"
+            f"labels must be numbers or names of classes [sample]; these have the type {given.dtype} and the shape {given.shape}"
         )
     return given
 
 
 def _number(arrays: dict[str, Any]) -> None:
-    """Numbers in place of the names of classes, which the file then has beside them."""
+    """Replaces the names of classes with numbers, and adds the names to the file as `classes`."""
     given = [name for name in ("labels", "held_out_labels") if name in arrays]
     kinds = {arrays[name].dtype.kind == "U" for name in given}
     if kinds == {False}:
         return
     if kinds != {True}:
-        raise TypeError("labels and held_out_labels are both names, or both numbers")
+        raise TypeError("labels and held_out_labels must both be names, or both numbers")
     arrays["classes"] = np.unique(np.concatenate([arrays[name] for name in given]))
     for name in given:
         arrays[name] = np.searchsorted(arrays["classes"], arrays[name])
@@ -99,6 +99,6 @@ def _tokens(tokens: ArrayLike) -> Any:
     given = array(tokens, "tokens")
     if given.dtype.kind not in "iu" or given.ndim != 2:
         raise TypeError(
-            f"tokens are whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
+            f"tokens must be whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
         )
     return given

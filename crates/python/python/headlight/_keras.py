@@ -98,8 +98,8 @@ def check(model: Any, ours: Callable[[NDArray[np.int64]], Any], sizes: Mapping[s
     difference = min(np.abs(theirs - own).max() for own in (out.probabilities, out.logits))
     if not difference < TOLERANCE:
         raise ValueError(
-            f"this Keras model has Headlight's layers, but computes something else: with 16 samples, its results differ by "
-            f"{difference:.2g}. The model reads [CLS], and its mask and scale are those of the config"
+            f"this Keras model has the same layers as Headlight's model, but gives different results: with 16 samples, its results differ by "
+            f"{difference:.2g}. The Keras model must classify from [CLS], with the attention mask and scale of the config"
         )
 
 

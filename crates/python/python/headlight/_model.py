@@ -35,9 +35,13 @@ class Model:
 
     @classmethod
     def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:
-        """The model of a config with given weights, by name. `weights` of another model are a `ValueError`."""
+        """The model of a config with given weights, by name. 
+
+        Raises:
+            ValueError: The names or shapes of `weights` do not match the config's model.
+        """
         if not isinstance(weights, Mapping):
-            raise TypeError(f"weights are a dict of arrays by name, not a {type(weights).__name__}")
+            raise TypeError(f"weights must be a dict of arrays by name, not a {type(weights).__name__}")
         arrays = [(name, finite(values, f"the weights `{name}`")) for name, values in weights.items()]
         return cls(_headlight.Model(resolve(config, {}), arrays))
 
@@ -91,13 +95,13 @@ class Model:
         if tokens.size == 0 and tokens.ndim == 1:
             tokens = np.empty((0, self.config["data"]["seq_len"]), dtype=np.int64)
         if tokens.dtype.kind not in "iu":
-            raise TypeError(f"tokens are whole numbers [sample, token]; these have the type {tokens.dtype}")
+            raise TypeError(f"tokens must be whole numbers [sample, token]; these have the type {tokens.dtype}")
         if tokens.ndim == 1:
             tokens = tokens[np.newaxis]
         if tokens.ndim != 2:
-            raise ValueError(f"tokens have the axes [sample, token]; these have the shape {tokens.shape}")
+            raise ValueError(f"tokens must have the axes [sample, token]; these have the shape {tokens.shape}")
         if tokens.size and (tokens.min() < 0 or tokens.max() >= 2**32):
-            raise ValueError(f"token {tokens.min() if tokens.min() < 0 else tokens.max()} is no token id")
+            raise ValueError(f"token {tokens.min() if tokens.min() < 0 else tokens.max()} is not a token id; ids are from 0 to 2**32 - 1")
         data = self.config["data"]
         length = data["seq_len"]
         if tokens.shape[1] == length:
@@ -120,13 +124,13 @@ class Model:
     def attribute(self, samples: Samples, logit: int = 0) -> NDArray[np.float32]:
         """Integrated gradients: what each position adds to a logit. `[sample, position]`
 
-        From zeros instead of the first block's input (Sundararajan, Taly and Yan 2017).
+        The baseline is zero: a vector of zeros at each position of the first block's input (Sundararajan, Taly and Yan 2017).
         """
         values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), _index(logit, "logit")).sum(axis=2)
         return values
 
     def to_torch(self) -> dict[str, Any]:
-        """The weights as tensors of PyTorch, by name."""
+        """The weights as PyTorch tensors, by name."""
         import torch
 
         return {name: torch.from_numpy(values) for name, values in self.weights.items()}
@@ -158,7 +162,7 @@ def _index(value: Any, name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise TypeError(f"{name}={value!r:.100}: a whole number from 0 is needed")
     if not 0 <= value < 2**32:
-        raise ValueError(f"{name}={value}: the first is 0")
+        raise ValueError(f"{name}={value} is out of range; the first is 0")
     return int(value)
 
 
@@ -174,8 +178,8 @@ class Output:
 
     Attributes:
         tokens: `[sample, position]`, `[CLS]` among them.
-        logits: log-odds of class 1 `[sample]`, or of each class `[sample, class]`.
-        probabilities: as `logits`.
+        logits: log-odds of class 1 `[sample]`, or a logit for each class `[sample, class]`.
+        probabilities: with the shape of `logits`.
         scores: before the softmax. `[sample, layer, head, query, key]`
         weights: after it. `[sample, layer, head, query, key]`
         query, key, value, context: `[sample, layer, head, position, d_head]`
@@ -199,12 +203,12 @@ class Output:
             raise AttributeError(name)
         stored = self._names.get(name, name)
         if stored not in self._arrays and not self._all:
-            # What is there stays: its arrays are perhaps in use.
+            # The arrays so far stay: the caller may hold references to them.
             self._arrays = {**self._model.forward(self.tokens, self._changes, True), **self._arrays}
             self._all = True
         if stored not in self._arrays:
             known = sorted([*self._arrays, *self._names])
-            raise AttributeError(f"there is no `{name}`; there are {', '.join(known)}")
+            raise AttributeError(f"an output has no `{name}`; it has {', '.join(known)}")
         return self._arrays[stored]
 
     def __dir__(self) -> list[str]:
@@ -224,8 +228,8 @@ class Output:
         block: int | None = None,
         key: int | tuple[int, int] | None = None,
     ) -> Output:
-        """What the model computes without a head `(layer, head)`, without a block, or with no query of a layer looking at
-        a position: `key=(layer, position)`, or `key=position` for all layers. Changes add up."""
+        """What the model computes without a head `(layer, head)`, without a block, or with a key
+        masked: `key=(layer, position)`, or `key=position` for all layers. A changed output can be changed further."""
         changes: list[dict[str, Any]] = []
         if head is not None:
             layer, own = _pair(head, "head")
@@ -240,16 +244,16 @@ class Output:
             layers = self.weights.shape[1]
             changes.extend({"kind": "key", "layer": layer, "position": position} for layer in range(layers))
         if not changes:
-            raise TypeError("without() needs what to leave out: head=, block= or key=")
+            raise TypeError("without() needs at least one of head=, block= and key=")
         return self._changed(changes)
 
     def with_weights(self, layer: int, head: int, query: int, weights: ArrayLike) -> Output:
-        """What the model computes if a query's attention weights are these. `weights`: `[key]`"""
+        """What the model computes if `weights` replace a query's attention weights. `weights`: `[key]`"""
         place = {"layer": _index(layer, "layer"), "head": _index(head, "head"), "query": _index(query, "query")}
         return self._changed([{"kind": "weights", **place, "weights": _vector(weights, "weights")}])
 
     def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0) -> Output:
-        """What the model computes if the vector of a position is another one (patching). `place`: `embeddings`,
+        """What the model computes if `vector` replaces the vector at a position (activation patching). `place`: `embeddings`,
         `context`, `residual` or `output`; `vector`: `[d_model]`"""
         numbers = {"layer": _index(layer, "layer"), "position": _index(position, "position")}
         return self._changed([{"kind": "vector", "place": place, **numbers, "vector": _vector(vector, "vector")}])

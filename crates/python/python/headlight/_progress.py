@@ -22,7 +22,7 @@ def progress(shown: bool | None, unit: str) -> Iterator[Report]:
         return
     try:
         with warnings.catch_warnings():
-            # In a notebook without ipywidgets, the bar is one of text.
+            # Without ipywidgets, tqdm warns, and shows a bar of text.
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
     except ImportError:

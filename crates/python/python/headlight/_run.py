@@ -70,7 +70,7 @@ class Run:
         self._kept = kept
         self._at: dict[int, Model] = {}
         self.path = Path(path)
-        # Raises what is wrong with it.
+        # Raises an error if there is no valid run.
         self._last = Model(_headlight.Model.of_run(self.path, None))
 
     @classmethod
@@ -78,7 +78,7 @@ class Run:
         """The run in a directory.
 
         Raises:
-            ValueError: It holds no run, or one without weights.
+            ValueError: The directory holds no run, or the run has no weights.
         """
         return cls(path)
 
@@ -124,7 +124,7 @@ class Run:
         if not isinstance(step, (int, np.integer)):
             raise TypeError(f"a step is a whole number, not {step!r}")
         if step < 0:
-            raise ValueError(f"step {step} is below 0, the start")
+            raise ValueError(f"step {step} is negative; step 0 is the start")
         if step not in self._at:
             if len(self._at) >= 64:
                 self._at.pop(next(iter(self._at)))
@@ -148,7 +148,7 @@ class Run:
         return model(self.samples).weights
 
     def verify(self) -> dict[str, str]:
-        """The files that were changed or removed since Headlight wrote them, and what is wrong with each; else empty."""
+        """The files that were changed or removed since Headlight wrote them, and what is wrong with each."""
         return dict(_headlight.verify(self.path))
 
     def html(self) -> str:

@@ -23,11 +23,11 @@ def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attenti
             same after an axis for the samples. Or a list with an array for each layer: `[head, query, key]`, or
             `[sample, head, query, key]` as in `outputs.attentions` of Hugging Face.
         tokens: What stands at each position: a list of texts or numbers; for several samples, a list of such lists.
-        scores: Before the softmax, like `weights`. Keys that the mask hides have negative infinity.
+        scores: Attention scores (before the softmax), with the shape of `weights`. Those of masked keys are negative infinity.
         title: The title of the page.
 
     Raises:
-        ValueError: The arrays do not belong together, or the weights are not shares from 0 to 1.
+        ValueError: The shapes of the arrays do not match, or a weight is not between 0 and 1.
         TypeError: An array is on a GPU, or holds no numbers.
     """
     samples = _samples(tokens)
@@ -65,9 +65,9 @@ class Attention:
 def _samples(tokens: Any) -> list[list[str]]:
     """What stands at each position of each sample."""
     if isinstance(tokens, (str, bytes)):
-        raise TypeError("tokens are a list with a text for each position; split the text as its model does")
+        raise TypeError("tokens must be a list with a text for each position; split the text as its model does")
     if not hasattr(tokens, "__iter__"):
-        raise TypeError(f"tokens are a list with what stands at each position, not a {type(tokens).__name__}")
+        raise TypeError(f"tokens must be a list with a text or number for each position, not a {type(tokens).__name__}")
     rows = array(tokens, "tokens").tolist() if hasattr(tokens, "shape") else list(tokens)
     if any(isinstance(row, str) or not isinstance(row, Sequence) for row in rows):
         rows = [rows]
@@ -85,10 +85,10 @@ def _five_axes(values: Any, samples: list[list[str]], name: str) -> NDArray[np.f
     else:
         attention = array(values, name)
     if attention.dtype.kind not in "biuf":
-        raise TypeError(f"{name} are numbers; these have the type {attention.dtype}")
+        raise TypeError(f"{name} must be numbers; these have the type {attention.dtype}")
     shape = attention.shape
     if several:
-        # The axes that are missing come after the samples.
+        # The axes that are missing belong after that of the samples.
         while 2 < attention.ndim < 5:
             attention = attention[:, np.newaxis]
     else:
@@ -97,8 +97,8 @@ def _five_axes(values: Any, samples: list[list[str]], name: str) -> NDArray[np.f
     count = len(samples[0]) if samples else 0
     if attention.ndim != 5 or attention.shape[0] != len(samples) or attention.shape[3:] != (count, count):
         raise ValueError(
-            f"the {name} have the shape {shape}, and the tokens {(len(samples), count)} [sample, position]; the last two axes of "
-            f"the {name} are [query, key], {count} each, and the axes before them [sample,] [layer,] [head]"
+            f"the {name} have the shape {shape}, but the tokens have the shape {(len(samples), count)} [sample, position]; the last "
+            f"two axes of the {name} must be [query, key], {count} each; axes for sample, layer and head may come before them"
         )
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(attention, dtype=np.float32)

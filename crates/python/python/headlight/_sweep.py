@@ -31,9 +31,9 @@ def sweep(
 
     Args:
         config: The name of a built-in config, a path of a TOML file, or a dict.
-        seeds: A range of seeds without gaps, or how many, from 0.
-        grid: Values by key, such as `{"training.learning_rate": [1e-3, 3e-3]}`; each seed is trained with each.
-        threads: The largest number of threads; by default, that of the cores.
+        seeds: A range with step 1, a pair `(first, end)`, or the number of seeds, from 0.
+        grid: Values by key, such as `{"training.learning_rate": [1e-3, 3e-3]}`; each seed is trained with each combination.
+        threads: The largest number of threads; by default, the number of cores.
         out: The results file to keep, a .jsonl file. Runs that it already holds are not trained again.
         progress: As in `train`.
         **sections: Changes to the config by section.
@@ -61,14 +61,14 @@ def sweep(
 def _seeds(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
     if isinstance(seeds, range):
         if seeds.step != 1:
-            raise ValueError(f"seeds={seeds}: a sweep has a range without gaps")
+            raise ValueError(f"seeds={seeds}: the step of the range must be 1")
         first, end = seeds.start, seeds.stop
     elif isinstance(seeds, tuple) and len(seeds) == 2 and all(isinstance(seed, (int, np.integer)) for seed in seeds):
         first, end = int(seeds[0]), int(seeds[1])
     elif isinstance(seeds, (int, np.integer)):
         first, end = 0, int(seeds)
     else:
-        raise TypeError(f"seeds={seeds!r:.100}: a range, a number of seeds, or the first and the end as a pair is needed")
+        raise TypeError(f"seeds={seeds!r:.100}: give a range, a number of seeds, or a pair of the first seed and the end")
     if first < 0 or end < 0:
         raise ValueError(f"seeds={seeds}: the smallest seed is 0")
     if end <= first:
