@@ -35,7 +35,7 @@ class Model:
 
     @classmethod
     def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:
-        """The model of a config with given weights, by name. 
+        """The model of a config with given weights, by name.
 
         Raises:
             ValueError: The names or shapes of `weights` do not match the config's model.
