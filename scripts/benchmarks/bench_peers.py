@@ -48,6 +48,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIG = "configs/notebook.toml"
@@ -68,28 +69,6 @@ ONE_THREAD = {
 }
 
 
-@dataclass
-class Peer:
-    label: str
-    warm: int  # trainings after the first in each process; for Headlight seeds of a sweep
-    seeds: int = 1  # models trained at once
-
-
-PEERS = {
-    "keras-notebook": Peer("Keras, as in the notebook", 2),
-    "keras-tuned": Peer("Keras, XLA, 500 steps per execution", 3),
-    "torch-eager": Peer("PyTorch, eager", 3),
-    "torch-compile": Peer("PyTorch, torch.compile of the whole step", 5),
-    "jax-jit": Peer("JAX, a jitted step", 5),
-    "jax-scan": Peer("JAX, jit over lax.scan", 10),
-    "jax-scan-folded": Peer("JAX, the scan, folded", 10),
-    "jax-vmap-8": Peer("JAX, vmap over 8 seeds", 3, 8),
-    "jax-vmap-64": Peer("JAX, vmap over 64 seeds", 1, 64),
-    "jax-vmap-folded-8": Peer("JAX, vmap over 8 seeds, folded", 5, 8),
-    "jax-vmap-folded-64": Peer("JAX, vmap over 64 seeds, folded", 1, 64),
-    "headlight-burn": Peer("Headlight on Burn (flex)", 8),
-    "headlight-fused": Peer("Headlight, fused", 512),
-}
 CRITERION = {"headlight-burn": "flex", "headlight-fused": "fused"}
 
 
@@ -414,24 +393,34 @@ def jax_peer(epochs: int, cores: int, seeds: int = 1, scan: bool = True, folded:
     return Training(train, accuracy, f"JAX {jax.__version__}")
 
 
-WORKERS = {
-    "keras-notebook": lambda epochs, cores: keras_peer(epochs, cores, tuned=False),
-    "keras-tuned": lambda epochs, cores: keras_peer(epochs, cores, tuned=True),
-    "torch-eager": torch_eager,
-    "torch-compile": torch_compile,
-    "jax-jit": lambda epochs, cores: jax_peer(epochs, cores, scan=False),
-    "jax-scan": jax_peer,
-    "jax-scan-folded": lambda epochs, cores: jax_peer(epochs, cores, folded=True),
-    "jax-vmap-8": lambda epochs, cores: jax_peer(epochs, cores, seeds=8),
-    "jax-vmap-64": lambda epochs, cores: jax_peer(epochs, cores, seeds=64),
-    "jax-vmap-folded-8": lambda epochs, cores: jax_peer(epochs, cores, seeds=8, folded=True),
-    "jax-vmap-folded-64": lambda epochs, cores: jax_peer(epochs, cores, seeds=64, folded=True),
+@dataclass
+class Peer:
+    label: str
+    warm: int  # trainings after the first in each process; for Headlight seeds of a sweep
+    prepare: Callable[..., Training] | None = None  # from epochs and cores; None for Headlight
+    seeds: int = 1  # models trained at once
+
+
+PEERS = {
+    "keras-notebook": Peer("Keras, as in the notebook", 2, partial(keras_peer, tuned=False)),
+    "keras-tuned": Peer("Keras, XLA, 500 steps per execution", 3, partial(keras_peer, tuned=True)),
+    "torch-eager": Peer("PyTorch, eager", 3, torch_eager),
+    "torch-compile": Peer("PyTorch, torch.compile of the whole step", 5, torch_compile),
+    "jax-jit": Peer("JAX, a jitted step", 5, partial(jax_peer, scan=False)),
+    "jax-scan": Peer("JAX, jit over lax.scan", 10, jax_peer),
+    "jax-scan-folded": Peer("JAX, the scan, folded", 10, partial(jax_peer, folded=True)),
+    "jax-vmap-8": Peer("JAX, vmap over 8 seeds", 3, partial(jax_peer, seeds=8), 8),
+    "jax-vmap-64": Peer("JAX, vmap over 64 seeds", 1, partial(jax_peer, seeds=64), 64),
+    "jax-vmap-folded-8": Peer("JAX, vmap over 8 seeds, folded", 5, partial(jax_peer, seeds=8, folded=True), 8),
+    "jax-vmap-folded-64": Peer("JAX, vmap over 64 seeds, folded", 1, partial(jax_peer, seeds=64, folded=True), 64),
+    "headlight-burn": Peer("Headlight on Burn (flex)", 8),
+    "headlight-fused": Peer("Headlight, fused", 512),
 }
 
 
 def work(name: str, epochs: int, cores: int, warm: int, started: float) -> None:
     """The process of a peer. Prints its measurements as JSON."""
-    training = WORKERS[name](epochs, cores)
+    training = PEERS[name].prepare(epochs, cores)
     training.train()
     cold = time.monotonic() - started
     times = []

@@ -30,11 +30,11 @@ import time
 for variable in ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"]:
     os.environ[variable] = "1"
 
-import jax
-import jax.numpy as jnp
-import numpy as np
-import safetensors.numpy
-from jax.flatten_util import ravel_pytree
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+import safetensors.numpy  # noqa: E402
+from jax.flatten_util import ravel_pytree  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIG = "configs/equal_positions.toml"

@@ -7,7 +7,6 @@ chromium-driver, and requirements-browser.txt.
     python scripts/checks/check_experiments.py target/release/headlight
 """
 
-import hashlib
 import json
 import re
 import struct

@@ -28,7 +28,9 @@ MODELS = {
     "token_before_token": [[], ['model.attention.mask="causal"', 'data.cls="last"']],
     "count": [[], ["model.n_layers=2", "model.d_ff=8", 'model.attention.mask="causal"', 'data.cls="last"']],
 }
-ARRAYS = ["query", "key", "value", "context", "embeddings", "residual"]
+# What a dump has beside the arrays that the page computes for each step.
+KEPT = ["attention_scores", "attention_weights", "logits", "probabilities"]
+BESIDE = ["tokens", "labels", "attention_mask", "meta"]
 
 
 def train(program, run, config, *sets):
@@ -62,15 +64,14 @@ def check_same_bytes(page, run, name):
             const kept = {};
             let { floats, start } = trained.steps[at];
             for (const [name, length] of trained.row) kept[name] = Array.from(floats.subarray(start, start += length));
-            const names = ["attention_scores", "attention_weights", "logits", "probabilities"];
             const found = run.samples.map((sample) => run.source.arrays(at, sample));
-            return [run.samples.map(({ number }) => number), ...names.map((name) => kept[name]),
-                ...arguments[1].map((name) => found.flatMap((arrays) => Array.from(arrays[name])))];"""
-        numbers, *arrays = page.js(script, step, ARRAYS)
+            return [run.samples.map(({ number }) => number), ...arguments[1].map((name) => kept[name]),
+                ...arguments[2].map((name) => found.flatMap((arrays) => Array.from(arrays[name])))];"""
+        computed = [array for array in dump if array not in [*KEPT, *BESIDE]]
+        numbers, *arrays = page.js(script, step, KEPT, computed)
         samples = json.loads(str(dump["meta"]))["samples"]
         rows = [samples.index(number) for number in numbers]
-        names = ["attention_scores", "attention_weights", "logits", "probabilities", *ARRAYS]
-        for array, found in zip(names, arrays, strict=True):
+        for array, found in zip([*KEPT, *computed], arrays, strict=True):
             same = numpy.array_equal(numpy.float32(found), dump[array][rows].ravel())
             assert same, f"{name}, step {step}: {array} differs from the dump"
     print(f"ok   {name}: {len(chosen)} dumps, bit by bit")
@@ -120,6 +121,16 @@ def check_notebook(page, program, folder):
     for scheme in ["light", "dark"]:
         found = page.violations(scheme)
         check(f"axe, live, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+
+
+def check_name(page, program, folder):
+    """The name of a run is a name: no share of attention turns into a standard deviation."""
+    run = folder / "standard-1"
+    train(program, run, "notebook", *SHORT)
+    page.url = (run / "inspector.html").as_uri()
+    settled(page)
+    shares = page.all_text("#card .share")
+    check("a run called standard-1 has shares in percent", shares and all(share.endswith("%") for share in shares), shares)
 
 
 def check_own(page, program, folder):
@@ -207,6 +218,7 @@ def main():
         page = Page(folder, folder)
         try:
             check_notebook(page, program, folder)
+            check_name(page, program, folder)
             check_own(page, program, folder)
             check_long(page, program, folder)
             check_hashes(page, program, folder)

@@ -1,9 +1,10 @@
-"""The layout of the Rust code: no circle of files, and no crate with more than a fifth of the lines.
+"""The layout of the code: no circle of files in Rust or in the page's script, and no crate with more than a fifth of the Rust lines.
 
     python3 scripts/checks/layout.py
 
 A file names another if it uses an item of it, by a `use` or by a path. Names that a file only re-exports
-(`pub use`) are followed to the file that defines them. Tests inside a file do not count. A circle is a set of
+(`pub use`) are followed to the file that defines them. Tests inside a file do not count. A module of the page names
+another if it imports it; types in comments do not count. A circle is a set of
 files that name each other, directly or through other files. The script prints each circle with the names that
 tie it. It ends with exit code 1 if there is a circle or if a crate is too large.
 """
@@ -13,6 +14,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates"
+PAGE = ROOT / "inspector/page/src"
 LARGEST_SHARE = 0.20
 
 
@@ -103,6 +105,17 @@ class Crate:
         return arrows
 
 
+def imports(folder):
+    """The modules of a script that each of its modules imports, with the names that it takes."""
+    arrows = {}
+    for path in sorted([*folder.rglob("*.js"), *folder.rglob("*.jsx")]):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+        for names, target in re.findall(r'^(?:import|export)\s+(?:([^;"]*?)\s+from\s+)?"(\.[^"]+)"', text, flags=re.M):
+            goal = (path.parent / target).resolve()
+            arrows.setdefault(path, {}).setdefault(goal, set()).update(re.findall(r"[\w$*]+", names))
+    return arrows
+
+
 def circles(arrows):
     """Sets of modules that reach each other (Tarjan's algorithm, by reachability)."""
     def reached(start):
@@ -119,20 +132,25 @@ def circles(arrows):
     return sorted(found, key=sorted)
 
 
+def has_circles(place, arrows, name):
+    """Prints each circle of files, whose names `name` gives."""
+    found = circles(arrows)
+    for circle in found:
+        print(f"a circle of {len(circle)} files in {place}:")
+        for module in sorted(circle):
+            for target in sorted(set(arrows[module]) & circle):
+                print(f"    {name(module)} -> {name(target)}: {', '.join(sorted(arrows[module][target]))}")
+    return bool(found)
+
+
 def main():
     failed, lines = False, {}
     for folder in sorted(path for path in ROOT.iterdir() if (path / "src").is_dir()):
         crate = Crate(folder)
         lines[folder.name] = sum(path.read_text().count("\n") for path in crate.files.values())
         arrows = crate.arrows()
-        for circle in circles(arrows):
-            failed = True
-            print(f"a circle of {len(circle)} files in {folder.name}:")
-            for module in sorted(circle):
-                for target in sorted(set(arrows[module]) & circle):
-                    names = ", ".join(sorted(arrows[module][target]))
-                    source, goal = (crate.files[end].relative_to(folder) for end in (module, target))
-                    print(f"    {source} -> {goal}: {names}")
+        failed |= has_circles(folder.name, arrows, lambda module, crate=crate, folder=folder: crate.files[module].relative_to(folder))
+    failed |= has_circles("the page's script", imports(PAGE), lambda path: path.relative_to(PAGE))
     total = sum(lines.values())
     for name, count in sorted(lines.items(), key=lambda entry: -entry[1]):
         share = count / total

@@ -1,7 +1,7 @@
 """Records what NumPy's legacy randint returns, for the tests of the `numpy` generator.
 
-    python scripts/checks/numpy_expectations.py            # writes data/numpy_randint.json
-    python scripts/checks/numpy_expectations.py --check    # compares it with this machine's NumPy
+    python scripts/checks/numpy_expectations.py                      # writes data/numpy_randint.json
+    python scripts/checks/numpy_expectations.py --check HEADLIGHT    # compares it, and what `headlight data` writes, with NumPy
 
 Each entry holds the first and last row and a hash of all rows (FNV-1a, 64 bits, over the tokens as
 little-endian int64, without [CLS]).
@@ -11,6 +11,8 @@ import argparse
 import itertools
 import json
 import pathlib
+import subprocess
+import tempfile
 
 import numpy as np
 
@@ -42,15 +44,33 @@ def expectation(seed: int, vocab_size: int, seq_len: int) -> dict:
     }
 
 
+def check_data(headlight: str) -> None:
+    """The datasets that `headlight data` writes are NumPy's."""
+    cases = list(itertools.product((0, 1, 42), (3, 51, 300, 70_000), LENGTHS))
+    with tempfile.TemporaryDirectory() as folder:
+        for seed, vocab, length in cases:
+            changes = [f"seed={seed}", f"vocab_size={vocab}", f"seq_len={length}", "samples=500", "held_out=0"]
+            changes.append('rule={kind = "token-anywhere", token = 1}')
+            command = [headlight, "data", "--force", "--out", f"{folder}/d.npz"]
+            command += [part for change in changes for part in ("--set", f"data.{change}")]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            np.random.seed(seed)
+            expected = np.random.randint(1, vocab, size=(500, length))
+            tokens = np.load(f"{folder}/d.npz")["tokens"]
+            assert (tokens[:, 0] == 0).all() and (tokens[:, 1:] == expected).all(), (seed, vocab, length)
+    print(f"{len(cases)} datasets equal NumPy {np.__version__}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--check", metavar="HEADLIGHT", help="compare instead of writing")
     args = parser.parse_args()
     entries = [expectation(*case) for case in itertools.product(SEEDS, VOCAB_SIZES, LENGTHS)]
     text = "[\n" + ",\n".join(json.dumps(entry) for entry in entries) + "\n]\n"
     if args.check:
         assert PATH.read_text() == text, f"{PATH.name} differs from NumPy {np.__version__}"
         print(f"{PATH.name}: {len(entries)} cases equal NumPy {np.__version__}")
+        check_data(args.check)
     else:
         PATH.write_text(text)
 

@@ -35,7 +35,6 @@ OPERATIONS = {
     training.extend: 4,
     training.train_over_a_run: 2,
     beside.two_processes: 2,
-    beside.move_while_written: 2,
     beside.delete_while_written: 1,
     training.diverge: 1,
     training.through_a_link: 1,

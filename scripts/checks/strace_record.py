@@ -25,7 +25,6 @@ NAMES = ("open", "openat", "creat", "rename", "renameat", "renameat2", "link", "
 NAMES += ("unlink", "unlinkat", "mkdir", "mkdirat", "rmdir", "truncate", "ftruncate", "fallocate")
 BYTES = ("read", "readv", "write", "writev", "pwrite64", "pwritev", "pwritev2", "lseek", "close", "dup", "dup2", "dup3")
 COPIES = ("copy_file_range", "sendfile", "splice", "fsync", "fdatasync", "sync", "syncfs", "sync_file_range", "msync")
-PASSED = ("read", "lseek", "close")
 
 
 def text(hexed: str) -> str:

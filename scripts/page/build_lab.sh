@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds crates/lab as WebAssembly with SIMD: crates/lab/lab.wasm.gz for pages of runs of tokens, and lab_words.wasm.gz for
-# those of texts. With --check, it compares instead: the committed files must hold the same modules.
+# Builds crates/lab as WebAssembly with SIMD: crates/lab/lab.wasm.lzma for pages of runs of tokens, and lab_words.wasm.lzma
+# for those of texts. With --check, it compares instead: the committed files must hold the same modules.
 #
 #     scripts/page/build_lab.sh [--check]
 #
@@ -25,26 +25,17 @@ settings=(
 flags="-Ctarget-feature=+simd128 --remap-path-prefix=$root=headlight"
 for folder in "$registry"/*; do flags+=" --remap-path-prefix=$folder=registry"; done
 
-case ${1-} in
---check) ;;
-*)
-    command -v zopfli > /dev/null || {
-        echo "zopfli, which deflates 5% better than gzip, is missing; install it with:" >&2
-        echo "    cargo install --locked --version 0.8.3 zopfli" >&2
-        exit 2
-    }
-    ;;
-esac
+# The settings that crates/inspector/page/src/engine/lzma.js reads.
+packing=(--format=lzma --lzma1=preset=9e,lc=3,lp=0,pb=0)
 
 # module NAME OPTION...
 module() {
-    local committed=crates/lab/$1.wasm.gz built=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
+    local committed=crates/lab/$1.wasm.lzma built=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
     RUSTFLAGS=$flags cargo build --quiet --release --locked -p headlight-lab --target wasm32-unknown-unknown \
         --target-dir target/lab "${settings[@]/#/--config=}" "${@:2}"
     if [ "$mode" != --check ]; then
-        zopfli "$built"
-        mv "$built.gz" "$committed"
-    elif ! gunzip --stdout "$committed" | cmp "$built" -; then
+        xz "${packing[@]}" --stdout "$built" > "$committed"
+    elif ! xz --format=lzma --decompress --stdout < "$committed" | cmp "$built" -; then
         echo "$committed is not what crates/lab builds to; run scripts/page/build_lab.sh and commit the file" >&2
         exit 1
     fi

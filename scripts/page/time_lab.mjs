@@ -1,13 +1,13 @@
-// Times crates/lab/lab.wasm.gz in Node: medians and fastest times in milliseconds for the notebook's config.
+// Times crates/lab/lab.wasm.lzma in Node: medians and fastest times in milliseconds for the notebook's config.
 //
 //     node scripts/page/time_lab.mjs [REPETITIONS [MODULE]]
 import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
+import { unlzma } from '../../crates/inspector/page/src/engine/lzma.js';
 
 const repetitions = Number(process.argv[2] ?? 11);
-const path = process.argv[3] ?? new URL('../../crates/lab/lab.wasm.gz', import.meta.url);
+const path = process.argv[3] ?? new URL('../../crates/lab/lab.wasm.lzma', import.meta.url);
 const bytes = readFileSync(path);
-const { instance } = await WebAssembly.instantiate(bytes[0] === 0x1f ? gunzipSync(bytes) : bytes);
+const { instance } = await WebAssembly.instantiate(bytes[0] === 0 ? bytes : unlzma(bytes));
 const { memory, request, respond, answered } = instance.exports;
 
 /** Sends a request, and reads its answer as the page does. */

@@ -8,6 +8,7 @@ With --pictures, a picture of each page in its notebook goes there.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -149,6 +150,8 @@ def main():
         look_at_attention(folder)
         look_at_runs(folder)
         for path in arguments.notebooks:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            check(f"{path.name} is committed without outputs", not any(cell.get("outputs") for cell in cells))
             shutil.copy(path, folder)
         server, address = serve(folder)
         page = Page(folder / "none", folder)

@@ -35,6 +35,7 @@ ARRAYS = [
     "residual",
     "feed_forward_hidden",
     "feed_forward_residual",
+    "output",
     "logits",
     "probabilities",
     "encoder_layer",
@@ -202,6 +203,7 @@ def expected(case: dict, weights: dict[str, np.ndarray], tokens: np.ndarray, pad
         normalized = load_norm(nn.LayerNorm(d_model, eps=1e-6), "norm")(residual)
         if not case["d_ff"]:
             stream = normalized
+            found["output"].append(stream)
             continue
         hidden = F.relu(
             load_linear(nn.Linear(d_model, case["d_ff"]), "feed_forward.hidden")(normalized)
@@ -219,6 +221,7 @@ def expected(case: dict, weights: dict[str, np.ndarray], tokens: np.ndarray, pad
         last_norm = load_norm(whole.norm2, "feed_forward.norm")
         encoder_layer = whole(stream, src_mask=blocked, src_key_padding_mask=key_padding)
         stream = last_norm(normalized + output)
+        found["output"].append(stream)
         found["encoder_layer"].append(encoder_layer - stream)
     classifier = F.linear(
         stream[:, case["cls"]], tensors["classifier.weight"].T, tensors["classifier.bias"]

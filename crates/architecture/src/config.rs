@@ -1,35 +1,34 @@
 //! The config of a model: its sizes, and the settings of its attention.
 
-use headlight_data::InvalidValue;
-use serde::{Deserialize, Serialize};
+use headlight_keys::{InvalidValue, Range, Section, choices, section};
 
 use crate::{Mask, Scale};
 
-/// The `[model]` section of an experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelConfig {
-    /// Width of embeddings and of the residual stream.
-    pub d_model: usize,
-    /// Attention heads per block; divides `d_model`.
-    #[serde(default = "one")]
-    pub n_heads: usize,
-    /// Number of blocks.
-    #[serde(default = "one")]
-    pub n_layers: usize,
-    /// Added to the variance in layer norm. The notebook uses 1e-6; Keras's default is 1e-3, and Burn's and
-    /// PyTorch's is 1e-5.
-    #[serde(default = "notebook_layer_norm_eps")]
-    pub layer_norm_eps: f64,
-    /// Width of the feed-forward layer that follows attention in each block; 0 for none.
-    #[serde(default)]
-    pub d_ff: usize,
-    /// Whether a learned vector for each position is added to the token's vector.
-    #[serde(default = "yes")]
-    pub positions: bool,
-    /// Settings of the attention.
-    #[serde(default)]
-    pub attention: AttentionConfig,
+section! {
+    /// The `[model]` section of an experiment.
+    pub struct ModelConfig {
+        /// Width of embeddings and of the residual stream.
+        #[range(Range::of(1, 4096))]
+        pub d_model: usize,
+        /// Attention heads per block; divides `d_model`.
+        #[range(Range::of(1, 4096))]
+        pub n_heads: usize = 1,
+        /// Number of blocks.
+        #[range(Range::of(1, 64))]
+        pub n_layers: usize = 1,
+        /// Added to the variance in layer norm.
+        ///
+        /// The notebook uses 1e-6; Keras's default is 1e-3, and Burn's and PyTorch's is 1e-5.
+        #[range(Range::POSITIVE)]
+        pub layer_norm_eps: f64 = 1e-6,
+        /// Width of the feed-forward layer that follows attention in each block; 0 for none.
+        #[range(Range::of(0, 16384))]
+        pub d_ff: usize = 0,
+        /// Whether a learned vector for each position is added to the token's vector.
+        pub positions: bool = true,
+        /// Settings of the attention.
+        pub attention: AttentionConfig = AttentionConfig::default(),
+    }
 }
 
 /// The properties of the samples that determine the shape of a model.
@@ -55,58 +54,34 @@ impl Inputs {
     }
 }
 
-/// The `[model.attention]` section, which applies to all blocks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AttentionConfig {
-    /// The projections that compute queries, keys and values.
-    pub projections: ProjectionKind,
-    /// The factor of the products of queries and keys.
-    pub scale: Scale,
-    /// Divides the scaled scores: above 1, weights become more even; below 1, sharper.
-    pub temperature: f64,
-    /// Which keys each query may look at, by position.
-    pub mask: Mask,
-    /// A token that no query looks at, at any position: it pads samples that are shorter than others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub padding_token: Option<u32>,
-}
-
-impl Default for AttentionConfig {
-    fn default() -> Self {
-        Self {
-            projections: ProjectionKind::default(),
-            scale: Scale::default(),
-            temperature: 1.0,
-            mask: Mask::default(),
-            padding_token: None,
-        }
+section! {
+    /// The `[model.attention]` section, which applies to all blocks.
+    pub struct AttentionConfig {
+        /// The projections that compute queries, keys and values.
+        pub projections: ProjectionKind = ProjectionKind::Separate,
+        /// The factor of the products of queries and keys: `true` is 1 / sqrt(d_head), `false` is 1.
+        pub scale: Scale = Scale::Root,
+        /// Divides the scaled scores: above 1, weights become more even; below 1, sharper.
+        #[range(Range::POSITIVE)]
+        pub temperature: f64 = 1.0,
+        /// Which keys each query may look at. A matrix has one row per query and one column per key; 1 allows attention.
+        pub mask: Mask = Mask::None,
+        /// A token that no query looks at, at any position: it pads samples that are shorter than others.
+        #[omit(default)]
+        pub padding_token: Option<u32> = None,
     }
 }
 
-/// How queries, keys and values are computed from a position's vector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProjectionKind {
-    /// A separate projection for each of the three.
-    #[default]
-    Separate,
-    /// One projection for all three, so that a query is its own key.
-    Shared,
-    /// No projection: all three are the vector itself.
-    None,
-}
-
-fn one() -> usize {
-    1
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn notebook_layer_norm_eps() -> f64 {
-    1e-6
+choices! {
+    /// How queries, keys and values are computed from a position's vector.
+    pub enum ProjectionKind {
+        /// A separate projection for each of the three.
+        Separate = "separate",
+        /// One projection for all three, so that a query is its own key.
+        Shared = "shared",
+        /// No projection: all three are the vector itself.
+        None = "none",
+    }
 }
 
 impl AttentionConfig {
@@ -126,13 +101,9 @@ impl ModelConfig {
     /// `d_model` 8, one head and one layer.
     pub fn new(d_model: usize, n_heads: usize, n_layers: usize) -> Self {
         Self {
-            d_model,
             n_heads,
             n_layers,
-            layer_norm_eps: notebook_layer_norm_eps(),
-            d_ff: 0,
-            positions: true,
-            attention: AttentionConfig::default(),
+            ..Self::with_defaults(d_model)
         }
     }
 
@@ -142,18 +113,7 @@ impl ModelConfig {
     /// Names the first invalid value.
     pub fn validate(&self) -> Result<(), InvalidValue> {
         let invalid = |key: &str, message: String| Err(InvalidValue::new(key, message));
-        for (key, size, limit) in [
-            ("d_model", self.d_model, 4096),
-            ("n_heads", self.n_heads, 4096),
-            ("n_layers", self.n_layers, 64),
-        ] {
-            if !(1..=limit).contains(&size) {
-                return invalid(
-                    key,
-                    format!("{key} is {size}; it must be from 1 to {limit}"),
-                );
-            }
-        }
+        self.check_ranges()?;
         if !self.d_model.is_multiple_of(self.n_heads) {
             return invalid(
                 "n_heads",
@@ -163,34 +123,9 @@ impl ModelConfig {
                 ),
             );
         }
-        if !(self.layer_norm_eps.is_finite() && self.layer_norm_eps > 0.0) {
-            return invalid(
-                "layer_norm_eps",
-                format!(
-                    "layer_norm_eps is {}; it must be a small positive number",
-                    self.layer_norm_eps
-                ),
-            );
-        }
-        if self.d_ff > 16384 {
-            return invalid(
-                "d_ff",
-                format!(
-                    "d_ff is {}; it must be from 0 (no feed-forward layer) to 16384",
-                    self.d_ff
-                ),
-            );
-        }
         let attention = &self.attention;
-        if !(attention.temperature.is_finite() && attention.temperature > 0.0) {
-            return invalid(
-                "attention.temperature",
-                format!(
-                    "temperature is {}; it must be a positive number (1 has no effect)",
-                    attention.temperature
-                ),
-            );
-        }
+        let within = |invalid: InvalidValue| invalid.within("attention");
+        attention.check_ranges().map_err(within)?;
         let factor = attention.factor(self.d_head()) as f32;
         if !factor.is_finite() {
             return invalid(

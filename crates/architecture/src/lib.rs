@@ -1,5 +1,5 @@
 //! The architecture of a model: its sizes and switches, its parameters by name and shape, its initial
-//! weights, and its attention masks.
+//! weights, and which keys its queries may look at.
 //!
 //! Nothing here computes a forward pass: `headlight-fused` and `headlight-model` do, both from the same
 //! [`ModelConfig`] and the same [`Parameter`]s.
@@ -17,6 +17,7 @@
 
 mod arrange;
 mod config;
+mod keys;
 mod layout;
 mod mask;
 mod parameter;
@@ -25,7 +26,9 @@ mod summary;
 
 pub use arrange::ParameterMismatch;
 pub use config::{AttentionConfig, Inputs, ModelConfig, ProjectionKind};
+pub use keys::{Keys, Look, strongest_head};
 pub use layout::{Initial, Layout};
 pub use mask::Mask;
 pub use parameter::Parameter;
 pub use scale::Scale;
+pub use summary::Layer;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use headlight_keys::{Choice, Kind, Value};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -21,6 +22,15 @@ pub enum Mask {
 }
 
 impl Mask {
+    /// Whether a query may look at a key. A matrix allows nothing outside it.
+    pub fn allows(&self, query: usize, key: usize) -> bool {
+        match self {
+            Self::None => true,
+            Self::Causal => key <= query,
+            Self::Matrix(rows) => rows.get(query).and_then(|row| row.get(key)) == Some(&true),
+        }
+    }
+
     /// The mask for these numbers of queries and keys, row-major, true where a query may look;
     /// `None` if every query may look everywhere. `[query, key]`
     ///
@@ -31,11 +41,12 @@ impl Mask {
     pub fn matrix(&self, queries: usize, keys: usize) -> Result<Option<Vec<bool>>, String> {
         match self {
             Self::None => Ok(None),
-            Self::Causal => Ok(Some(
-                (0..queries)
-                    .flat_map(|query| (0..keys).map(move |key| key <= query))
-                    .collect(),
-            )),
+            Self::Causal => {
+                let cells = (0..queries).flat_map(|query| (0..keys).map(move |key| (query, key)));
+                Ok(Some(
+                    cells.map(|(query, key)| self.allows(query, key)).collect(),
+                ))
+            }
             Self::Matrix(rows) => {
                 if rows.len() != queries {
                     return Err(format!(
@@ -54,6 +65,37 @@ impl Mask {
                 Ok(Some(rows.concat()))
             }
         }
+    }
+}
+
+impl Value for Mask {
+    fn kind() -> Kind {
+        let choice = |(name, sentence): (&str, &str)| Choice {
+            name: name.to_owned(),
+            sentence: sentence.to_owned(),
+        };
+        let names = [
+            ("none", "All keys."),
+            (
+                "causal",
+                "The keys at the query's own position and before it.",
+            ),
+        ];
+        let row = Kind::List(Box::new(Kind::Either(vec![Kind::Whole, Kind::Switch])));
+        let matrix = Kind::List(Box::new(row));
+        Kind::Either(vec![
+            Kind::Choice(names.into_iter().map(choice).collect()),
+            matrix,
+        ])
+    }
+
+    fn written(&self) -> Option<String> {
+        let name = match self {
+            Self::None => "none",
+            Self::Causal => "causal",
+            Self::Matrix(_) => return None,
+        };
+        Some(format!("{name:?}"))
     }
 }
 

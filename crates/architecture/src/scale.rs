@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use headlight_keys::{Kind, Value};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -27,6 +28,20 @@ impl Scale {
             Self::Root => 1.0 / (d_head as f64).sqrt(),
             Self::Off => 1.0,
             Self::Factor(factor) => factor,
+        }
+    }
+}
+
+impl Value for Scale {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::Switch, Kind::Number])
+    }
+
+    fn written(&self) -> Option<String> {
+        match self {
+            Self::Root => true.written(),
+            Self::Off => false.written(),
+            Self::Factor(factor) => factor.written(),
         }
     }
 }

@@ -1,11 +1,17 @@
-//! A table of the model's layers, like Keras's `model.summary()`.
-
-use std::fmt::Write;
+//! The layers of a model, as in Keras's `model.summary()`.
 
 use crate::{Inputs, Layout, ModelConfig};
 
-/// A row: layer, shape of its output, number of its parameters.
-type Row = [String; 3];
+/// A layer of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layer {
+    /// Its name.
+    pub name: String,
+    /// The shape of its output after the axis of the batch.
+    pub output: Vec<usize>,
+    /// The number of its trainable parameters, counted as single numbers.
+    pub parameters: usize,
+}
 
 impl ModelConfig {
     /// The number of trainable parameters, counted as single numbers.
@@ -13,64 +19,44 @@ impl ModelConfig {
         self.layout(inputs).iter().map(Layout::size).sum()
     }
 
-    /// The model as a Markdown table: layers, output shapes, parameter counts.
-    pub fn summary(&self, inputs: Inputs) -> String {
+    /// The layers, from the tokens to the logits.
+    pub fn layers(&self, inputs: Inputs) -> Vec<Layer> {
         let layout = self.layout(inputs);
-        let count = |prefix: &str| -> usize {
+        let layer = |name: String, prefix: &str, output: &[usize]| {
             let parts = layout.iter().filter(|part| part.name.starts_with(prefix));
-            parts.map(Layout::size).sum()
+            Layer {
+                parameters: parts.map(Layout::size).sum(),
+                output: output.to_vec(),
+                name,
+            }
         };
-        let (positions, heads) = (inputs.positions, self.n_heads);
-        let stream = format!("(batch, {positions}, {})", self.d_model);
-        let mut rows: Vec<Row> = vec![
-            row("tokens", format!("(batch, {positions})"), 0),
-            row("token_embedding", stream.clone(), count("token_embedding")),
+        let own = |name: &str, output: &[usize]| layer(name.to_owned(), name, output);
+        let positions = inputs.positions;
+        let without_parameters = |name: String, output: &[usize]| Layer {
+            name,
+            output: output.to_vec(),
+            parameters: 0,
+        };
+        let stream = [positions, self.d_model];
+        let mut layers = vec![
+            without_parameters("tokens".to_owned(), &[positions]),
+            own("token_embedding", &stream),
         ];
         if self.positions {
-            let name = "position_embedding";
-            rows.push(row(name, stream.clone(), count(name)));
+            layers.push(own("position_embedding", &stream));
         }
-        for layer in 0..self.n_layers {
-            let name = format!("blocks.{layer}.attention");
-            let weights = format!("(batch, {heads}, {positions}, {positions})");
-            let parameters = count(&format!("{name}."));
-            rows.push(row(&name, stream.clone(), parameters));
-            rows.push(row(&format!("{name} weights"), weights, 0));
-            let name = format!("blocks.{layer}.norm");
-            rows.push(row(&name, stream.clone(), count(&format!("{name}."))));
+        for block in 0..self.n_layers {
+            let block = |part: &str| format!("blocks.{block}.{part}");
+            let within = |part: &str| layer(block(part), &block(&format!("{part}.")), &stream);
+            let weights = [self.n_heads, positions, positions];
+            layers.push(within("attention"));
+            layers.push(without_parameters(block("attention weights"), &weights));
+            layers.push(within("norm"));
             if self.d_ff > 0 {
-                let name = format!("blocks.{layer}.feed_forward");
-                rows.push(row(&name, stream.clone(), count(&format!("{name}."))));
+                layers.push(within("feed_forward"));
             }
         }
-        let logits = format!("(batch, {})", inputs.n_logits());
-        rows.push(row("classifier", logits, count("classifier.")));
-        let mut text = table(&["layer", "output", "parameters"].map(str::to_owned), &rows);
-        let total = self.parameter_count(inputs);
-        let _ = writeln!(text, "\nTrainable parameters: {total}");
-        text
+        layers.push(own("classifier", &[inputs.n_logits()]));
+        layers
     }
-}
-
-fn row(layer: &str, output: String, parameters: usize) -> Row {
-    [layer.to_owned(), output, parameters.to_string()]
-}
-
-/// A Markdown table, aligned so that it also reads well as plain text; the last column is right-aligned.
-fn table(header: &Row, rows: &[Row]) -> String {
-    let mut width = header.each_ref().map(String::len);
-    for row in rows {
-        for (width, cell) in width.iter_mut().zip(row) {
-            *width = cell.len().max(*width);
-        }
-    }
-    let [a, b, c] = width;
-    let mut text = String::new();
-    let mut line = |[x, y, z]: &Row| {
-        let _ = writeln!(text, "| {x:a$} | {y:b$} | {z:>c$} |");
-    };
-    line(header);
-    line(&["-".repeat(a), "-".repeat(b), "-".repeat(c - 1) + ":"]);
-    rows.iter().for_each(line);
-    text
 }

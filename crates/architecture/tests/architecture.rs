@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_architecture::{
-    Initial, Inputs, Mask, ModelConfig, Parameter, ProjectionKind, Scale,
+    Initial, Inputs, Layer, Mask, ModelConfig, Parameter, ProjectionKind, Scale,
 };
 use headlight_data::Stream;
 
@@ -45,21 +45,22 @@ fn the_notebooks_model_has_777_parameters_with_these_names() {
         ("classifier.bias".to_owned(), vec![1]),
     ];
     assert_eq!(names, expected);
+    let layer = |name: &str, output: &[usize], parameters| Layer {
+        name: name.to_owned(),
+        output: output.to_vec(),
+        parameters,
+    };
     assert_eq!(
-        config.summary(inputs),
-        "\
-| layer                      | output           | parameters |
-| -------------------------- | ---------------- | ---------: |
-| tokens                     | (batch, 7)       |          0 |
-| token_embedding            | (batch, 7, 8)    |        408 |
-| position_embedding         | (batch, 7, 8)    |         56 |
-| blocks.0.attention         | (batch, 7, 8)    |        288 |
-| blocks.0.attention weights | (batch, 1, 7, 7) |          0 |
-| blocks.0.norm              | (batch, 7, 8)    |         16 |
-| classifier                 | (batch, 1)       |          9 |
-
-Trainable parameters: 777
-"
+        config.layers(inputs),
+        [
+            layer("tokens", &[7], 0),
+            layer("token_embedding", &[7, 8], 408),
+            layer("position_embedding", &[7, 8], 56),
+            layer("blocks.0.attention", &[7, 8], 288),
+            layer("blocks.0.attention weights", &[1, 7, 7], 0),
+            layer("blocks.0.norm", &[7, 8], 16),
+            layer("classifier", &[1], 9),
+        ]
     );
 }
 
@@ -99,10 +100,15 @@ fn every_switch_has_its_parameters() {
     let limit = (6.0_f32 / 10.0).sqrt();
     assert_eq!(hidden.unwrap().initial, Initial::Uniform(limit));
 
-    let summary = config.summary(inputs(5, 3));
-    let feed_forward = "| blocks.1.feed_forward      | (batch, 3, 4)    |         66 |";
-    assert!(summary.contains(feed_forward), "{summary}");
-    assert!(!summary.contains("position_embedding"), "{summary}");
+    let layers = config.layers(inputs(5, 3));
+    let feed_forward = Layer {
+        name: "blocks.1.feed_forward".to_owned(),
+        output: vec![3, 4],
+        parameters: 66,
+    };
+    assert!(layers.contains(&feed_forward), "{layers:?}");
+    let mut names = layers.iter().map(|layer| layer.name.as_str());
+    assert!(!names.any(|name| name.contains("position_embedding")));
 
     config.attention.projections = ProjectionKind::None;
     let bare = config.layout(inputs(5, 3));

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use headlight_keys::{InvalidValue, Kind, Range, Section, Value, section};
 use serde::{Deserialize, Serialize};
 
 use crate::cls::{CLS, ClsPlace};
-use crate::invalid::InvalidValue;
-use crate::rule::LabelRule;
+use crate::generator::Generator;
+use crate::rules::LabelRule;
+use crate::sampler::Sampler;
 use crate::words::Words;
 
 /// The most classes: labels are bytes.
@@ -71,18 +73,6 @@ pub enum Source {
     File(PathBuf),
 }
 
-/// A generator of tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Generator {
-    /// As `np.random.seed(seed); np.random.randint(1, vocab_size, size=(samples, seq_len))`.
-    Numpy,
-    /// From the [`Data`](crate::Stream::Data) stream; can set the share of positives.
-    Chacha,
-    /// Sentences of the grammar that the rule names, from the same stream.
-    Sentences,
-}
-
 impl DatasetConfig {
     /// Checks every value.
     ///
@@ -93,26 +83,23 @@ impl DatasetConfig {
             Err(InvalidValue::new(key, message))
         }
         let (vocab_size, seq_len) = (self.vocab_size, self.seq_len);
-        if vocab_size < 2 {
-            let message = "it counts [CLS], so it must be at least 2";
-            return invalid(
-                "vocab_size",
-                format!("vocab_size is {vocab_size}; {message}"),
-            );
-        }
-        if seq_len == 0 {
-            let message = "seq_len is 0; a sample needs a token besides [CLS]";
-            return invalid("seq_len", message);
-        }
         let n_classes = self.n_classes;
-        if !(2..=CLASS_LIMIT).contains(&n_classes) {
-            let message = format!("n_classes is {n_classes}; it must be from 2 to {CLASS_LIMIT}");
-            return invalid("n_classes", message);
-        }
+        // The share of positives depends on the generator, and is checked with it.
+        let keys = Keys {
+            vocab_size: Some(vocab_size),
+            seq_len: Some(seq_len),
+            n_classes: Some(n_classes),
+            samples: match self.source {
+                Source::Generated { samples, .. } => Some(samples),
+                Source::File(_) => None,
+            },
+            ..Keys::default()
+        };
+        keys.check_ranges()?;
         self.validate_classes()?;
         self.validate_words()?;
         if let Some(rule) = &self.rule {
-            rule.validate(vocab_size, seq_len, self.cls)?;
+            rule.validate(self.sampler())?;
             let most = rule.most_classes(seq_len);
             if n_classes > most {
                 let message = format!(
@@ -130,9 +117,6 @@ impl DatasetConfig {
         else {
             return Ok(());
         };
-        if samples == 0 {
-            return invalid("samples", "samples is 0; training needs at least one");
-        }
         let tokens = (samples as u64)
             .saturating_add(self.held_out as u64)
             .saturating_mul((seq_len as u64).saturating_add(1));
@@ -149,8 +133,8 @@ impl DatasetConfig {
             );
             return invalid("seed", message);
         }
-        let reads = matches!(self.rule, Some(LabelRule::Sentence { .. }));
-        if reads != (generator == Generator::Sentences) {
+        let needed = self.rule.as_ref().and_then(|rule| rule.generator());
+        if (needed == Some(Generator::Sentences)) != (generator == Generator::Sentences) {
             return invalid(
                 "generator",
                 "generator = \"sentences\" and rule.kind = \"sentence\" belong together; set both or neither",
@@ -177,17 +161,12 @@ impl DatasetConfig {
                     "{rate} asks for more positives than there are samples ({samples}); the rate is a share from 0 to 1"
                 ),
             ),
-            // NaN is refused here too.
-            (Some(rate), Generator::Chacha) if !(0.0..=1.0).contains(&rate) => invalid(
-                "positive_rate",
-                format!("{rate} is not a share from 0 to 1"),
-            ),
             // Every rule holds for a sample of one repeated token.
             (Some(rate), Generator::Chacha) if rate < 1.0 && vocab_size == 2 => invalid(
                 "positive_rate",
                 "with vocab_size = 2 only one sample is possible, and it is positive; raise vocab_size",
             ),
-            _ => Ok(()),
+            (rate, _) => Range::SHARE.check("positive_rate", &rate),
         }
     }
 }
@@ -209,20 +188,29 @@ impl DatasetConfig {
         }
     }
 
+    /// The vocabulary and the form of generated samples.
+    pub(crate) fn sampler(&self) -> Sampler {
+        Sampler {
+            vocab_size: self.vocab_size,
+            seq_len: self.seq_len,
+            cls: self.cls,
+        }
+    }
+
     fn validate_words(&self) -> Result<(), InvalidValue> {
-        let reads = matches!(self.rule, Some(LabelRule::Sentence { .. }));
+        let known = self.rule.as_ref().map_or(&[][..], |rule| rule.words());
         if cfg!(not(feature = "words")) {
             let message =
                 "this page cannot train on texts; `headlight lab negation` writes one that can";
-            return if self.words.is_some() || reads {
+            return if self.words.is_some() || !known.is_empty() {
                 Err(InvalidValue::new("words", message))
             } else {
                 Ok(())
             };
         }
-        if let Some(LabelRule::Sentence { corpus }) = &self.rule {
+        if !known.is_empty() {
             let words = self.words.iter().flat_map(|words| &words.vocabulary);
-            if !words.eq(corpus.words()) {
+            if !words.eq(known) {
                 let message = "the vocabulary is not that of the rule's grammar; remove data.words";
                 return Err(InvalidValue::new("words.vocabulary", message));
             }
@@ -291,57 +279,84 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// [`DatasetConfig`] in TOML, where the keys of both sources share one table.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Keys {
-    #[serde(default)]
-    seed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    generator: Option<Generator>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    samples: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    positive_rate: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<String>,
-    vocab_size: Option<u32>,
-    seq_len: Option<usize>,
-    // Not written for two generated classes, so that their configs keep their hashes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    n_classes: Option<usize>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    classes: Vec<String>,
-    #[serde(default)]
-    cls: ClsPlace,
-    #[serde(default)]
-    held_out: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<LabelRule>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    words: Option<Words>,
+section! {
+    /// [`DatasetConfig`] in TOML, where the keys of both sources share one table.
+    struct Keys {
+        /// Seed of the generator and of the held-out split.
+        seed: u64 = 0,
+        /// A dataset file to read samples from, `.npz`, `.csv` or `.jsonl`; in place of `generator`, `samples` and `positive_rate`.
+        #[omit(default)]
+        file: Option<PathBuf> = None,
+        /// The generator that draws tokens; if unset, `numpy`.
+        #[omit(default)]
+        generator: Option<Generator> = None,
+        /// Number of training samples; generated samples need it.
+        #[range(Range::at_least(1))]
+        #[omit(default)]
+        samples: Option<usize> = None,
+        /// Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides.
+        #[range(Range::SHARE)]
+        #[omit(default)]
+        positive_rate: Option<f64> = None,
+        /// The column of texts in the file; if unset, `text`.
+        #[omit(default)]
+        text: Option<String> = None,
+        /// The column of labels in the file; if unset, `label`.
+        #[omit(default)]
+        label: Option<String> = None,
+        /// Number of different tokens, including `[CLS]` = 0; a dataset file or the grammar gives it too.
+        #[range(Range::at_least(2))]
+        #[omit(default)]
+        vocab_size: Option<u32> = None,
+        /// Tokens per sample, without `[CLS]`; a dataset file or the grammar gives it too.
+        #[range(Range::at_least(1))]
+        #[omit(default)]
+        seq_len: Option<usize> = None,
+        /// Number of classes; labels are 0 to `n_classes - 1`. If unset, as many as the file or the rule gives, or 2.
+        ///
+        /// Not written for two generated classes, so that their configs keep their hashes.
+        #[range(Range::of(2, CLASS_LIMIT as u32))]
+        #[omit(default)]
+        n_classes: Option<usize> = None,
+        /// The names of the classes, in their order.
+        #[omit(default)]
+        classes: Vec<String> = Vec::new(),
+        /// Where `[CLS]` stands in each sample.
+        cls: ClsPlace = ClsPlace::default(),
+        /// Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset.
+        held_out: usize = 0,
+        /// The rule that labels samples; generated samples need it.
+        #[omit(default)]
+        rule: Option<LabelRule> = None,
+        /// How texts become tokens.
+        #[omit(default)]
+        words: Option<Words> = None,
+    }
+}
+
+impl Value for DatasetConfig {
+    fn kind() -> Kind {
+        Keys::kind()
+    }
+
+    fn written(&self) -> Option<String> {
+        None
+    }
 }
 
 impl TryFrom<Keys> for DatasetConfig {
     type Error = String;
 
     fn try_from(mut keys: Keys) -> Result<Self, String> {
-        if let Some(LabelRule::Sentence { corpus }) = keys.rule {
-            let words = keys
-                .words
-                .get_or_insert_with(|| Words::of(corpus.words().iter().copied()));
-            keys.vocab_size.get_or_insert(words.vocab_size());
-            keys.seq_len.get_or_insert(corpus.seq_len());
+        if let Some(rule) = &keys.rule {
+            let words = rule.words().iter().copied();
+            if words.len() > 0 {
+                let words = keys.words.get_or_insert_with(|| Words::of(words));
+                keys.vocab_size.get_or_insert(words.vocab_size());
+            }
+            keys.seq_len = keys.seq_len.or(rule.seq_len());
             if keys.classes.is_empty() {
-                keys.classes = corpus
-                    .classes()
-                    .iter()
-                    .map(|&name| name.to_owned())
-                    .collect();
+                keys.classes = rule.classes().iter().map(ToString::to_string).collect();
             }
         }
         if keys.file.is_none() && (keys.text.is_some() || keys.label.is_some()) {

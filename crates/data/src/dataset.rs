@@ -1,7 +1,7 @@
 //! Samples with their labels.
 
 use crate::cls::CLS;
-use crate::rule::LabelRule;
+use crate::rules::LabelRule;
 
 /// Samples of one length with their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use rand::Rng;
 use rand_mt::Mt;
 
-use crate::config::{DatasetConfig, Generator, Source};
+use crate::config::{DatasetConfig, Source};
 use crate::dataset::{Dataset, Splits};
-use crate::invalid::InvalidValue;
+use crate::generator::Generator;
 use crate::random::{Stream, shuffle};
-use crate::rule::LabelRule;
+use crate::rules::LabelRule;
 use crate::sampler::Sampler;
+use headlight_keys::InvalidValue;
 
 /// Draws per held-out sample before the search for one gives up.
 const ATTEMPTS_PER_SAMPLE: usize = 100;
@@ -41,11 +42,7 @@ impl DatasetConfig {
             return Err(InvalidValue::new("rule", "generated samples need a rule"));
         };
         let rows = Rows {
-            sampler: Sampler {
-                vocab_size: self.vocab_size,
-                seq_len: self.seq_len,
-                cls: self.cls,
-            },
+            sampler: self.sampler(),
             rule,
             n_classes: self.n_classes,
             positive_rate,
@@ -58,8 +55,13 @@ impl DatasetConfig {
                     train.push_labelled(&rows.sampler.any(|| mt.next_u32()), rule, self.n_classes);
                 }
             }
-            // Below: their held-out samples differ by composition.
-            Generator::Sentences => {}
+            Generator::Sentences => {
+                let mut rng = Stream::Data.rng(self.seed);
+                for _ in 0..samples {
+                    let row = rule.compose(false, rows.sampler, &mut rng);
+                    train.push_labelled(&row, rule, self.n_classes);
+                }
+            }
             Generator::Chacha => {
                 let mut rng = Stream::Data.rng(self.seed);
                 for label in rows.labels(samples, &mut rng) {
@@ -67,22 +69,18 @@ impl DatasetConfig {
                 }
             }
         }
-        let held_out = match (generator, rule) {
-            (Generator::Sentences, LabelRule::Sentence { corpus }) => {
-                let mut rng = Stream::Data.rng(self.seed);
-                for _ in 0..samples {
-                    let row = corpus.draw_tokens(false, self.cls, &mut rng);
-                    train.push_labelled(&row, rule, self.n_classes);
-                }
+        let held_out = match generator {
+            // Held-out sentences differ by composition.
+            Generator::Sentences => {
                 let (mut held_out, mut rng) =
                     (Dataset::empty(self.seq_len), Stream::Split.rng(self.seed));
                 for _ in 0..self.held_out {
-                    let row = corpus.draw_tokens(true, self.cls, &mut rng);
+                    let row = rule.compose(true, rows.sampler, &mut rng);
                     held_out.push_labelled(&row, rule, self.n_classes);
                 }
                 held_out
             }
-            _ => rows.held_out(self, &train)?,
+            Generator::Numpy | Generator::Chacha => rows.held_out(self, &train)?,
         };
         Ok(Splits {
             train,

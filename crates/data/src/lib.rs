@@ -8,7 +8,8 @@
 //! opens the files. The feature `rows` alone takes samples that are in no file.
 //!
 //! ```
-//! use headlight_data::{DatasetConfig, Generator, LabelRule};
+//! use headlight_data::rules::TokenAtPosition;
+//! use headlight_data::{DatasetConfig, Generator};
 //!
 //! let config = DatasetConfig {
 //!     seed: 0,
@@ -25,12 +26,12 @@
 //!     classes: Vec::new(),
 //!     cls: headlight_data::ClsPlace::First,
 //!     held_out: 0,
-//!     rule: Some(LabelRule::TokenAtPosition { token: 42, position: 3 }),
+//!     rule: Some(TokenAtPosition { token: 42, position: 3 }.into()),
 //! };
 //! let notebook = config.generate()?.train;
 //! assert_eq!(notebook.tokens(0), [0, 45, 48, 1, 4, 4, 40]);
 //! assert_eq!(notebook.positives().count(), 168);
-//! # Ok::<(), headlight_data::InvalidValue>(())
+//! # Ok::<(), headlight_keys::InvalidValue>(())
 //! ```
 
 mod batch;
@@ -42,21 +43,22 @@ mod dropout;
 #[cfg(feature = "rows")]
 pub mod files;
 mod generate;
-mod invalid;
+mod generator;
 mod random;
-mod rule;
+pub mod rules;
 mod sampler;
 mod shape;
 pub mod words;
 
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
-pub use config::{Columns, DatasetConfig, Generator, Source};
+pub use config::{Columns, DatasetConfig, Source};
 pub use corpora::{Corpus, Reading};
 pub use dataset::{Dataset, Splits, TextCounts};
 pub use dropout::TokenDropout;
-pub use invalid::InvalidValue;
+pub use generator::Generator;
 pub use random::{Stream, uniform_below};
-pub use rule::LabelRule;
+pub use rules::LabelRule;
+pub use sampler::Sampler;
 pub use shape::SampleShape;
 pub use words::Words;

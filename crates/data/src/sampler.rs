@@ -1,16 +1,20 @@
 //! Samples drawn uniformly, from all there are or from those with a property.
 
+use headlight_keys::InvalidValue;
 use rand::Rng;
 
 use crate::cls::{CLS, ClsPlace};
 use crate::random::{uniform_below, uniform_unit};
 
-/// Draws samples of one vocabulary and length.
+/// Draws samples of one vocabulary and length, and knows which tokens and positions they have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sampler {
-    pub(crate) vocab_size: u32,
-    pub(crate) seq_len: usize,
-    pub(crate) cls: ClsPlace,
+pub struct Sampler {
+    /// Number of different tokens, including `[CLS]` = 0.
+    pub vocab_size: u32,
+    /// Tokens per sample, without `[CLS]`.
+    pub seq_len: usize,
+    /// The place of `[CLS]`.
+    pub cls: ClsPlace,
 }
 
 impl Sampler {
@@ -36,8 +40,37 @@ impl Sampler {
         row
     }
 
+    /// Checks the token that the config has at `key`.
+    pub(crate) fn check_token(self, key: &str, token: u32) -> Result<(), InvalidValue> {
+        if (1..self.vocab_size).contains(&token) {
+            return Ok(());
+        }
+        let last = self.vocab_size - 1;
+        let message = format!(
+            "token {token} is outside the vocabulary; samples hold tokens 1 to {last} (0 is [CLS])"
+        );
+        Err(InvalidValue::new(key, message))
+    }
+
+    /// Checks the position that the config has at `key`.
+    pub(crate) fn check_position(self, key: &str, position: usize) -> Result<(), InvalidValue> {
+        let Self { seq_len, cls, .. } = self;
+        let cls_position = cls.position(seq_len);
+        if position <= seq_len && position != cls_position {
+            return Ok(());
+        }
+        let (from, to) = match cls {
+            ClsPlace::First => (1, seq_len),
+            ClsPlace::Last => (0, seq_len - 1),
+        };
+        let message = format!(
+            "position {position} is outside the sample; tokens are at positions {from} to {to} ({cls_position} is [CLS])"
+        );
+        Err(InvalidValue::new(key, message))
+    }
+
     /// A token drawn uniformly from all tokens but this one.
-    pub(crate) fn other_than(self, token: u32, rng: &mut impl Rng) -> u32 {
+    pub(crate) fn other_than(self, token: u32, rng: &mut (impl Rng + ?Sized)) -> u32 {
         let other = 1 + uniform_below(self.vocab_size - 2, || rng.next_u32());
         if other < token { other } else { other + 1 }
     }
@@ -51,7 +84,7 @@ impl Sampler {
         self,
         wanted: &[u32],
         contained: bool,
-        rng: &mut impl Rng,
+        rng: &mut (impl Rng + ?Sized),
     ) -> Vec<u32> {
         let hit = 1.0 / f64::from(self.vocab_size - 1);
         let outcomes = subsequence_probabilities(wanted.len(), self.seq_len, hit, contained);

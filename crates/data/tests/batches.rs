@@ -1,12 +1,13 @@
 //! Datasets and their batches, sample by sample.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use headlight_data::rules::TokenAnywhere;
 use headlight_data::{Batch, Batches, Dataset, LabelRule};
 
 /// Samples of two tokens: 1 2 (positive), 2 3, 3 1 (positive), 2 2.
 fn dataset() -> Dataset {
     let mut dataset = Dataset::empty(2);
-    let rule = LabelRule::TokenAnywhere { token: 1 };
+    let rule = LabelRule::from(TokenAnywhere { token: 1 });
     for tokens in [[0, 1, 2], [0, 2, 3], [0, 3, 1], [0, 2, 2]] {
         dataset.push_labelled(&tokens, &rule, 2);
     }

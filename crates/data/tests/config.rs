@@ -1,7 +1,8 @@
 //! The keys of a config, and the values that are refused.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_data::{ClsPlace, DatasetConfig, Generator, InvalidValue, LabelRule, Source};
+use headlight_data::rules::{Count, TokenAnywhere, TokenAtPosition};
+use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source};
 use serde_json::json;
 
 /// What a config parses to, or the message.
@@ -25,7 +26,7 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
         classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
-        rule: Some(LabelRule::TokenAnywhere { token: 1 }),
+        rule: Some(LabelRule::from(TokenAnywhere { token: 1 })),
     }
 }
 
@@ -39,10 +40,10 @@ fn keys_have_defaults() {
             samples: 7,
             positive_rate: None,
         },
-        rule: Some(LabelRule::TokenAtPosition {
+        rule: Some(LabelRule::from(TokenAtPosition {
             token: 3,
             position: 2,
-        }),
+        })),
         ..generated(Generator::Numpy, None)
     };
     assert_eq!(config, Ok(expected));
@@ -187,12 +188,12 @@ fn values_at_their_limits() {
                 "4294967296",
             ),
             (
-                |config| config.rule = Some(LabelRule::TokenAnywhere { token: 5 }),
+                |config| config.rule = Some(LabelRule::from(TokenAnywhere { token: 5 })),
                 Some("rule.token"),
                 "token 5 ",
             ),
             (
-                |config| config.rule = Some(LabelRule::Count { token: 5 }),
+                |config| config.rule = Some(LabelRule::from(Count { token: 5 })),
                 Some("rule.token"),
                 "token 5 ",
             ),
@@ -235,7 +236,7 @@ fn values_at_their_limits() {
 }
 
 fn count(config: &mut DatasetConfig, n_classes: usize) {
-    config.rule = Some(LabelRule::Count { token: 1 });
+    config.rule = Some(LabelRule::from(Count { token: 1 }));
     config.n_classes = n_classes;
 }
 
@@ -284,13 +285,6 @@ fn generated_samples_need_a_rule() {
     let mut config = generated(Generator::Numpy, None);
     config.rule = None;
     assert_eq!(config.generate().unwrap_err().key, "rule");
-}
-
-#[test]
-fn an_invalid_value_is_placed_in_a_section() {
-    let invalid = InvalidValue::new("rule.position", "too far").within("data");
-    assert_eq!(invalid, InvalidValue::new("data.rule.position", "too far"));
-    assert_eq!(invalid.to_string(), "too far");
 }
 
 #[test]

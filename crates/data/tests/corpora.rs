@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use headlight_data::rules::TokenAnywhere;
 use headlight_data::words::{FIRST_WORD, PAD};
 use headlight_data::{Corpus, DatasetConfig, Generator, LabelRule, Source, Stream};
 
@@ -338,7 +339,7 @@ fn a_grammar_goes_with_its_generator_and_words() {
     );
     assert_eq!(invalid(|config| config.words = None), "words.vocabulary");
     assert_eq!(
-        invalid(|config| config.rule = Some(LabelRule::TokenAnywhere { token: 5 })),
+        invalid(|config| config.rule = Some(LabelRule::from(TokenAnywhere { token: 5 }))),
         "words"
     );
 }

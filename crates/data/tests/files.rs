@@ -7,14 +7,15 @@ use std::path::Path;
 use headlight_data::files::{
     Contents, FileError, FileKeys, FitError, Format, Rows, listed, read, read_lines, write,
 };
+use headlight_data::rules::{TokenAnywhere, TokenAtPosition};
 use headlight_data::{ClsPlace, Columns, DatasetConfig, Generator, LabelRule, Source, Splits};
 use headlight_npz::{NpzReader, NpzWriter};
 
 fn rule() -> LabelRule {
-    LabelRule::TokenAtPosition {
+    LabelRule::from(TokenAtPosition {
         token: 4,
         position: 2,
-    }
+    })
 }
 
 fn splits() -> Splits {
@@ -132,7 +133,7 @@ fn splits_are_checked_against_a_config() {
     let rows = read_as("a.csv", file).unwrap();
     let fitting = DatasetConfig {
         seq_len: 2,
-        rule: Some(LabelRule::TokenAnywhere { token: 5 }),
+        rule: Some(LabelRule::from(TokenAnywhere { token: 5 })),
         ..of_file(0)
     };
     assert!(rows.fit(&fitting, None).is_ok());
@@ -150,7 +151,7 @@ fn splits_are_checked_against_a_config() {
             &["a.csv: line 2", "[CLS] = 0 first", "data.cls is \"last\""],
         ),
         (
-            |config| config.rule = Some(LabelRule::TokenAnywhere { token: 7 }),
+            |config| config.rule = Some(LabelRule::from(TokenAnywhere { token: 7 })),
             &[
                 "a.csv: line 2",
                 "data.rule (token 7 is at any position) gives",
@@ -804,7 +805,7 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
         expected
     );
     let ruled = DatasetConfig {
-        rule: Some(LabelRule::TokenAnywhere { token: 3 }),
+        rule: Some(LabelRule::from(TokenAnywhere { token: 3 })),
         ..config.clone()
     };
     assert_eq!(lines.dataset(&ruled, Some(8)).unwrap().labels(), [0, 1, 0]);

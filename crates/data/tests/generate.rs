@@ -3,6 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use headlight_data::rules::{
+    Count, EqualPositions, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
+};
 use headlight_data::{Batches, ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source};
 use proptest::prelude::*;
 
@@ -29,15 +32,15 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
 fn rules() -> impl Strategy<Value = LabelRule> {
     prop_oneof![
         (1_u32..11, 1_usize..5)
-            .prop_map(|(token, position)| LabelRule::TokenAtPosition { token, position }),
-        (1_u32..11).prop_map(|token| LabelRule::TokenAnywhere { token }),
-        (1_u32..11).prop_map(|token| LabelRule::Count { token }),
+            .prop_map(|(token, position)| LabelRule::from(TokenAtPosition { token, position })),
+        (1_u32..11).prop_map(|token| LabelRule::from(TokenAnywhere { token })),
+        (1_u32..11).prop_map(|token| LabelRule::from(Count { token })),
         (1_u32..11, 1_u32..11)
-            .prop_map(|(first, second)| LabelRule::TokenBeforeToken { first, second }),
-        (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::EqualPositions {
+            .prop_map(|(first, second)| LabelRule::from(TokenBeforeToken { first, second })),
+        (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::from(EqualPositions {
             first,
             second: (first + step - 1) % 4 + 1,
-        }),
+        })),
     ]
 }
 
@@ -63,7 +66,7 @@ proptest! {
 
     #[test]
     fn every_epoch_is_a_permutation(seed in any::<u64>(), epoch in 1_usize..1000, batch_size in 1_usize..70) {
-        let train = config(LabelRule::TokenAnywhere { token: 1 }, 60, None).generate().unwrap().train;
+        let train = config(LabelRule::from(TokenAnywhere { token: 1 }), 60, None).generate().unwrap().train;
         let batches = Batches::shuffled(&train, batch_size, seed, epoch);
         let mut order: Vec<u32> = batches.iter().flatten().copied().collect();
         prop_assert_eq!(batches.iter().len(), batches.len());
@@ -77,23 +80,23 @@ proptest! {
 #[test]
 fn samples_of_a_class_are_uniform() {
     let rules = [
-        LabelRule::TokenAtPosition {
+        LabelRule::from(TokenAtPosition {
             token: 2,
             position: 1,
-        },
-        LabelRule::TokenAnywhere { token: 2 },
-        LabelRule::TokenBeforeToken {
+        }),
+        LabelRule::from(TokenAnywhere { token: 2 }),
+        LabelRule::from(TokenBeforeToken {
             first: 2,
             second: 3,
-        },
-        LabelRule::TokenBeforeToken {
+        }),
+        LabelRule::from(TokenBeforeToken {
             first: 2,
             second: 2,
-        },
-        LabelRule::EqualPositions {
+        }),
+        LabelRule::from(EqualPositions {
             first: 1,
             second: 3,
-        },
+        }),
     ];
     for rule in rules {
         for (rate, label) in [(0.0, false), (1.0, true)] {
@@ -125,10 +128,10 @@ fn samples_of_a_class_are_uniform() {
 /// before a 2, and each is as likely as another.
 #[test]
 fn rare_classes_are_uniform_in_long_samples() {
-    let rule = LabelRule::TokenBeforeToken {
+    let rule = LabelRule::from(TokenBeforeToken {
         first: 1,
         second: 2,
-    };
+    });
     let mut config = config(rule, 6_500, Some(0.0));
     (config.vocab_size, config.seq_len) = (3, 64);
     let train = config.generate().unwrap().train;
@@ -153,7 +156,7 @@ fn rare_classes_are_uniform_in_long_samples() {
 
 #[test]
 fn epochs_differ_and_seeds_differ() {
-    let train = config(LabelRule::TokenAnywhere { token: 1 }, 60, None)
+    let train = config(LabelRule::from(TokenAnywhere { token: 1 }), 60, None)
         .generate()
         .unwrap()
         .train;
@@ -172,13 +175,13 @@ fn epochs_differ_and_seeds_differ() {
 /// What a seed means must not change with a library's next version.
 #[test]
 fn chacha_rows_and_order_are_pinned() {
-    let train = config(LabelRule::TokenAnywhere { token: 1 }, 3, None)
+    let train = config(LabelRule::from(TokenAnywhere { token: 1 }), 3, None)
         .generate()
         .unwrap()
         .train;
     assert_eq!(train.all_tokens(), PINNED_ROWS);
     let batches = Batches::shuffled(
-        &config(LabelRule::TokenAnywhere { token: 1 }, 8, None)
+        &config(LabelRule::from(TokenAnywhere { token: 1 }), 8, None)
             .generate()
             .unwrap()
             .train,
@@ -198,19 +201,19 @@ const PINNED_ORDER: [u32; 8] = [0, 7, 5, 1, 6, 2, 4, 3];
 #[test]
 fn samples_of_every_rule_are_pinned() {
     let rules = [
-        LabelRule::TokenAtPosition {
+        LabelRule::from(TokenAtPosition {
             token: 3,
             position: 2,
-        },
-        LabelRule::TokenAnywhere { token: 3 },
-        LabelRule::TokenBeforeToken {
+        }),
+        LabelRule::from(TokenAnywhere { token: 3 }),
+        LabelRule::from(TokenBeforeToken {
             first: 3,
             second: 5,
-        },
-        LabelRule::EqualPositions {
+        }),
+        LabelRule::from(EqualPositions {
             first: 1,
             second: 3,
-        },
+        }),
     ];
     let mut hashes = Vec::new();
     for rule in rules {
@@ -249,7 +252,7 @@ fn fnv1a(parts: &[Dataset]) -> u64 {
 
 #[test]
 fn a_space_that_is_used_up_is_said() {
-    let mut config = config(LabelRule::TokenAnywhere { token: 1 }, 1000, None);
+    let mut config = config(LabelRule::from(TokenAnywhere { token: 1 }), 1000, None);
     (config.vocab_size, config.seq_len, config.held_out) = (3, 1, 10);
     let error = config.generate().unwrap_err().to_string();
     assert!(error.contains("set held_out = 0"), "{error}");

@@ -1,6 +1,7 @@
 //! The `numpy` generator against NumPy itself.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use headlight_data::rules::{TokenAnywhere, TokenAtPosition};
 use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source};
 
 /// Indices with label 1, as the notebook printed them (seed 0, 8,000 samples, token 42 at
@@ -35,17 +36,17 @@ fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> Dataset
         classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
-        rule: Some(LabelRule::TokenAnywhere { token: 1 }),
+        rule: Some(LabelRule::from(TokenAnywhere { token: 1 })),
     }
 }
 
 #[test]
 fn the_notebook_positives_come_back() {
     let mut config = config(0, 8_000, 51, 6);
-    config.rule = Some(LabelRule::TokenAtPosition {
+    config.rule = Some(LabelRule::from(TokenAtPosition {
         token: 42,
         position: 3,
-    });
+    }));
     let train = config.generate().unwrap().train;
     assert_eq!(train.positives().collect::<Vec<_>>(), NOTEBOOK_POSITIVES);
     assert_eq!(train.tokens(0), [0, 45, 48, 1, 4, 4, 40]);

@@ -1,6 +1,8 @@
 //! What must be true of every dump.
 
-use crate::arrays::{ARRAYS, Values};
+use headlight_fused::Array;
+
+use crate::arrays::{Member, Values};
 use crate::{AttentionDump, DumpError};
 
 /// How far the sum of a row of weights may be from 1.
@@ -15,11 +17,11 @@ impl AttentionDump {
     /// # Errors
     /// Names the first violation.
     pub fn check(&self) -> Result<(), DumpError> {
-        for array in ARRAYS.iter().filter(|array| !array.or_unknown) {
-            if let Some(Values::Floats(values)) = array.values(self)
+        for member in Member::all().filter(|&member| member != Member::Labels) {
+            if let Some(Values::Floats(values)) = member.values(self)
                 && !values.iter().all(|value| value.is_finite())
             {
-                let name = array.name;
+                let name = member.name();
                 return Err(DumpError::Content(format!(
                     "its array `{name}` holds NaN or infinity"
                 )));
@@ -55,15 +57,11 @@ impl AttentionDump {
     pub fn worst_row_sum(&self) -> f64 {
         let positions = self.dims.positions.max(1);
         let rows_per_sample = (self.dims.layers * self.dims.heads * positions).max(1);
-        let expected = |row: usize| match &self.attention_mask {
-            None => 1.0,
-            Some(mask) => {
-                let query = row / rows_per_sample * positions + row % positions;
-                let may_attend = &mask[query * positions..(query + 1) * positions];
-                f64::from(u8::from(may_attend.contains(&true)))
-            }
+        let expected = |row: usize| {
+            let mask = self.mask(row / rows_per_sample, row % positions);
+            f64::from(u8::from(mask.is_none_or(|mask| mask.contains(&true))))
         };
-        self.attention_weights
+        self.arrays[Array::Weights]
             .chunks(positions)
             .enumerate()
             .map(|(index, row)| {

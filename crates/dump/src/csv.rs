@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use crate::arrays::{ARRAYS, PAIRS, Values};
+use headlight_fused::Array;
+
 use crate::{AttentionDump, Dims};
 
 impl AttentionDump {
@@ -12,15 +13,9 @@ impl AttentionDump {
     /// When writing fails.
     pub fn write_csv(&self, writer: impl Write) -> io::Result<()> {
         let mut csv = csv::Writer::from_writer(writer);
-        let columns = ARRAYS.iter().filter_map(|array| {
-            let Values::Floats(values) = array.values(self)? else {
-                return None;
-            };
-            Some((array.column?, values))
-        });
-        let (names, columns): (Vec<&str>, Vec<&[f32]>) = columns.unzip();
-        let tokens = ["query_token", "key_token"];
-        csv.write_record(PAIRS.iter().chain(&tokens).chain(&names))?;
+        let columns = [Array::Scores, Array::Weights].map(|array| &self.arrays[array]);
+        let tokens = ["query_token", "key_token", "score", "weight"];
+        csv.write_record(Array::Weights.axes().iter().chain(&tokens))?;
         let Dims {
             samples,
             layers,

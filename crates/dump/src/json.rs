@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
 use crate::AttentionDump;
-use crate::arrays::ARRAYS;
+use crate::arrays::Member;
 use crate::arrays::Values::{Booleans, Floats, Integers};
 
 impl AttentionDump {
@@ -27,9 +27,9 @@ impl Serialize for AsJson<'_> {
         let dump = self.0;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("meta", &dump.meta)?;
-        for array in ARRAYS {
-            let (name, shape) = (array.name, &array.shape(dump.dims));
-            match array.values(dump) {
+        for member in Member::all() {
+            let (name, shape) = (member.name(), &member.shape(dump.dims));
+            match member.values(dump) {
                 None => Ok(()),
                 Some(Integers(values)) => map.serialize_entry(name, &Nested { shape, values }),
                 Some(Floats(values)) => map.serialize_entry(name, &Nested { shape, values }),

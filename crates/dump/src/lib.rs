@@ -11,35 +11,16 @@ mod json;
 mod npz;
 mod select;
 
+use headlight_architecture::{Keys, Look, strongest_head};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use arrays::{AttentionDump, FeedForward, axes, size};
+pub use arrays::{AttentionDump, axes, size};
+pub use headlight_fused::{Array, Arrays, Dims};
 
 /// The version of the format; readers reject other versions.
 pub const VERSION: u32 = 1;
-
-/// The extent of each axis of a dump.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dims {
-    /// Samples.
-    pub samples: usize,
-    /// Blocks of the model.
-    pub layers: usize,
-    /// Heads of each block.
-    pub heads: usize,
-    /// Positions of a sample, including `[CLS]`.
-    pub positions: usize,
-    /// Width of a head's queries, keys and values.
-    pub d_head: usize,
-    /// Width of the residual stream.
-    pub d_model: usize,
-    /// Width of the feed-forward layers; 0 if the model has none.
-    pub d_ff: usize,
-    /// Logits of a sample: one for two classes, else one per class.
-    pub logits: usize,
-}
 
 /// The origin of a dump: the string `meta` in the npz, as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -84,7 +65,7 @@ impl AttentionDump {
     /// # Panics
     /// When an index is out of range.
     pub fn weights(&self, sample: usize, layer: usize, head: usize) -> &[f32] {
-        &self.attention_weights[self.matrix(sample, layer, head)]
+        &self.arrays[Array::Weights][self.matrix(sample, layer, head)]
     }
 
     /// The attention scores of one head for one sample. `[query, key]`
@@ -92,7 +73,7 @@ impl AttentionDump {
     /// # Panics
     /// When an index is out of range.
     pub fn scores(&self, sample: usize, layer: usize, head: usize) -> &[f32] {
-        &self.attention_scores[self.matrix(sample, layer, head)]
+        &self.arrays[Array::Scores][self.matrix(sample, layer, head)]
     }
 
     /// The token ids of a sample.
@@ -102,6 +83,43 @@ impl AttentionDump {
     pub fn tokens(&self, sample: usize) -> &[i64] {
         let positions = self.dims.positions;
         &self.tokens[sample * positions..(sample + 1) * positions]
+    }
+
+    /// The keys that a query of a sample may look at.
+    ///
+    /// # Panics
+    /// When an index is out of range.
+    pub fn keys(&self, sample: usize, query: usize) -> Keys {
+        let mask = self.mask(sample, query);
+        let keys = 0..self.dims.positions;
+        keys.filter(|&key| mask.is_none_or(|mask| mask[key]))
+            .collect()
+    }
+
+    /// The mask of a query, if the model has one. `[key]`
+    fn mask(&self, sample: usize, query: usize) -> Option<&[bool]> {
+        let positions = self.dims.positions;
+        let mask = self.attention_mask.as_ref()?;
+        Some(&mask[(sample * positions + query) * positions..][..positions])
+    }
+
+    /// The [strongest head](strongest_head) of the last block.
+    pub fn strongest_head(&self) -> Option<usize> {
+        let (cls, positions) = (self.cls_position(), self.dims.positions);
+        let layer = self.dims.layers.checked_sub(1)?;
+        let looks: Vec<Look<'_>> = (0..self.dims.samples)
+            .map(|sample| Look {
+                weights: (0..self.dims.heads)
+                    .map(|head| &self.weights(sample, layer, head)[cls * positions..][..positions])
+                    .collect(),
+                keys: self.keys(sample, cls),
+                label: Some(self.labels[sample])
+                    .filter(|label| !label.is_nan())
+                    .map(|label| label as u8),
+                deciding: &self.meta.label_positions[sample],
+            })
+            .collect();
+        strongest_head(&looks)
     }
 
     /// The position of `[CLS]`: that of token 0 in the first sample, or 0 without such a token.
@@ -137,21 +155,5 @@ impl AttentionDump {
         let size = dims.positions * dims.positions;
         let start = ((sample * dims.layers + layer) * dims.heads + head) * size;
         start..start + size
-    }
-}
-
-impl Dims {
-    fn extent(&self, axis: &str) -> usize {
-        match axis {
-            "sample" => self.samples,
-            "layer" => self.layers,
-            "head" => self.heads,
-            "position" | "query" | "key" => self.positions,
-            "d_head" => self.d_head,
-            "d_model" => self.d_model,
-            "d_ff" => self.d_ff,
-            "class" => self.logits,
-            _ => unreachable!("no axis is called {axis}"),
-        }
     }
 }

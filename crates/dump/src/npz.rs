@@ -2,10 +2,11 @@
 
 use std::io::{self, Read, Seek, Write};
 
-use headlight_npz::{Array, NpzReader, NpzWriter};
+use headlight_fused::Array;
+use headlight_npz::{NpzReader, NpzWriter};
 use serde::Deserialize;
 
-use crate::arrays::{ARRAYS, ArraySpec, Field, Part, Values, arrays};
+use crate::arrays::{Member, Place, Values, is_required};
 use crate::{AttentionDump, Dims, DumpError, Meta, VERSION};
 
 const META: &str = "meta";
@@ -20,13 +21,13 @@ impl AttentionDump {
     /// When writing fails.
     pub fn write_npz(&self, mut writer: impl Write) -> io::Result<()> {
         let mut npz = NpzWriter::new();
-        for array in ARRAYS {
-            let shape = &array.shape(self.dims);
-            match array.values(self) {
+        for member in Member::all() {
+            let (name, shape) = (member.name(), &member.shape(self.dims));
+            match member.values(self) {
                 None => Ok(()),
-                Some(Values::Integers(values)) => npz.array(array.name, shape, values),
-                Some(Values::Floats(values)) => npz.array(array.name, shape, values),
-                Some(Values::Booleans(values)) => npz.array(array.name, shape, values),
+                Some(Values::Integers(values)) => npz.array(name, shape, values),
+                Some(Values::Floats(values)) => npz.array(name, shape, values),
+                Some(Values::Booleans(values)) => npz.array(name, shape, values),
             }?;
         }
         npz.string(META, &serde_json::to_string_pretty(&self.meta)?)?;
@@ -56,27 +57,22 @@ impl AttentionDump {
             meta: serde_json::from_str::<Meta>(&meta)?,
             ..Self::default()
         };
-        let complete = |part: Part| {
-            let mut arrays = ARRAYS.iter().filter(|array| array.part == part);
-            arrays.all(|array| npz.contains(array.name))
-        };
-        let present = arrays(complete(Part::FeedForward), complete(Part::Mask));
         let mut shapes = Vec::new();
-        for array in present {
-            let name = array.name;
-            let shape = match &array.field {
-                Field::Integers(_, to) => store(npz.integers(name)?, to(&mut dump), |id| id),
-                Field::Floats(_, to) => store(npz.floats(name)?, to(&mut dump), |number| number),
-                Field::Booleans(_, to) => store(npz.integers(name)?, to(&mut dump), |bit| bit != 0),
+        for member in present(&npz) {
+            let name = member.name();
+            let shape = match member.place(&mut dump) {
+                Place::Integers(to) => store(npz.integers(name)?, to, |id| id),
+                Place::Floats(to) => store(npz.floats(name)?, to, |number| number),
+                Place::Booleans(to) => store(npz.integers(name)?, to, |bit| bit != 0),
             };
-            shapes.push((array, shape));
+            shapes.push((member, shape));
         }
         dump.dims = dims_of(&shapes)?;
-        dump.dims.check()?;
-        for (array, shape) in &shapes {
-            let (name, expected) = (array.name, array.shape(dump.dims));
+        check(dump.dims)?;
+        for (member, shape) in &shapes {
+            let (name, expected) = (member.name(), member.shape(dump.dims));
             if *shape != expected {
-                let axes: Vec<&str> = array.axes(dump.dims).collect();
+                let axes = member.axes(dump.dims);
                 return Err(DumpError::Content(format!(
                     "its array `{name}` has shape {shape:?}, but the other arrays imply {expected:?} {axes:?}"
                 )));
@@ -92,21 +88,46 @@ struct Version {
     version: u64,
 }
 
-/// Moves the values of `array` into `field` and returns their shape.
-fn store<T, U>(array: Array<T>, field: &mut Vec<U>, convert: impl Fn(T) -> U) -> Vec<usize> {
-    *field = array.values.into_iter().map(convert).collect();
+/// The arrays to read: those that every dump has, and the others that this one has. The arrays of feed-forward layers are
+/// in a dump together or not at all.
+fn present<R: Read + Seek>(npz: &NpzReader<R>) -> Vec<Member> {
+    let without = Dims::default();
+    let mut feed_forward = Array::ALL
+        .into_iter()
+        .filter(|&array| is_required(array) && !array.exists(without));
+    let dims = Dims {
+        d_ff: usize::from(feed_forward.all(|array| npz.contains(array.name()))),
+        ..without
+    };
+    let members = Member::all().filter(|&member| match member {
+        Member::Computed(array) if is_required(array) => array.exists(dims),
+        Member::Computed(array) => array.exists(dims) && npz.contains(array.name()),
+        Member::Mask => npz.contains(member.name()),
+        _ => true,
+    });
+    members.collect()
+}
+
+/// Moves the values of an array to their place and returns their shape.
+fn store<T, U>(
+    array: headlight_npz::Array<T>,
+    place: &mut Vec<U>,
+    convert: impl Fn(T) -> U,
+) -> Vec<usize> {
+    *place = array.values.into_iter().map(convert).collect();
     array.shape
 }
 
 /// The extents that the arrays imply: `query` has all but the widths.
-fn dims_of(shapes: &[(&ArraySpec, Vec<usize>)]) -> Result<Dims, DumpError> {
-    let shape = |wanted: &str| {
-        let found = shapes.iter().find(|(array, _)| array.name == wanted);
+fn dims_of(shapes: &[(Member, Vec<usize>)]) -> Result<Dims, DumpError> {
+    let shape = |wanted: Member| {
+        let found = shapes.iter().find(|(member, _)| *member == wanted);
         found.map_or(&[][..], |(_, shape)| shape)
     };
-    let d_ff = shape("feed_forward_hidden").last().copied();
-    let logits = shape("logits").get(1).copied();
-    match (shape("query"), shape("embeddings")) {
+    let computed = |array: Array| shape(Member::Computed(array));
+    let d_ff = computed(Array::FeedForwardHidden).last().copied();
+    let logits = shape(Member::Logits).get(1).copied();
+    match (computed(Array::Query), computed(Array::Embeddings)) {
         (&[samples, layers, heads, positions, d_head], &[_, _, d_model]) => Ok(Dims {
             samples,
             layers,
@@ -123,22 +144,20 @@ fn dims_of(shapes: &[(&ArraySpec, Vec<usize>)]) -> Result<Dims, DumpError> {
     }
 }
 
-impl Dims {
-    /// Rejects axes of extent 0. Arrays without values may have any shape, so that products of
-    /// extents could overflow. If no extent is 0, the arrays hold as many values as their shapes say.
-    fn check(&self) -> Result<(), DumpError> {
-        let extents = [
-            ("samples", self.samples),
-            ("layers", self.layers),
-            ("heads", self.heads),
-            ("positions", self.positions),
-            ("numbers per head", self.d_head),
-            ("numbers per position", self.d_model),
-            ("logits", self.logits),
-        ];
-        match extents.iter().find(|(_, extent)| *extent == 0) {
-            None => Ok(()),
-            Some((what, _)) => Err(DumpError::Content(format!("it has no {what}"))),
-        }
+/// Rejects axes of extent 0. Arrays without values may have any shape, so that products of
+/// extents could overflow. If no extent is 0, the arrays hold as many values as their shapes say.
+fn check(dims: Dims) -> Result<(), DumpError> {
+    let extents = [
+        ("samples", dims.samples),
+        ("layers", dims.layers),
+        ("heads", dims.heads),
+        ("positions", dims.positions),
+        ("numbers per head", dims.d_head),
+        ("numbers per position", dims.d_model),
+        ("logits", dims.logits),
+    ];
+    match extents.iter().find(|(_, extent)| *extent == 0) {
+        None => Ok(()),
+        Some((what, _)) => Err(DumpError::Content(format!("it has no {what}"))),
     }
 }

@@ -1,6 +1,7 @@
 //! Some samples of a dump.
 
-use crate::arrays::{ARRAYS, Field, Fill, Read};
+use headlight_fused::Arrays;
+
 use crate::{AttentionDump, Dims, Meta};
 
 impl AttentionDump {
@@ -10,39 +11,25 @@ impl AttentionDump {
     /// When there is no such sample.
     #[must_use]
     pub fn select(&self, samples: &[usize]) -> Self {
-        let mut part = Self {
+        let all = self.dims.samples;
+        let mask = self.attention_mask.as_ref();
+        Self {
             dims: Dims {
                 samples: samples.len(),
                 ..self.dims
             },
             meta: Meta {
-                samples: rows(&self.meta.samples, samples, self.dims.samples),
-                label_positions: rows(&self.meta.label_positions, samples, self.dims.samples),
+                samples: rows(&self.meta.samples, samples, all),
+                label_positions: rows(&self.meta.label_positions, samples, all),
                 ..self.meta.clone()
             },
-            ..Self::default()
-        };
-        for array in ARRAYS {
-            match array.field {
-                Field::Integers(read, fill) => copy(self, read, &mut part, fill, samples),
-                Field::Floats(read, fill) => copy(self, read, &mut part, fill, samples),
-                Field::Booleans(read, fill) => copy(self, read, &mut part, fill, samples),
-            }
+            tokens: rows(&self.tokens, samples, all),
+            labels: rows(&self.labels, samples, all),
+            logits: rows(&self.logits, samples, all),
+            probabilities: rows(&self.probabilities, samples, all),
+            arrays: Arrays::of(|array| rows(&self.arrays[array], samples, all)),
+            attention_mask: mask.map(|mask| rows(mask, samples, all)),
         }
-        part
-    }
-}
-
-/// Copies the rows of one array, if the dump has it.
-fn copy<T: Clone>(
-    from: &AttentionDump,
-    read: Read<T>,
-    to: &mut AttentionDump,
-    fill: Fill<T>,
-    samples: &[usize],
-) {
-    if let Some(values) = read(from) {
-        *fill(to) = rows(values, samples, from.dims.samples);
     }
 }
 

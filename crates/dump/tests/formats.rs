@@ -5,18 +5,18 @@ mod common;
 
 use std::fmt::Write as _;
 
-use common::{DIMS, dump, npz, plain, read, with_dims};
-use headlight_dump::{AttentionDump, Dims, axes, size};
+use common::{DIMS, dump, npz, plain, read, with_dims, without_output};
+use headlight_dump::{Array, AttentionDump, Dims, axes, size};
 
 #[test]
 fn npz_comes_back() {
     assert_eq!(read(npz(&dump())).unwrap(), dump());
     let back = read(npz(&plain())).unwrap();
     assert!(back.labels[0].is_nan());
-    assert_eq!((back.feed_forward, back.attention_mask), (None, None));
+    assert_eq!((back.dims.d_ff, &back.attention_mask), (0, &None));
     assert_eq!(
-        (back.dims, back.meta, back.residual),
-        (plain().dims, plain().meta, plain().residual)
+        (back.dims, back.meta, back.arrays),
+        (plain().dims, plain().meta, plain().arrays)
     );
 }
 
@@ -57,25 +57,9 @@ fn a_dump_of_some_samples_holds_their_rows() {
 #[test]
 fn the_size_is_that_of_the_arrays() {
     let of_arrays = |dump: &AttentionDump| {
-        let mut floats: usize = [
-            &dump.labels,
-            &dump.logits,
-            &dump.probabilities,
-            &dump.attention_scores,
-            &dump.attention_weights,
-            &dump.query,
-            &dump.key,
-            &dump.value,
-            &dump.context,
-            &dump.embeddings,
-            &dump.residual,
-        ]
-        .map(Vec::len)
-        .iter()
-        .sum();
-        if let Some(part) = &dump.feed_forward {
-            floats += part.hidden.len() + part.residual.len();
-        }
+        let beside = [&dump.labels, &dump.logits, &dump.probabilities];
+        let computed = Array::ALL.map(|array| dump.arrays[array].len());
+        let floats = beside.map(Vec::len).iter().chain(&computed).sum::<usize>();
         let mask = dump.attention_mask.as_ref().map_or(0, Vec::len);
         let integers = dump.tokens.len();
         (integers + floats + mask, 8 * integers + 4 * floats + mask)
@@ -106,12 +90,13 @@ fn members(archive: &[u8]) -> String {
     list
 }
 
-/// The files of `tests/golden` were written before the arrays of a dump stood in one table. The
+/// The files of `tests/golden` were written before the arrays of a dump stood in one table, and before `output`. The
 /// archive is compared by its list of members, because deflate may differ between machines. Its `meta.npy` is what
 /// `numpy.save` writes of the text that was `meta.json` then.
 #[test]
 fn files_have_the_bytes_that_they_always_had() {
     for (name, dump) in [("full", dump()), ("plain", plain())] {
+        let dump = without_output(dump);
         let (mut json, mut csv) = (Vec::new(), Vec::new());
         dump.write_json(&mut json).unwrap();
         dump.write_csv(&mut csv).unwrap();
@@ -124,6 +109,59 @@ fn files_have_the_bytes_that_they_always_had() {
             assert!(bytes == std::fs::read(&path).unwrap(), "{path}");
         }
     }
+}
+
+/// The program wrote this dump when dumps had no `output`.
+#[test]
+fn older_dumps_open_and_keep_their_members() {
+    let path = format!(
+        "{}/tests/golden/before-output.npz",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let bytes = std::fs::read(path).unwrap();
+    let old = read(bytes.clone()).unwrap();
+    assert_eq!((old.dims.layers, old.dims.d_ff), (2, 3));
+    for array in Array::ALL {
+        let is_empty = old.arrays[array].is_empty();
+        assert_eq!(is_empty, array == Array::Output, "{}", array.name());
+    }
+    assert_eq!(members(&npz(&old)), members(&bytes));
+}
+
+/// The table of `docs/runs.md` has every array, with its axes.
+#[test]
+fn the_documents_list_every_array() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/runs.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    for (name, axes) in &dump().meta.axes {
+        let axes = format!("`[{}]`", axes.join(", "));
+        let mut rows = text.lines().filter(|line| line.starts_with("| `"));
+        let row = rows.find(|row| {
+            row.split('|')
+                .nth(1)
+                .unwrap()
+                .contains(&format!("`{name}`"))
+        });
+        assert!(row.is_some_and(|row| row.contains(&axes)), "{name} {axes}");
+    }
+}
+
+/// A new array is a member more, and changes no other; `meta` has its axes.
+#[test]
+fn output_changes_no_other_array() {
+    let list = |dump: AttentionDump| {
+        let members = members(&npz(&dump));
+        let lines = members.lines().map(str::to_owned);
+        lines.filter(|line| !line.starts_with("meta")).collect()
+    };
+    let (mut new, old): (Vec<_>, Vec<_>) = (list(dump()), list(without_output(dump())));
+    let added: Vec<_> = new.extract_if(.., |line| !old.contains(line)).collect();
+    assert_eq!(new, old);
+    assert!(matches!(&added[..], [one] if one.starts_with("output.npy ")));
+    assert_eq!(
+        dump().meta.axes["output"],
+        ["sample", "layer", "position", "d_model"]
+    );
 }
 
 #[test]
@@ -181,10 +219,10 @@ fn optional_arrays_have_axes_only_where_they_are() {
         ];
         (axes.len(), optional.map(|name| axes.contains_key(name)))
     };
-    assert_eq!(names(0, false), (12, [false, false, false]));
-    assert_eq!(names(0, true), (13, [true, false, false]));
-    assert_eq!(names(1, false), (14, [false, true, true]));
-    assert_eq!(names(6, true), (15, [true, true, true]));
+    assert_eq!(names(0, false), (13, [false, false, false]));
+    assert_eq!(names(0, true), (14, [true, false, false]));
+    assert_eq!(names(1, false), (15, [false, true, true]));
+    assert_eq!(names(6, true), (16, [true, true, true]));
     let axes = axes(common::DIMS, true);
     assert_eq!(axes["attention_mask"], ["sample", "query", "key"]);
     assert_eq!(
@@ -201,11 +239,11 @@ fn heads_are_found_by_their_indices() {
         let cells = cells(sample, layer, head)..cells(sample, layer, head) + 16;
         assert_eq!(
             dump.scores(sample, layer, head),
-            &dump.attention_scores[cells.clone()]
+            &dump.arrays[Array::Scores][cells.clone()]
         );
         assert_eq!(
             dump.weights(sample, layer, head),
-            &dump.attention_weights[cells]
+            &dump.arrays[Array::Weights][cells]
         );
     }
     for (sample, layer, head) in [(2, 0, 0), (0, 3, 0), (0, 0, 2)] {

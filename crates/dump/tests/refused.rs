@@ -9,7 +9,7 @@
 mod common;
 
 use common::{DIMS, dump, npz, plain, read, with_dims};
-use headlight_dump::{AttentionDump, Dims};
+use headlight_dump::{Array, AttentionDump, Dims};
 use headlight_npz::{NpzReader, NpzWriter};
 use std::io::Cursor;
 
@@ -21,14 +21,20 @@ fn refusal(npz: Vec<u8>) -> String {
 fn impossible_dumps_are_refused() {
     let cases: [(fn(&mut AttentionDump), &str); 12] = [
         (|dump| dump.logits[1] = f32::NAN, "`logits`"),
-        (|dump| dump.residual[7] = f32::INFINITY, "`residual`"),
         (
-            |dump| dump.feed_forward.as_mut().unwrap().hidden[0] = f32::NAN,
+            |dump| dump.arrays[Array::Residual][7] = f32::INFINITY,
+            "`residual`",
+        ),
+        (
+            |dump| dump.arrays[Array::FeedForwardHidden][0] = f32::NAN,
             "`feed_forward_hidden`",
         ),
-        (|dump| dump.attention_weights[0] = 0.5, "5e-1 away from 1"),
         (
-            |dump| dump.attention_weights[191] = 0.25,
+            |dump| dump.arrays[Array::Weights][0] = 0.5,
+            "5e-1 away from 1",
+        ),
+        (
+            |dump| dump.arrays[Array::Weights][191] = 0.25,
             "2.5e-1 away from 1",
         ),
         (|dump| dump.meta.version = 2, "version is 2"),
@@ -74,14 +80,14 @@ fn what_is_at_a_limit_is_accepted() {
     dump.meta.label_positions[0] = vec![0, 1, 2, 3];
     assert!(dump.check().is_ok());
     // The second query of sample 0 may attend to no key: three numbers that sum to 1e-4 exactly.
-    let (mut rest, row) = (1e-4_f64, &mut dump.attention_weights[4..8]);
+    let (mut rest, row) = (1e-4_f64, &mut dump.arrays[Array::Weights][4..8]);
     for weight in row {
         *weight = rest as f32;
         rest -= f64::from(*weight);
     }
     assert!(rest == 0.0);
     assert!(dump.check().is_ok());
-    dump.attention_weights[7] = 1e-9;
+    dump.arrays[Array::Weights][7] = 1e-9;
     assert!(dump.check().is_err());
 }
 
@@ -100,9 +106,9 @@ fn the_worst_row_is_measured_against_what_its_query_may_attend_to() {
     assert!(masked.worst_row_sum() == 1.0);
     for row in 0..48 {
         let mut dump = plain();
-        dump.attention_weights[row * 4 + row % 4] += 0.5;
+        dump.arrays[Array::Weights][row * 4 + row % 4] += 0.5;
         assert!(dump.worst_row_sum() == 0.5, "row {row}");
-        dump.attention_weights[row * 4 + row % 4] -= 0.75;
+        dump.arrays[Array::Weights][row * 4 + row % 4] -= 0.75;
         assert!(dump.worst_row_sum() == 0.25, "row {row}");
     }
 }
@@ -213,8 +219,17 @@ fn only_optional_arrays_may_be_missing() {
             }
             "feed_forward_hidden" | "feed_forward_residual" => {
                 let read = read.unwrap();
-                assert_eq!((read.feed_forward, read.dims.d_ff), (None, 0));
+                let hidden = &read.arrays[Array::FeedForwardHidden];
+                assert_eq!((hidden.len(), read.dims.d_ff), (0, 0));
             }
+            "output" => assert_eq!(
+                npz(&read.unwrap()),
+                npz(&{
+                    let mut old = dump();
+                    old.arrays[Array::Output].clear();
+                    old
+                })
+            ),
             name => {
                 let message = read.unwrap_err().to_string();
                 assert_eq!(message, format!("it has no member `{name}.npy`"));

@@ -3,7 +3,7 @@
 //!
 //!     cargo run --release -p headlight-experiment --example attention_study -- NAME SEEDS [KEY=VALUE]... > NAME.jsonl
 //!
-//! SEEDS is a number or `FIRST..END`. One line of JSON per seed, in their order; `scripts/corpora/attention_study.py` makes
+//! SEEDS is a number or `FIRST..END`. One line of JSON per seed, in their order; `attention_study.py` beside it makes
 //! tables of them. The bytes do not depend on the number of threads.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -15,10 +15,10 @@ use std::sync::{Arc, mpsc};
 use std::{env, fs, thread};
 
 use headlight_data::words::{FIRST_WORD, PAD};
-use headlight_data::{CLS, Corpus, Dataset, LabelRule, Splits};
+use headlight_data::{CLS, Corpus, Dataset, LabelRule, Splits, rules};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::fused::{Forward, Frozen, Intervention, Recorded};
+use headlight_experiment::fused::{Array, Forward, Frozen, Intervention, Recorded};
 use headlight_experiment::metrics::{Counts, LEARNED, Metric, f1, predicted_class};
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, Predictions};
@@ -108,7 +108,7 @@ fn main() {
         None => 0..seeds.parse().unwrap(),
     };
     let config = config(name, changes);
-    let Some(LabelRule::Sentence { corpus }) = config.data.rule else {
+    let Some(LabelRule::Sentence(rules::Sentence { corpus })) = config.data.rule else {
         panic!("{name} is no corpus of sentences");
     };
     let splits: Arc<Splits> = config.data.generate().expect("a valid config").into();
@@ -452,7 +452,7 @@ impl Trained<'_> {
             .collect();
         let mut means = Means::default();
         let pattern = Pattern {
-            weights: &whole.weights,
+            weights: &whole.arrays[Array::Weights],
             layers,
             heads,
             positions: study.dataset.positions(),

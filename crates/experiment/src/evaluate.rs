@@ -22,15 +22,17 @@ pub struct Evaluation {
 /// Evaluates a model on all samples of a split; `None` if the split is empty.
 ///
 /// The config's rule gives the positions that decide a sample's label. Without one, the attention to them is not
-/// measured. Uniform attention is that over all positions but those with padding.
+/// measured, nor is uniform attention, which is that over the keys that `[CLS]` may look at.
 pub fn evaluate(
     model: &mut dyn Predictor,
     dataset: &Dataset,
     n_classes: usize,
     config: Option<&ExperimentConfig>,
 ) -> Option<Evaluation> {
-    let rule = config.and_then(|config| config.data.rule.as_ref());
-    let padding = config.and_then(|config| config.model.attention.padding_token);
+    let ruled = config.and_then(|config| {
+        let (rule, cls) = (config.data.rule.as_ref()?, config.inputs().cls_position);
+        Some((rule, &config.model.attention, cls))
+    });
     let positions = dataset.positions();
     let mut tally = Tally::new(n_classes);
     let [mut positive, mut negative] = [Row::new(positions), Row::new(positions)];
@@ -55,15 +57,16 @@ pub fn evaluate(
                 &mut negative
             }
             .add(row);
-            let Some(rule) = rule else { continue };
+            let Some((rule, attention, cls)) = ruled else {
+                continue;
+            };
             let tokens = dataset.tokens(sample as usize);
             let deciding = rule.label_positions(tokens);
             if deciding.is_empty() {
                 continue;
             }
             let paid = deciding.iter().map(|&position| row[position]).sum::<f64>();
-            let seen = tokens.iter().filter(|&&token| Some(token) != padding);
-            let uniform = deciding.len() as f64 / seen.count() as f64;
+            let uniform = attention.keys(cls, tokens).uniform(&deciding);
             tally.add_attention(label, paid, uniform);
         }
     }

@@ -5,7 +5,9 @@ use headlight_data::Dataset;
 use headlight_fused::{
     Architecture, Model, Projections, Samples, State, Tracer, integrated_gradients,
 };
-pub use headlight_fused::{Attribution, Forward, Intervention, Place, Recorded};
+pub use headlight_fused::{
+    Array, Arrays, Attribution, Dims, Forward, Intervention, Place, Recorded,
+};
 
 use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, Predictor, TrainingState};
@@ -27,7 +29,7 @@ impl<'a> FusedEngine<'a> {
     /// The experiment's model with its initial weights.
     ///
     /// # Errors
-    /// When the config's model cannot be.
+    /// When the config's model is invalid.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
         let adam = experiment.config.training.adam();
         let start: Vec<f32> = experiment
@@ -60,6 +62,14 @@ impl<'a> FusedEngine<'a> {
             })
             .collect()
     }
+}
+
+/// The extents of the arrays that a config's model computes for some samples.
+///
+/// # Errors
+/// When the model is invalid.
+pub fn dims(config: &ExperimentConfig, samples: usize) -> Result<Dims, Error> {
+    Ok(architecture(config)?.dims(samples))
 }
 
 /// Everything that a config's model computes for some samples, with interventions.
@@ -96,7 +106,7 @@ impl Frozen {
     /// The model of a config.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// When it is invalid.
     pub fn new(config: &ExperimentConfig) -> Result<Self, Error> {
         let architecture = architecture(config)?;
         let tracer = Tracer::new(&architecture).map_err(|error| Error::Input(error.to_string()))?;

@@ -34,6 +34,7 @@ pub mod evaluate;
 mod experiment;
 pub mod fused;
 pub mod metrics;
+pub mod outcome;
 pub mod train;
 
 pub use engine::{Engine, Predictions, Predictor, TrainingState};
@@ -41,3 +42,8 @@ pub use ensemble::Ensemble;
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;
+
+/// Compiles and runs the program of the document.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/crates.md")]
+struct CratesDocument;

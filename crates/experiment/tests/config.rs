@@ -6,9 +6,10 @@ mod common;
 use std::sync::Arc;
 
 use common::{CONFIG, dataset, experiment, parse};
-use headlight_data::{Dataset, InvalidValue, Splits};
+use headlight_data::{Dataset, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
 use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
+use headlight_keys::InvalidValue;
 
 #[test]
 fn keys_that_are_left_out_have_kerass_defaults() {
@@ -44,7 +45,7 @@ fn engines_and_formats_have_their_names() {
     let message = "keras".parse::<EngineName>().unwrap_err();
     assert!(message.contains("`keras`"), "{message}");
     assert_eq!(
-        DumpFormat::ALL.map(DumpFormat::extension),
+        DumpFormat::ALL.map(DumpFormat::name),
         ["npz", "json", "csv"]
     );
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::{dataset, experiment, parse};
 use headlight_experiment::contexts::{levels, occurrences};
-use headlight_experiment::fused::forward;
+use headlight_experiment::fused::{Array, forward};
 
 #[test]
 fn vectors_are_those_of_the_forward_pass_at_their_places() {
@@ -45,10 +45,13 @@ fn vectors_are_those_of_the_forward_pass_at_their_places() {
         let all = forward(config, start, &samples, &[sample], &[]).unwrap();
         let own = |level: usize| &levels[level].vectors[width * index..width * (index + 1)];
         assert_eq!(own(0), &embedding.values[width * token as usize..][..width]);
-        assert_eq!(own(1), &all.embeddings[width * position..][..width]);
+        assert_eq!(
+            own(1),
+            &all.arrays[Array::Embeddings][width * position..][..width]
+        );
         for layer in 0..2 {
             let at = width * (layer * positions + position);
-            assert_eq!(own(2 + layer), &all.output[at..at + width]);
+            assert_eq!(own(2 + layer), &all.arrays[Array::Output][at..at + width]);
         }
     }
 }

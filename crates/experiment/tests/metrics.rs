@@ -66,7 +66,7 @@ fn counts_and_means() {
         (0, 0.5, 0.25),
         (0, 0.875, 0.625),
     ] {
-        tally.add_attention(label, paid, uniform);
+        tally.add_attention(label, paid, Some(uniform));
     }
     let metrics = tally.metrics().unwrap();
     let found: Vec<_> = metrics

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::arrays::Dims;
 use crate::lanes::sqrt;
 
 /// The sizes and switches of a classifier.
@@ -129,6 +130,20 @@ impl Architecture {
             1
         } else {
             self.n_classes
+        }
+    }
+
+    /// The extents of the arrays of some samples.
+    pub fn dims(&self, samples: usize) -> Dims {
+        Dims {
+            samples,
+            layers: self.n_layers,
+            heads: self.n_heads,
+            positions: self.positions,
+            d_head: self.d_head(),
+            d_model: self.d_model,
+            d_ff: self.d_ff,
+            logits: self.n_logits(),
         }
     }
 

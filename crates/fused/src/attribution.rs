@@ -11,6 +11,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::architecture::Architecture;
+use crate::arrays::Array;
 use crate::blocks::{Blocks, Probe, Site, padded};
 use crate::forward::InvalidForward;
 use crate::lanes::{LANES, Lanes};
@@ -117,7 +118,7 @@ struct Path<'a> {
 
 impl Probe for Path<'_> {
     fn reach(&mut self, site: Site, values: &mut [Lanes]) {
-        if site != Site::Embeddings {
+        if site != Site::Vectors(Array::Embeddings, 0) {
             return;
         }
         let (width, d_model) = (padded(self.d_model), self.d_model);

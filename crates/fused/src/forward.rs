@@ -5,49 +5,31 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::architecture::{Architecture, InvalidArchitecture};
+use crate::arrays::{Array, Arrays, Dims};
 use crate::blocks::{Blocks, Probe, Site, padded};
 use crate::interventions::{Intervention, InvalidIntervention};
 use crate::lanes::{LANES, Lanes};
 use crate::samples::{Predictions, Samples};
 
-/// Everything that a model computes for some samples, row-major.
+/// Everything that a model computes for some samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Forward {
+    /// The extents of its arrays.
+    pub dims: Dims,
     /// Logits, probabilities, losses, and the attention of `[CLS]` in the last block.
     pub predictions: Predictions,
-    /// The first block's input. `[sample, position, d_model]`
-    pub embeddings: Vec<f32>,
     /// Which keys each query may look at; empty if every query may look at all. `[sample, query, key]`
     pub mask: Vec<bool>,
-    /// Before the softmax. `[sample, layer, head, query, key]`
-    pub scores: Vec<f32>,
-    /// After the softmax. `[sample, layer, head, query, key]`
-    pub weights: Vec<f32>,
-    /// `[sample, layer, head, position, d_head]`
-    pub query: Vec<f32>,
-    /// `[sample, layer, head, position, d_head]`
-    pub key: Vec<f32>,
-    /// `[sample, layer, head, position, d_head]`
-    pub value: Vec<f32>,
-    /// Weights times values. `[sample, layer, head, position, d_head]`
-    pub context: Vec<f32>,
-    /// A block's input plus the attention output, before the norm. `[sample, layer, position, d_model]`
-    pub residual: Vec<f32>,
-    /// Of the feed-forward layer, after the rectifier. `[sample, layer, position, d_ff]`
-    pub hidden: Vec<f32>,
-    /// The feed-forward layer's input plus its output, before the norm; empty without such layers.
-    /// `[sample, layer, position, d_model]`
-    pub feed_forward_residual: Vec<f32>,
-    /// What a block gives to the next. `[sample, layer, position, d_model]`
-    pub output: Vec<f32>,
+    /// The values of each array that was recorded.
+    pub arrays: Arrays,
 }
 
-/// A forward pass that cannot be.
+/// Why a forward pass is invalid.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InvalidForward {
-    /// Its architecture cannot be.
+    /// Its architecture is invalid.
     Architecture(InvalidArchitecture),
-    /// An intervention does not suit it.
+    /// An intervention does not suit its architecture.
     Intervention(InvalidIntervention),
 }
 
@@ -67,14 +49,28 @@ impl core::error::Error for InvalidForward {}
 pub enum Recorded {
     /// Everything.
     All,
-    /// Predictions, scores and weights; the other arrays stay empty.
+    /// Predictions and the arrays of pairs; the other arrays stay empty.
     Attention,
+}
+
+impl Recorded {
+    /// The arrays that are recorded of models with these extents.
+    pub fn arrays(self, dims: Dims) -> impl Iterator<Item = Array> {
+        let own = Array::ALL
+            .into_iter()
+            .filter(move |array| array.exists(dims));
+        own.filter(move |&array| self.has(array))
+    }
+
+    fn has(self, array: Array) -> bool {
+        self == Self::All || array.is_of_pairs()
+    }
 }
 
 /// Computes some samples, and everything on the way.
 ///
 /// # Errors
-/// When the architecture or an intervention cannot be.
+/// When the architecture or an intervention is invalid.
 ///
 /// # Panics
 /// When there are not [`Architecture::parameter_count`] parameters, or as [`Model::step`](crate::Model::step).
@@ -100,7 +96,7 @@ impl Tracer {
     /// Memory for the passes.
     ///
     /// # Errors
-    /// When the architecture cannot be.
+    /// When the architecture is invalid.
     pub fn new(architecture: &Architecture) -> Result<Self, InvalidForward> {
         let architecture = architecture.clone().validate();
         let architecture = architecture.map_err(InvalidForward::Architecture)?;
@@ -113,7 +109,7 @@ impl Tracer {
     /// As [`forward()`], with what is recorded.
     ///
     /// # Errors
-    /// When an intervention cannot be.
+    /// When an intervention is invalid.
     ///
     /// # Panics
     /// As [`forward()`].
@@ -135,22 +131,18 @@ impl Tracer {
             forward: Forward::empty(architecture, chosen.len(), recorded),
             architecture,
             interventions,
-            recorded,
-            part: Part {
-                samples: chosen.len(),
-                first: 0,
-                lanes: 0,
-            },
+            first: 0,
+            lanes: 0,
             mask: Vec::new(),
             stream: Vec::new(),
         };
         for chunk in chosen.chunks(LANES) {
-            recorder.part.lanes = chunk.len();
+            recorder.lanes = chunk.len();
             let predictions = &mut Predictions::default();
             self.blocks
                 .trace(&parameters, samples, chunk, &mut recorder, predictions);
             recorder.forward.predictions.append(predictions);
-            recorder.part.first += chunk.len();
+            recorder.first += chunk.len();
         }
         Ok(recorder.forward)
     }
@@ -158,32 +150,19 @@ impl Tracer {
 
 impl Forward {
     fn empty(architecture: &Architecture, samples: usize, recorded: Recorded) -> Self {
-        let a = architecture;
-        let (p, layers) = (a.positions, a.n_layers);
-        let zeros = |count: usize| vec![0.0; samples * count];
-        let pairs = || zeros(layers * a.n_heads * p * p);
-        let attention = Self {
-            scores: pairs(),
-            weights: pairs(),
-            ..Self::default()
-        };
-        if recorded == Recorded::Attention {
-            return attention;
+        let dims = architecture.dims(samples);
+        let mut arrays = Arrays::default();
+        for array in recorded.arrays(dims) {
+            arrays[array] = vec![0.0; array.shape(dims).iter().product()];
         }
-        let per_layer = |width: usize| zeros(layers * p * width);
-        let masked = a.mask.is_some() || a.padding_token.is_some();
+        let masked = architecture.mask.is_some() || architecture.padding_token.is_some();
+        let pairs = samples * dims.positions * dims.positions;
+        let has_mask = masked && recorded == Recorded::All;
         Self {
-            embeddings: zeros(p * a.d_model),
-            mask: vec![false; if masked { samples * p * p } else { 0 }],
-            query: per_layer(a.d_model),
-            key: per_layer(a.d_model),
-            value: per_layer(a.d_model),
-            context: per_layer(a.d_model),
-            residual: per_layer(a.d_model),
-            hidden: per_layer(a.d_ff),
-            feed_forward_residual: per_layer(if a.d_ff > 0 { a.d_model } else { 0 }),
-            output: per_layer(a.d_model),
-            ..attention
+            dims,
+            mask: vec![false; if has_mask { pairs } else { 0 }],
+            arrays,
+            ..Self::default()
         }
     }
 }
@@ -193,8 +172,9 @@ struct Recorder<'a> {
     forward: Forward,
     architecture: &'a Architecture,
     interventions: &'a [Intervention],
-    recorded: Recorded,
-    part: Part,
+    /// The first sample of the pass among all samples, and how many the pass has.
+    first: usize,
+    lanes: usize,
     /// The mask before interventions.
     mask: Vec<Lanes>,
     /// The present block's input.
@@ -206,9 +186,7 @@ impl Probe for Recorder<'_> {
         if !self.interventions.is_empty() {
             self.change(site, values);
         }
-        if self.recorded == Recorded::All || matches!(site, Site::Scores(..) | Site::Weights(..)) {
-            self.record(site, values);
-        }
+        self.record(site, values);
     }
 }
 
@@ -225,87 +203,70 @@ impl Recorder<'_> {
         for intervention in self.interventions {
             intervention.change(site, values, &self.stream, self.architecture);
         }
-        if let Site::Embeddings | Site::Output(_) = site {
+        if let Site::Vectors(Array::Embeddings | Array::Output, _) = site {
             self.stream = values.to_vec();
         }
     }
 
     fn record(&mut self, site: Site, values: &[Lanes]) {
-        let a = self.architecture;
-        let (p, d_head, heads) = (a.positions, a.d_head(), a.n_heads);
-        let (width, part) = (padded(a.d_model), self.part);
-        let forward = &mut self.forward;
-        let rows = |into: &mut [f32], layer: usize, columns: usize| {
-            part.copy(
-                into,
-                layer * p * columns,
-                [p, columns],
-                values,
-                padded(columns),
-            );
-        };
-        let of_heads = |into: &mut [f32], layer: usize| {
-            for head in 0..heads {
-                let start = (layer * heads + head) * p * d_head;
-                part.copy(into, start, [p, d_head], &values[head * d_head..], width);
-            }
-        };
-        let pairs = |into: &mut [f32], layer: usize, head: usize| {
-            part.copy(into, (layer * heads + head) * p * p, [p, p], values, p);
-        };
+        let Dims {
+            heads, positions, ..
+        } = self.forward.dims;
         match site {
-            Site::Embeddings => rows(&mut forward.embeddings, 0, a.d_model),
-            Site::Mask(_) => {
-                let masks = forward.mask.chunks_exact_mut(p * p).skip(part.first);
-                for (lane, mask) in masks.take(part.lanes).enumerate() {
-                    let own = if self.interventions.is_empty() {
-                        values
-                    } else {
-                        &self.mask
-                    };
-                    for (may, own) in mask.iter_mut().zip(own) {
-                        *may = own[lane] != 0.0;
-                    }
+            Site::Mask(_) => self.record_mask(values),
+            Site::Pairs(array, layer, head) => {
+                let matrix = [positions, positions];
+                self.copy(array, layer * heads + head, matrix, values, positions);
+            }
+            Site::Vectors(array, layer) => {
+                let axes = array.axes();
+                let heads = if axes.contains(&"head") { heads } else { 1 };
+                let columns = axes.last().map_or(0, |axis| self.forward.dims.extent(axis));
+                let width = padded(heads * columns);
+                for head in 0..heads {
+                    let (own, matrix) = (&values[head * columns..], [positions, columns]);
+                    self.copy(array, layer * heads + head, matrix, own, width);
                 }
             }
-            Site::Query(layer) => of_heads(&mut forward.query, layer),
-            Site::Key(layer) => of_heads(&mut forward.key, layer),
-            Site::Value(layer) => of_heads(&mut forward.value, layer),
-            Site::Context(layer) => of_heads(&mut forward.context, layer),
-            Site::Scores(layer, head) => pairs(&mut forward.scores, layer, head),
-            Site::Weights(layer, head) => pairs(&mut forward.weights, layer, head),
-            Site::Residual(layer) => rows(&mut forward.residual, layer, a.d_model),
-            Site::Hidden(layer) => rows(&mut forward.hidden, layer, a.d_ff),
-            Site::FeedForwardResidual(layer) => {
-                rows(&mut forward.feed_forward_residual, layer, a.d_model);
-            }
-            Site::Output(layer) => rows(&mut forward.output, layer, a.d_model),
         }
     }
-}
 
-/// The samples of one pass among all samples.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    samples: usize,
-    first: usize,
-    lanes: usize,
-}
+    /// Records the mask before interventions.
+    fn record_mask(&mut self, values: &[Lanes]) {
+        let own = if self.interventions.is_empty() {
+            values
+        } else {
+            &self.mask
+        };
+        let pairs = self.forward.dims.positions.pow(2);
+        let masks = self.forward.mask.chunks_exact_mut(pairs);
+        let masks = masks.skip(self.first).take(self.lanes);
+        for (lane, mask) in masks.enumerate() {
+            for (may, own) in mask.iter_mut().zip(own) {
+                *may = own[lane] != 0.0;
+            }
+        }
+    }
 
-impl Part {
-    /// Copies rows of each lane to the values of its sample, `start` numbers after their first. `stride` is the
-    /// distance between two rows of `values`.
+    /// Copies a matrix of each lane to its place, counted in such matrices, in the array of the lane's sample.
+    /// `stride` is the distance between two rows of `values`.
     fn copy(
-        self,
-        into: &mut [f32],
-        start: usize,
+        &mut self,
+        array: Array,
+        place: usize,
         [rows, columns]: [usize; 2],
         values: &[Lanes],
         stride: usize,
     ) {
-        let each = into.len() / self.samples;
+        let into = &mut self.forward.arrays[array];
+        if into.is_empty() {
+            return; // It is not recorded.
+        }
+        let each = into.len() / self.forward.dims.samples;
+        let start = place * rows * columns;
         for lane in 0..self.lanes {
-            let own = &mut into[(self.first + lane) * each + start..][..rows * columns];
+            let sample = (self.first + lane) * each;
+            let own = &mut into[sample + start..][..rows * columns];
             for (row, own) in own.chunks_exact_mut(columns).enumerate() {
                 for (number, value) in own.iter_mut().zip(&values[row * stride..]) {
                     *number = value[lane];

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::architecture::Architecture;
+use crate::arrays::Array;
 use crate::blocks::{Site, padded};
 use crate::lanes::{LANES, Lanes, ZERO};
 
@@ -157,7 +158,9 @@ impl Intervention {
         let (positions, d_model) = (architecture.positions, architecture.d_model);
         let (width, d_head) = (padded(d_model), architecture.d_head());
         match (self, site) {
-            (&Self::RemoveHead { layer, head }, Site::Context(at)) if layer == at => {
+            (&Self::RemoveHead { layer, head }, Site::Vectors(Array::Context, at))
+                if layer == at =>
+            {
                 for row in values.chunks_exact_mut(width) {
                     row[head * d_head..(head + 1) * d_head].fill(ZERO);
                 }
@@ -167,7 +170,7 @@ impl Intervention {
                     row[position] = ZERO;
                 }
             }
-            (&Self::RemoveBlock { layer }, Site::Output(at)) if layer == at => {
+            (&Self::RemoveBlock { layer }, Site::Vectors(Array::Output, at)) if layer == at => {
                 values.copy_from_slice(stream);
             }
             (
@@ -177,7 +180,7 @@ impl Intervention {
                     query,
                     weights,
                 },
-                Site::Weights(at, of),
+                Site::Pairs(Array::Weights, at, of),
             ) if (*layer, *head) == (at, of) => {
                 let row = &mut values[query * positions..][..positions];
                 for (value, &weight) in row.iter_mut().zip(weights) {
@@ -213,10 +216,10 @@ impl Place {
 
     fn site(self) -> Site {
         match self {
-            Self::Embeddings => Site::Embeddings,
-            Self::Context(layer) => Site::Context(layer),
-            Self::Residual(layer) => Site::Residual(layer),
-            Self::Output(layer) => Site::Output(layer),
+            Self::Embeddings => Site::Vectors(Array::Embeddings, 0),
+            Self::Context(layer) => Site::Vectors(Array::Context, layer),
+            Self::Residual(layer) => Site::Vectors(Array::Residual, layer),
+            Self::Output(layer) => Site::Vectors(Array::Output, layer),
         }
     }
 }

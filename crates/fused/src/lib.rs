@@ -54,6 +54,7 @@ extern crate alloc;
 
 mod adam;
 mod architecture;
+mod arrays;
 mod attribution;
 mod blocks;
 mod forward;
@@ -67,6 +68,7 @@ mod transpose;
 
 pub use adam::Adam;
 pub use architecture::{Architecture, InvalidArchitecture, Projections};
+pub use arrays::{Array, Arrays, Dims};
 pub use attribution::{Attribution, integrated_gradients};
 pub use forward::{Forward, InvalidForward, Recorded, Tracer, forward};
 pub use instructions::Instructions;

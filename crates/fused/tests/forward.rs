@@ -6,7 +6,7 @@ mod common;
 
 use common::{Problem, adam, any_architecture, drawn, one_block, problem};
 use headlight_fused::{
-    Architecture, Forward, Intervention, InvalidForward, InvalidIntervention, Model, Place,
+    Architecture, Array, Forward, Intervention, InvalidForward, InvalidIntervention, Model, Place,
     Predictions, Projections, Recorded, Tracer, forward, integrated_gradients,
 };
 use proptest::prelude::*;
@@ -100,15 +100,14 @@ proptest! {
         let without = [Intervention::RemoveKey { layer: 0, position: 0 }];
         pass(&others, &without, Recorded::All);
         prop_assert_eq!(&pass(&problem.weights, &[], Recorded::All), &whole);
-        let attention = Forward {
-            predictions: whole.predictions.clone(),
-            scores: whole.scores.clone(),
-            weights: whole.weights.clone(),
-            ..Forward::default()
-        };
+        let mut attention = Forward { mask: Vec::new(), ..whole.clone() };
+        for array in Array::ALL.into_iter().filter(|array| !array.is_of_pairs()) {
+            attention.arrays[array].clear();
+        }
         prop_assert_eq!(pass(&problem.weights, &[], Recorded::Attention), attention);
-        let removed = traced(&problem, &without).weights;
-        prop_assert_eq!(pass(&problem.weights, &without, Recorded::Attention).weights, removed);
+        let removed = traced(&problem, &without).arrays;
+        let ours = pass(&problem.weights, &without, Recorded::Attention).arrays;
+        prop_assert_eq!(&ours[Array::Weights], &removed[Array::Weights]);
     }
 
     #[test]
@@ -118,10 +117,10 @@ proptest! {
         let (p, d, d_head) = (a.positions, a.d_model, a.d_head());
         let scale = f64::from(a.scale());
         let rows = p * d_head;
-        for (index, scores) in all.scores.chunks_exact(p * p).enumerate() {
+        for (index, scores) in all.arrays[Array::Scores].chunks_exact(p * p).enumerate() {
             let sample = index / (a.n_layers * a.n_heads);
             let of_head = |values: &[f32]| values[index * rows..][..rows].to_vec();
-            let [query, key, value, context] = [&all.query, &all.key, &all.value, &all.context].map(|v| of_head(v));
+            let [query, key, value, context] = [Array::Query, Array::Key, Array::Value, Array::Context].map(|array| of_head(&all.arrays[array]));
             for q in 0..p {
                 let mut weights = vec![0.0; p];
                 for k in 0..p {
@@ -135,7 +134,7 @@ proptest! {
                     weights[k] = if may { score.exp() } else { 0.0 };
                 }
                 let sum: f64 = weights.iter().sum();
-                let row = &all.weights[(index * p + q) * p..][..p];
+                let row = &all.arrays[Array::Weights][(index * p + q) * p..][..p];
                 for k in 0..p {
                     let weight = if sum > 0.0 { weights[k] / sum } else { 0.0 };
                     prop_assert!((f64::from(row[k]) - weight).abs() < 1e-5);
@@ -146,15 +145,16 @@ proptest! {
                 }
             }
         }
+        for array in Array::ALL {
+            let expected = if array.exists(all.dims) { array.shape(all.dims).iter().product() } else { 0 };
+            prop_assert_eq!(all.arrays[array].len(), expected, "{}", array.name());
+        }
         // The last block's output decides.
-        prop_assert_eq!(all.embeddings.len(), problem.labels.len() * p * d);
-        prop_assert_eq!(all.residual.len(), problem.labels.len() * a.n_layers * p * d);
-        prop_assert_eq!(all.hidden.len(), problem.labels.len() * a.n_layers * p * a.d_ff);
-        prop_assert!(all.hidden.iter().all(|&value| value >= 0.0));
+        prop_assert!(all.arrays[Array::FeedForwardHidden].iter().all(|&value| value >= 0.0));
         let count = a.n_logits();
         let classifier = problem.weights.len() - (d + 1) * count;
         for sample in 0..problem.labels.len() {
-            let output = &all.output[(((sample + 1) * a.n_layers - 1) * p + a.cls_position) * d..][..d];
+            let output = &all.arrays[Array::Output][(((sample + 1) * a.n_layers - 1) * p + a.cls_position) * d..][..d];
             for k in 0..count {
                 let weight = |i: usize| f64::from(problem.weights[classifier + i * count + k]);
                 let logit = (0..d).map(|i| weight(i) * f64::from(output[i])).sum::<f64>() + weight(d);
@@ -204,7 +204,7 @@ fn without_a_key_no_query_looks_there() {
     // In one block only: the other looks there.
     let once = traced(&problem, &[key(0)]);
     assert!(
-        once.weights
+        once.arrays[Array::Weights]
             .chunks_exact(6)
             .enumerate()
             .all(|(row, weights)| {
@@ -228,15 +228,18 @@ fn given_weights_take_the_place_of_a_query_s_own() {
     let (ours, plain) = (traced(&problem, &[set]), traced(&problem, &[]));
     for sample in 0..problem.labels.len() {
         let head = sample * 6 + 2; // Of the first block.
-        assert_eq!(ours.weights[(head * 6 + 3) * 6..][..6], weights);
         assert_eq!(
-            ours.context[(head * 6 + 3) * 4..][..4],
-            ours.value[(head * 6 + 2) * 4..][..4]
+            ours.arrays[Array::Weights][(head * 6 + 3) * 6..][..6],
+            weights
+        );
+        assert_eq!(
+            ours.arrays[Array::Context][(head * 6 + 3) * 4..][..4],
+            ours.arrays[Array::Value][(head * 6 + 2) * 4..][..4]
         );
     }
     assert_eq!(
-        ours.query[..72],
-        plain.query[..72],
+        ours.arrays[Array::Query][..72],
+        plain.arrays[Array::Query][..72],
         "the values before it stay"
     );
     assert_ne!(ours.predictions.logits, plain.predictions.logits);
@@ -247,7 +250,7 @@ fn given_weights_take_the_place_of_a_query_s_own() {
         ..problem
     };
     let plain = traced(&first, &[]);
-    let own = plain.weights[6 * 6 + 12..][..6].to_vec();
+    let own = plain.arrays[Array::Weights][6 * 6 + 12..][..6].to_vec();
     let set = Intervention::SetWeights {
         layer: 0,
         head: 1,
@@ -275,16 +278,20 @@ fn vectors_of_another_sample_make_its_decision() {
             replace(
                 Place::Embeddings,
                 at,
-                vector(&plain.embeddings, other * 6 + at),
+                vector(&plain.arrays[Array::Embeddings], other * 6 + at),
             )
         })
         .collect();
     let last = (other * 2 + 1) * 6;
-    let output = [replace(Place::Output(1), 0, vector(&plain.output, last))];
+    let output = [replace(
+        Place::Output(1),
+        0,
+        vector(&plain.arrays[Array::Output], last),
+    )];
     let residual = [replace(
         Place::Residual(1),
         0,
-        vector(&plain.residual, last),
+        vector(&plain.arrays[Array::Residual], last),
     )];
     for interventions in [&input[..], &output, &residual] {
         let ours = traced(&problem, interventions);
@@ -295,7 +302,9 @@ fn vectors_of_another_sample_make_its_decision() {
     }
     // The context of all positions, but the own residual stream: something between.
     let context: Vec<f32> = (0..3)
-        .flat_map(|head| plain.context[((other * 2 + 1) * 3 + head) * 24..][..4].to_vec())
+        .flat_map(|head| {
+            plain.arrays[Array::Context][((other * 2 + 1) * 3 + head) * 24..][..4].to_vec()
+        })
         .collect();
     let ours = traced(&problem, &[replace(Place::Context(1), 0, context)]);
     assert_eq!(ours.predictions.logits[other], logit);
@@ -379,7 +388,7 @@ fn integrated_gradients_sum_to_the_difference() {
     };
     let logit = |sample: usize| f64::from(plain.predictions.logits[sample]);
     // From another sample's input.
-    let attribution = attribute(&plain.embeddings[5 * 72..6 * 72]);
+    let attribution = attribute(&plain.arrays[Array::Embeddings][5 * 72..6 * 72]);
     assert!((attribution.logits[0] - logit(3)).abs() < 1e-5);
     assert!((attribution.logits[1] - logit(5)).abs() < 1e-5);
     assert!(
@@ -400,7 +409,7 @@ fn integrated_gradients_sum_to_the_difference() {
     // From zeros.
     assert!(attribute(&[0.0; 72]).error() < 1e-4);
     // Of a linear path, the attributions are the gradient: numerically, at a baseline nearby.
-    let own = &plain.embeddings[3 * 72..4 * 72];
+    let own = &plain.arrays[Array::Embeddings][3 * 72..4 * 72];
     let mut near = own.to_vec();
     near[30] -= 1e-2;
     let moved = traced_from(&problem, 3, &near);

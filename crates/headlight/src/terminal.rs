@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use headlight_experiment::metrics::{Metric, StepMetrics};
+use headlight_experiment::metrics::{Column, StepMetrics, TERMINAL};
 use headlight_inspector::{ColourMode, Document, counted, number};
 use headlight_trainer::printing::{Verbosity, note, verbosity};
 use headlight_trainer::run_writer::Display;
@@ -59,10 +59,19 @@ pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
 }
 
-/// The columns of [`evaluation_row`], at most 60 characters wide.
-const HEADER: &str = "
-                                   held-out       attention
-epoch   step   loss accuracy    F1       F1 label 1 label 0";
+/// The two lines above [`evaluation_row`], at most 60 characters wide.
+fn header() -> String {
+    let [mut first, mut second] = [String::new(), format!("{:>5} {:>6}", "epoch", "step")];
+    for column in &TERMINAL {
+        let [above, name] = column.heading;
+        let _ = write!(second, " {name:>width$}", width = column.width);
+        if !above.is_empty() {
+            let room = second.len() - first.len();
+            let _ = write!(first, "{above:>room$}");
+        }
+    }
+    format!("{first}\n{second}")
+}
 
 /// What the columns hold. `heads` is the number of heads of a block.
 fn legend(heads: usize) -> String {
@@ -84,7 +93,7 @@ impl TrainingDisplay {
     /// The display of a training that starts at step `start`, of a model with `heads` heads in a block.
     pub(crate) fn new(steps: usize, start: usize, heads: usize) -> Self {
         let bar = progress_bar(steps, start, "steps");
-        bar.suspend(|| note(&format!("{}\n{HEADER}", legend(heads))));
+        bar.suspend(|| note(&format!("{}\n\n{}", legend(heads), header())));
         Self { bar }
     }
 }
@@ -170,25 +179,35 @@ fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
 }
 
 fn evaluation_row(metrics: &StepMetrics) -> String {
-    let train = &metrics.train;
-    let held_out = metrics.held_out.as_ref();
-    let held_out_f1 = held_out.and_then(|metrics| metrics[Metric::F1]);
-    let attention = |measured: Metric, uniform: Metric| {
-        let times = train[measured].zip(train[uniform]);
-        times.map_or_else(
-            || "–".to_owned(),
-            |(measured, uniform)| format!("{:.2}x", measured / uniform),
-        )
+    let mut row = format!("{:>5} {:>6}", metrics.epoch, metrics.step);
+    for column in &TERMINAL {
+        let _ = write!(
+            row,
+            " {:>width$}",
+            cell(metrics, column),
+            width = column.width
+        );
+    }
+    row
+}
+
+fn cell(metrics: &StepMetrics, column: &Column) -> String {
+    let split = if column.held_out {
+        metrics.held_out.as_ref()
+    } else {
+        Some(&metrics.train)
     };
-    format!(
-        "{:>5} {:>6} {:>6} {:>8} {:>5} {:>8} {:>7} {:>7}",
-        metrics.epoch,
-        metrics.step,
-        number(train[Metric::Loss], 4),
-        number(train[Metric::Accuracy], 4),
-        number(train[Metric::F1], 3),
-        number(held_out_f1, 3),
-        attention(Metric::AttentionPositive, Metric::UniformPositive),
-        attention(Metric::AttentionNegative, Metric::UniformNegative),
-    )
+    let value = split.and_then(|split| split[column.metric]);
+    let Some(over) = column.over else {
+        return number(value, column.decimals);
+    };
+    // Without a key that it may look at, nothing is a multiple of uniform attention.
+    let uniform = split
+        .and_then(|split| split[over])
+        .filter(|&uniform| uniform > 0.0);
+    let times = value.zip(uniform).map(|(value, uniform)| value / uniform);
+    match times {
+        Some(_) => format!("{}x", number(times, column.decimals)),
+        None => number(None, column.decimals),
+    }
 }

@@ -10,7 +10,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use common::{folder, mentions, metrics, refuses, run, text};
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 
 /// Trains the quick config with settings; returns its last dump.
 fn trained(path: &Path, sets: &[&str]) -> AttentionDump {
@@ -78,18 +78,20 @@ fn every_switch_trains_and_is_in_the_dump() {
         }
     }
     assert!(dump.worst_row_sum() < 1e-6);
-    let feed_forward = dump.feed_forward.as_ref().unwrap();
+    let hidden = &dump.arrays[Array::FeedForwardHidden];
     let rows = dump.dims.samples * 2 * positions;
-    assert_eq!(feed_forward.hidden.len(), rows * 12);
-    assert_eq!(feed_forward.residual.len(), rows * dump.dims.d_model);
-    assert!(feed_forward.hidden.iter().all(|&value| value >= 0.0));
+    assert_eq!(hidden.len(), rows * 12);
+    assert!(hidden.iter().all(|&value| value >= 0.0));
+    for array in [Array::FeedForwardResidual, Array::Output] {
+        assert_eq!(dump.arrays[array].len(), rows * dump.dims.d_model);
+    }
     // One projection for all three.
-    assert_eq!(dump.query, dump.key);
-    assert_eq!(dump.query, dump.value);
+    assert_eq!(dump.arrays[Array::Query], dump.arrays[Array::Key]);
+    assert_eq!(dump.arrays[Array::Query], dump.arrays[Array::Value]);
     // Scores are before the mask: products times 0.5 / 1.5, and all of them numbers.
     let d_head = dump.dims.d_head;
     let product: f32 = (0..d_head)
-        .map(|i| dump.query[i] * dump.key[d_head + i])
+        .map(|i| dump.arrays[Array::Query][i] * dump.arrays[Array::Key][d_head + i])
         .sum();
     assert!((dump.scores(0, 0, 0)[1] - product / 3.0).abs() < 1e-6);
 

@@ -10,6 +10,8 @@ use std::path::Path;
 use common::{
     Finished, ended, folder, headlight, mentions, quick_run, refused, refuses, run, text,
 };
+use headlight_experiment::config::ExperimentConfig;
+use headlight_keys::{Section, paths};
 
 #[test]
 #[allow(clippy::too_many_lines)] // A table.
@@ -124,6 +126,17 @@ fn keys_of_the_config_are_no_options() {
         let finished = run(&["train", option, "5"]);
         refused(&finished, &["--set", key]);
         assert!(!finished.stderr.contains("tip:"), "{}", finished.stderr);
+    }
+    for (key, _) in paths(ExperimentConfig::keys()) {
+        let name = key.rsplit('.').next().unwrap();
+        // `train` has options for these two.
+        if !["engine", "device"].contains(&name) {
+            let option = format!("--{}", name.replace('_', "-"));
+            refused(
+                &run(&["train", &option, "x"]),
+                &[&format!("--set {key}=VALUE")],
+            );
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Cursor;
 
 use common::{folder, mentions, quick_run, run, text};
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 use headlight_npz::NpzReader;
 use headlight_trainer::devices::DEVICES;
 
@@ -80,8 +80,14 @@ fn dump_repeats_what_a_run_recorded() {
     ])
     .done();
     let again = read(&out);
-    assert_eq!(again.attention_weights, recorded.attention_weights);
-    assert_eq!(again.residual, recorded.residual);
+    assert_eq!(
+        again.arrays[Array::Weights],
+        recorded.arrays[Array::Weights]
+    );
+    assert_eq!(
+        again.arrays[Array::Residual],
+        recorded.arrays[Array::Residual]
+    );
     assert_eq!(again.labels, recorded.labels);
     assert_eq!(again.meta.samples, vec![None; recorded.dims.samples]);
 }

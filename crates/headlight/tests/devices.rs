@@ -13,7 +13,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use common::{folder, has_gpu_adapter, metrics, quick_run, refused, run};
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 use headlight_trainer::devices::{DEVICES, find};
 
 /// How far a device's numbers may differ from those of `flex`: after one forward pass, and after 40 steps.
@@ -120,9 +120,18 @@ fn same_on_every_device(name: &str, sets: &[&str]) {
             let distances = [
                 (
                     "weights",
-                    furthest(&dump.attention_weights, &reference.attention_weights),
+                    furthest(
+                        &dump.arrays[Array::Weights],
+                        &reference.arrays[Array::Weights],
+                    ),
                 ),
-                ("context", furthest(&dump.context, &reference.context)),
+                (
+                    "context",
+                    furthest(
+                        &dump.arrays[Array::Context],
+                        &reference.arrays[Array::Context],
+                    ),
+                ),
                 ("logits", furthest(&dump.logits, &reference.logits)),
             ];
             println!("{device}: {distances:?}");

@@ -6,14 +6,16 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use headlight_trainer::checkpoint::Checkpoint;
 
 use common::runs::{assert_same, attempt, command, copy, files, finish, half, newest};
-use common::{Delays, Finished, ended, folder, refused, refuses, run, send, text};
+use common::{
+    Delays, Finished, SHORT, ended, folder, headlight, refused, refuses, run, send, text,
+};
 
 /// `train --resume` with settings.
 fn resumed_with(path: &Path, sets: &[&str]) -> Finished {
@@ -230,6 +232,50 @@ fn one_process_writes_a_run() {
     send(&first, "INT");
     assert_eq!(first.wait().unwrap().code(), Some(130));
     refused(&second, &[text(&path)]);
+}
+
+/// Processes of different seeds that begin at once: one trains the run, and the others refuse it.
+#[test]
+fn processes_that_start_together_write_one_run() {
+    let folder = folder("together");
+    let seeds = ["1", "2", "3"];
+    let command = |path: &Path, seed: &str, resume: bool| {
+        let mut command = headlight();
+        command.args(["train", "configs/quick.toml", "--engine", "fused"]);
+        command.args(SHORT).args(["--set", &format!("seed={seed}")]);
+        command.args(["--run", text(path)]);
+        command.args(resume.then_some("--resume"));
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    };
+    let undisturbed = seeds.map(|seed| {
+        let path = folder.join(seed);
+        Finished::from(command(&path, seed, false).output().unwrap()).done();
+        files(&path)
+    });
+    for attempt in 0..30 {
+        let path = folder.join(format!("run-{attempt}"));
+        let resumes = [false, true, attempt % 2 == 0];
+        let starts = seeds.iter().zip(resumes);
+        let children: Vec<Child> = starts
+            .map(|(seed, resume)| command(&path, seed, resume).spawn().unwrap())
+            .collect();
+        let ends = children.into_iter().map(|child| {
+            let finished = Finished::from(child.wait_with_output().unwrap());
+            // A process that has created the directory may find that another one has locked it.
+            match finished.code {
+                Some(0) => {}
+                Some(1) => ended(&finished, 1, &[".lock"]),
+                _ => refused(&finished, &[text(&path)]),
+            }
+            finished.code == Some(0)
+        });
+        let ends: Vec<bool> = ends.collect();
+        let winner = ends.iter().position(|&done| done).unwrap();
+        assert_eq!(ends.iter().filter(|&&done| done).count(), 1, "{attempt}");
+        assert_same(&path, &undisturbed[winner], seeds[winner]);
+        run(&["verify", text(&path)]).done();
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub mod terminal;
 mod theme;
 mod words;
 
-pub use document::{Document, Numbers, Printed, Section, Table, evenly_spread};
+pub use document::{Document, Listing, Numbers, Printed, Section, Table, evenly_spread};
 pub use page::{
     Again, Evidence, Lab, LossPoint, OtherAttention, OwnData, OwnLabel, OwnRow, Page, PageRun,
     SeedComparison, SeedFigures, SeedRow,

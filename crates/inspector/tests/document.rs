@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_inspector::terminal::Options;
-use headlight_inspector::{ColourMode, Document, Numbers, Plot, Printed, Section, Table};
+use headlight_inspector::{ColourMode, Document, Listing, Numbers, Plot, Printed, Section, Table};
 use sha2::{Digest, Sha256};
 
 fn strings(names: &[&str]) -> Vec<String> {
@@ -42,7 +42,7 @@ fn document(table: impl Into<Table>) -> Document {
             title: "Scaled".to_owned(),
             paragraphs: Vec::new(),
             tables: vec![table.into()],
-            plots: Vec::new(),
+            ..Section::default()
         }],
     }
 }
@@ -169,7 +169,7 @@ fn text_is_never_markup() {
             title: HOSTILE.to_owned(),
             paragraphs: vec![HOSTILE.to_owned()],
             tables: vec![table.into()],
-            plots: Vec::new(),
+            ..Section::default()
         }],
     };
     for text in [document.html(), document.svg()] {
@@ -264,10 +264,10 @@ fn reports_are_markdown_and_html() {
 
 All: of two
 
-|          |  mean |
-|----------|------:|
-| loss / a |   0.5 |
-| 猫\u{fffd}      | 12.25 |
+|           |  mean |
+|-----------|------:|
+| loss \\| a |   0.5 |
+| 猫\u{fffd}       | 12.25 |
 
 final loss
 ";
@@ -285,6 +285,96 @@ final loss
         assert!(policy.contains(&format!("'sha256-{hash}'")), "{policy}");
     }
     assert!(html.contains("class=\"bar\"") && report.plots_svg().contains("Runs &amp; more"));
+}
+
+/// A listing keeps its blanks, a paragraph stands by itself, and columns of text begin at the left.
+#[test]
+fn listings_and_text_are_drawn_in_every_form() {
+    let long = "a ".repeat(60);
+    let rows = [
+        ["sample", "tokens", "note"],
+        ["0", "[CLS] a", &long],
+        ["1", "b", "c"],
+    ];
+    let rows = rows.map(|row| strings(&row)).to_vec();
+    let listing = Listing {
+        title: "Weights & more:".to_owned(),
+        lines: strings(&["[[0.5 0.5]", " [1.0 0.0]]"]),
+    };
+    let fenced = Listing {
+        title: String::new(),
+        lines: strings(&["```"]),
+    };
+    let document = Document {
+        title: "A run".to_owned(),
+        sections: vec![
+            Section::of_paragraph("Learned.".to_owned()),
+            Section {
+                title: "Attention".to_owned(),
+                listings: vec![listing, fenced],
+                ..Section::default()
+            },
+            Section {
+                tables: vec![Table::of_text("", "", rows).left_aligned(&["tokens", "note"])],
+                ..Section::default()
+            },
+        ],
+        ..Document::default()
+    };
+    let expected = format!(
+        "\
+# A run
+
+Learned.
+
+## Attention
+
+Weights & more:
+
+```text
+[[0.5 0.5]
+ [1.0 0.0]]
+```
+
+````text
+```
+````
+
+| sample | tokens  | note |
+|--------|---------|----|
+| 0      | [CLS] a | {} |
+| 1      | b       | c  |
+",
+        long.trim_end()
+    );
+    assert_eq!(document.markdown_file(80), expected);
+    let text = text(&document, 200);
+    for part in [
+        "\n\nLearned.\n",
+        "\nWeights & more:\n[[0.5 0.5]\n [1.0 0.0]]\n",
+        "\n     1  b        c\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let html = document.html();
+    assert!(
+        html.contains("<pre>[[0.5 0.5]\n [1.0 0.0]]</pre>"),
+        "{html}"
+    );
+    assert!(html.contains("<td class=\"words\">b</td>"), "{html}");
+    let svg = document.svg();
+    let lines = "> [1.0 0.0]]</text>";
+    assert!(
+        svg.contains(lines) && svg.contains("xml:space=\"preserve\""),
+        "{svg}"
+    );
+    let [first, second] = ["[CLS] a", "b"].map(|cell| {
+        let line = svg
+            .lines()
+            .find(|line| line.contains(&format!(">{cell}</text>")));
+        line.unwrap().split(" y=").next().unwrap().to_owned()
+    });
+    assert_eq!(first, second, "both begin at the same place");
 }
 
 #[test]

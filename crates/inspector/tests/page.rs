@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use headlight_dump::{AttentionDump, Dims, Meta, VERSION, axes};
+use headlight_dump::{Array, Arrays, AttentionDump, Dims, Meta, VERSION, axes};
 use headlight_inspector::{
     Again, ColourRange, Heatmap, Lab, OtherAttention, OwnData, OwnLabel, OwnRow, Page, PageRun,
     Quantity, SeedComparison, SeedFigures, SeedRow,
@@ -80,16 +80,13 @@ fn dump(step: usize) -> AttentionDump {
         labels: vec![1.0, f32::NAN],
         logits: vec![0.5 + step as f32, -0.25],
         probabilities: vec![0.9, 0.437_823_5],
-        attention_scores: rows.iter().flat_map(|row| row.0.clone()).collect(),
-        attention_weights: rows.iter().flat_map(|row| row.1.clone()).collect(),
-        query: vectors(1),
-        key: vectors(2),
-        value: vectors(3),
-        context: vectors(4),
-        embeddings: vectors(5),
-        residual: vectors(6 + step),
+        arrays: Arrays::of(|array| match array {
+            Array::Scores => rows.iter().flat_map(|row| row.0.clone()).collect(),
+            Array::Weights => rows.iter().flat_map(|row| row.1.clone()).collect(),
+            _ if !array.exists(dims) => Vec::new(),
+            _ => vectors(array as usize + step),
+        }),
         attention_mask: Some(causal.collect()),
-        feed_forward: None,
     }
 }
 
@@ -129,6 +126,10 @@ fn a_live_page_has_the_experiment() {
     let expected = json!({"config": {"seed": 7}, "steps": 11, "weights_sha256": "ab".repeat(32)});
     assert_eq!(run["again"], json!({ "live": expected }));
     assert_eq!(run["vectors"].as_array().unwrap().len(), 1);
+    // It computes the others soon.
+    let (kept, all) = (vectors(&live), vectors(&page().0));
+    assert_eq!(kept.last().unwrap(), "residual");
+    assert_eq!(all, [&kept[..], &["output".to_owned()]].concat());
     let (live, recorded) = (live.html().unwrap(), page().0.html().unwrap());
     let [live_body, recorded_body] =
         [&live, &recorded].map(|html| between(html, "<body>", "<script>"));
@@ -180,6 +181,31 @@ fn facts(page: &Page) -> Value {
 }
 
 /// The content security policy of a page.
+/// The arrays of vectors of a page's first run.
+fn vectors(page: &Page) -> Vec<String> {
+    let facts = facts(page);
+    let arrays = facts["runs"][0]["vector_arrays"].as_array().unwrap().iter();
+    arrays
+        .map(|array| array[0].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// A run whose first dumps an older program wrote has the arrays that all dumps have.
+#[test]
+fn a_page_keeps_the_arrays_that_all_dumps_have() {
+    let of = |old: usize| {
+        let mut dumps: Vec<AttentionDump> = (0..12).map(dump).collect();
+        for dump in &mut dumps[..old] {
+            dump.arrays[Array::Output].clear();
+        }
+        let mut page = Page::default();
+        page.add(run("run", &dumps)).unwrap();
+        page
+    };
+    assert!(vectors(&of(0)).contains(&"output".to_owned()));
+    assert_eq!(of(1).html().unwrap(), of(12).html().unwrap());
+}
+
 fn policy(html: &str) -> &str {
     between(html, "Content-Security-Policy\" content=\"", "\"")
 }
@@ -453,7 +479,7 @@ fn writes_the_fixture_of_the_script_tests() {
     // Without a mask, and with scores that need more than two bytes.
     let large = steps[3..5].iter().cloned().map(|mut dump| {
         dump.attention_mask = None;
-        for score in &mut dump.attention_scores {
+        for score in &mut dump.arrays[Array::Scores] {
             *score *= 5000.0;
         }
         dump
@@ -468,12 +494,15 @@ fn writes_the_fixture_of_the_script_tests() {
         text.map(|text| text.parse().unwrap()).collect()
     };
     let numbers = |dump: &AttentionDump| {
-        json!({
-            "scores": rounded(&dump.attention_scores), "weights": rounded(&dump.attention_weights),
+        let mut all = json!({
+            "scores": rounded(&dump.arrays[Array::Scores]), "weights": rounded(&dump.arrays[Array::Weights]),
             "logits": rounded(&dump.logits), "probabilities": rounded(&dump.probabilities),
-            "mask": dump.attention_mask, "query": dump.query, "key": dump.key, "value": dump.value,
-            "context": dump.context, "embeddings": dump.embeddings, "residual": dump.residual,
-        })
+            "mask": dump.attention_mask,
+        });
+        for array in Array::ALL {
+            all[array.name()] = json!(dump.arrays[array]);
+        }
+        all
     };
     let runs = runs.map(|dumps| dumps.iter().map(numbers).collect::<Vec<_>>());
     let heatmap = Heatmap {
@@ -481,6 +510,7 @@ fn writes_the_fixture_of_the_script_tests() {
         quantity: Quantity::Weights,
         range: ColourRange::Unit,
         cls: 0,
+        keys: vec![5; 5],
         layers: vec![0],
         heads: vec![0],
         tokens: vec![String::new(); 5],

@@ -8,7 +8,8 @@ use crate::message::Message;
 use crate::samples::judged;
 use crate::view::View;
 
-/// All arrays of a dump, and the blocks' outputs. The answer also says what a rule makes of the samples.
+/// Probabilities, logits and all arrays, each with its name, its length, and its axes with their extents. The answer also says what a rule
+/// makes of the samples.
 ///
 /// # Errors
 /// When the weights do not suit the config.
@@ -17,33 +18,13 @@ pub(crate) fn look(
     view: &mut View,
     weights: &[f32],
 ) -> Result<Message, String> {
-    let all = view.forward(weights, Recorded::All)?;
-    let logits = all.predictions.logits;
-    let arrays = [
-        ("probabilities", view.probabilities(&logits)),
-        ("logits", logits),
-        ("attention_scores", all.scores),
-        ("attention_weights", all.weights),
-        ("query", all.query),
-        ("key", all.key),
-        ("value", all.value),
-        ("context", all.context),
-        ("embeddings", all.embeddings),
-        ("residual", all.residual),
-        ("feed_forward_hidden", all.hidden),
-        ("feed_forward_residual", all.feed_forward_residual),
-        ("output", all.output),
-    ];
-    let lengths: Vec<(&str, usize)> = arrays
-        .iter()
-        .map(|(name, values)| (*name, values.len()))
-        .collect();
+    let mut floats = Vec::new();
+    let all = view.append(weights, Recorded::All, &mut floats)?;
     let head = Object::default()
-        .with("arrays", &lengths)
+        .with("arrays", &view.arrays(Recorded::All))
         .with("mask", &bits(all.mask))
         .with("judged", &judged(config, &view.samples));
-    let floats = arrays.into_iter().flat_map(|(_, values)| values);
-    Ok(Message::of(&head, floats.collect()))
+    Ok(Message::of(&head, floats))
 }
 
 /// What a training keeps of some samples, with the weights of each of some steps. The answer also says what a rule makes
@@ -60,7 +41,7 @@ pub(crate) fn watch(
     let row: usize = view.row().iter().map(|(_, length)| length).sum();
     let mut rows = Vec::with_capacity(weights.len() / size * row);
     for weights in weights.chunks(size) {
-        view.append(weights, &mut rows)?;
+        view.append(weights, Recorded::Attention, &mut rows)?;
     }
     let head = Object::default()
         .with("row", &view.row())

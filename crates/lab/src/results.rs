@@ -1,7 +1,7 @@
 //! The results of a training.
 
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::metrics::{EvalMetrics, Metric};
+use headlight_experiment::metrics::{EvalMetrics, PAGE};
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
 use sha2::{Digest, Sha256};
@@ -61,10 +61,10 @@ pub(crate) fn results(
 }
 
 fn metrics(metrics: &EvalMetrics) -> Object {
-    Object::default()
-        .with("loss", &metrics[Metric::Loss])
-        .with("accuracy", &metrics[Metric::Accuracy])
-        .with("f1", &metrics[Metric::F1])
+    let shown = PAGE.iter().map(|(metric, _)| *metric);
+    shown.fold(Object::default(), |object, metric| {
+        object.with(metric.info().name, &metrics[metric])
+    })
 }
 
 /// Counts steps.

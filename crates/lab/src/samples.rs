@@ -3,8 +3,9 @@
 use std::fmt;
 
 use headlight_data::files::{FitError, listed};
-use headlight_data::{Dataset, InvalidValue, Source, Splits};
+use headlight_data::{Dataset, Source, Splits};
 use headlight_experiment::config::ExperimentConfig;
+use headlight_keys::InvalidValue;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 

@@ -1,6 +1,6 @@
 //! A training, some steps at a time.
 
-use headlight_data::{Dataset, LabelRule};
+use headlight_data::Dataset;
 use headlight_experiment::fused::Recorded;
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
@@ -74,7 +74,7 @@ impl Training {
         let counts = Object::default()
             .with("train", &splits.train.len())
             .with("held_out", &splits.held_out.len());
-        let question = config.data.rule.as_ref().map(LabelRule::question);
+        let question = config.data.rule.as_ref().map(|rule| rule.question());
         let mask = watched.forward(&start, Recorded::All)?.mask;
         let head = Object::default()
             .with("steps", &steps)
@@ -242,7 +242,9 @@ impl Observer for Kept<'_> {
         if is_kept && !(step == 0 && self.has_first) {
             let weights = engine.weights();
             self.floats.extend_from_slice(&weights);
-            let appended = self.watched.append(&weights, &mut self.floats);
+            let appended = self
+                .watched
+                .append(&weights, Recorded::Attention, &mut self.floats);
             appended.map_err(Error::Input)?;
             self.steps.push(step);
         }

@@ -3,10 +3,13 @@
 use headlight_data::Dataset;
 use headlight_experiment::check_model_size;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Forward, Frozen, Intervention, Recorded};
+use headlight_experiment::fused::{Dims, Forward, Frozen, Intervention, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
 
 use crate::samples::told;
+
+/// An array: its name, its length, and its axes with their extents.
+pub(crate) type Described = (&'static str, usize, Vec<(&'static str, usize)>);
 
 /// A model that computes some samples.
 #[derive(Debug)]
@@ -15,9 +18,7 @@ pub(crate) struct View {
     pub(crate) samples: Dataset,
     chosen: Vec<u32>,
     interventions: Vec<Intervention>,
-    n_logits: usize,
-    /// The attention weights of a sample.
-    pairs: usize,
+    dims: Dims,
 }
 
 impl View {
@@ -32,15 +33,33 @@ impl View {
     ) -> Result<Self, String> {
         config.validate().map_err(|invalid| told(&invalid))?;
         check_model_size(config).map_err(|error| error.to_string())?;
-        let model = &config.model;
+        let dims = dims(config, samples.len()).map_err(|error| error.to_string())?;
         Ok(Self {
             frozen: Frozen::new(config).map_err(|error| error.to_string())?,
             chosen: (0..samples.len() as u32).collect(),
-            n_logits: config.inputs().n_logits(),
-            pairs: model.n_layers * model.n_heads * samples.positions().pow(2),
+            dims,
             samples,
             interventions,
         })
+    }
+
+    /// The arrays that [`append`](Self::append) gives, in its order.
+    pub(crate) fn arrays(&self, recorded: Recorded) -> Vec<Described> {
+        let described = |name, axes: &'static [&'static str]| {
+            let axes: Vec<_> = axes.iter().copied().zip(self.dims.shape(axes)).collect();
+            (name, axes.iter().map(|(_, extent)| extent).product(), axes)
+        };
+        let logits = ["probabilities", "logits"].into_iter();
+        let logits = logits.map(|name| described(name, self.dims.axes_of_logits()));
+        let arrays = recorded.arrays(self.dims);
+        let arrays = arrays.map(|array| described(array.name(), array.axes()));
+        logits.chain(arrays).collect()
+    }
+
+    /// What a row holds of a step, besides its weights: names and lengths.
+    pub(crate) fn row(&self) -> Vec<(&'static str, usize)> {
+        let arrays = self.arrays(Recorded::Attention).into_iter();
+        arrays.map(|(name, length, _)| (name, length)).collect()
     }
 
     /// What the model computes.
@@ -59,34 +78,24 @@ impl View {
         forward.map_err(|error| error.to_string())
     }
 
-    /// The probabilities of logits, as a dump has them.
-    pub(crate) fn probabilities(&self, logits: &[f32]) -> Vec<f32> {
-        rounded_probabilities(logits, self.n_logits)
-    }
-
-    /// What a row holds of a step, besides its weights: names and lengths.
-    pub(crate) fn row(&self) -> [(&'static str, usize); 4] {
-        let samples = self.samples.len();
-        let (logits, pairs) = (samples * self.n_logits, samples * self.pairs);
-        [
-            ("probabilities", logits),
-            ("logits", logits),
-            ("attention_scores", pairs),
-            ("attention_weights", pairs),
-        ]
-    }
-
-    /// Appends the row of a step.
+    /// Appends what the model computes to some numbers, and returns it.
     ///
     /// # Errors
     /// As [`forward`](Self::forward).
-    pub(crate) fn append(&mut self, weights: &[f32], rows: &mut Vec<f32>) -> Result<(), String> {
-        let all = self.forward(weights, Recorded::Attention)?;
+    pub(crate) fn append(
+        &mut self,
+        weights: &[f32],
+        recorded: Recorded,
+        numbers: &mut Vec<f32>,
+    ) -> Result<Forward, String> {
+        let all = self.forward(weights, recorded)?;
         let logits = &all.predictions.logits;
-        rows.extend(self.probabilities(logits));
-        rows.extend_from_slice(logits);
-        rows.extend_from_slice(&all.scores);
-        rows.extend_from_slice(&all.weights);
-        Ok(())
+        // As a dump has them.
+        numbers.extend(rounded_probabilities(logits, self.dims.logits));
+        numbers.extend_from_slice(logits);
+        for array in recorded.arrays(self.dims) {
+            numbers.extend_from_slice(&all.arrays[array]);
+        }
+        Ok(all)
     }
 }

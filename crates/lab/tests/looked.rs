@@ -7,7 +7,7 @@ use common::{ask, told};
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Stream};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Forward, Intervention, Place, forward};
+use headlight_experiment::fused::{Array, Forward, Intervention, Place, forward};
 use serde_json::{Value, json};
 
 fn config() -> Value {
@@ -115,28 +115,31 @@ fn interventions() -> Vec<(Value, Intervention)> {
 fn a_look_has_every_array_of_the_forward_pass() {
     let (head, floats) = told(&ask_of("look", &json!([])), &weights());
     let all = computed(&[]);
-    let expected: [(&str, &[f32]); 12] = [
-        ("logits", &all.predictions.logits),
-        ("attention_scores", &all.scores),
-        ("attention_weights", &all.weights),
-        ("query", &all.query),
-        ("key", &all.key),
-        ("value", &all.value),
-        ("context", &all.context),
-        ("embeddings", &all.embeddings),
-        ("residual", &all.residual),
-        ("feed_forward_hidden", &all.hidden),
-        ("feed_forward_residual", &all.feed_forward_residual),
-        ("output", &all.output),
-    ];
+    let logits = ("logits", &all.predictions.logits[..]);
+    let arrays = Array::ALL.map(|array| (array.name(), &all.arrays[array][..]));
+    let expected = [&[logits][..], &arrays].concat();
     let mut at = 0;
     let arrays = head["arrays"].as_array().unwrap().iter().map(|array| {
         let length = array[1].as_u64().unwrap() as usize;
         at += length;
+        let axes = array[2].as_array().unwrap().iter();
+        let extents = axes.map(|axis| axis[1].as_u64().unwrap() as usize);
+        assert_eq!(extents.product::<usize>(), length);
         (array[0].as_str().unwrap(), &floats[at - length..at])
     });
     let arrays: Vec<(&str, &[f32])> = arrays.collect();
     assert_eq!(arrays[1..], expected);
+    assert_eq!(head["arrays"][0][2], json!([["sample", 2], ["class", 3]]));
+    assert_eq!(
+        head["arrays"][4][2],
+        json!([
+            ["sample", 2],
+            ["layer", 2],
+            ["head", 2],
+            ["position", 4],
+            ["d_head", 2]
+        ])
+    );
     let (name, probabilities) = arrays[0];
     assert_eq!((name, probabilities.len()), ("probabilities", 6));
     for (found, engine) in probabilities.iter().zip(&all.predictions.probabilities) {
@@ -157,11 +160,16 @@ fn interventions_are_the_engines() {
         assert_eq!(looked[6..12], all.predictions.logits, "{written}");
         let twice = [weights(), weights()].concat();
         let (head, watched) = told(&ask_of("watch", &json!([written])), &twice);
-        let row = [&looked[..12], &all.scores, &all.weights].concat();
+        let row = [
+            &looked[..12],
+            &all.arrays[Array::Scores],
+            &all.arrays[Array::Weights],
+        ]
+        .concat();
         assert_eq!(watched, [&row[..], &row].concat(), "{written}");
         assert_eq!(
             head["row"][2],
-            json!(["attention_scores", all.scores.len()])
+            json!(["attention_scores", all.arrays[Array::Scores].len()])
         );
     }
     let all: Vec<(Value, Intervention)> = interventions();

@@ -1,10 +1,11 @@
 //! A model, and what it computes.
 
+use std::mem;
 use std::path::PathBuf;
 
 use headlight_architecture::Parameter;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Frozen, Intervention, Recorded};
+use headlight_experiment::fused::{Array, Frozen, Intervention, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::{samples, weights};
@@ -109,6 +110,17 @@ impl Model {
         array(py, tokens, &[texts.len(), self.config.inputs().positions])
     }
 
+    /// The names of the arrays that the model computes beside the mask.
+    fn array_names(&self) -> PyResult<Vec<&'static str>> {
+        let dims =
+            dims(&self.config, 0).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let computed = Recorded::All.arrays(dims).map(Array::name);
+        Ok(["logits", "probabilities"]
+            .into_iter()
+            .chain(computed)
+            .collect())
+    }
+
     /// What the model computes for samples with `[CLS]`: arrays by name. Without `all`, predictions, scores and weights
     /// alone. `changes` are interventions, each a dict with its `kind`.
     fn forward<'py>(
@@ -135,60 +147,21 @@ impl Model {
         });
         let computed = computed.map_err(PyValueError::new_err)?;
 
-        let (model, inputs) = (&self.config.model, self.config.inputs());
-        let (samples, positions) = (tokens.samples, inputs.positions);
-        let n_logits = inputs.n_logits();
+        let dims = computed.dims;
         let logits = computed.predictions.logits;
-        let likely = rounded_probabilities(&logits, n_logits);
-        let per_class = if n_logits == 1 {
-            vec![samples]
-        } else {
-            vec![samples, n_logits]
-        };
-        let pairs = [samples, model.n_layers, model.n_heads, positions, positions];
-        let per_head = [
-            samples,
-            model.n_layers,
-            model.n_heads,
-            positions,
-            model.d_head(),
-        ];
-        let per_layer = [samples, model.n_layers, positions, model.d_model];
+        let likely = rounded_probabilities(&logits, dims.logits);
+        let per_class = dims.shape(dims.axes_of_logits());
         let arrays = PyDict::new(py);
-        let set = |name: &str, values: Vec<f32>, shape: &[usize]| {
-            arrays.set_item(name, array(py, values, shape)?)
-        };
-        set("logits", logits, &per_class)?;
-        set("probabilities", likely, &per_class)?;
-        set("attention_scores", computed.scores, &pairs)?;
-        set("attention_weights", computed.weights, &pairs)?;
+        arrays.set_item("logits", array(py, logits, &per_class)?)?;
+        arrays.set_item("probabilities", array(py, likely, &per_class)?)?;
         if !computed.mask.is_empty() {
-            arrays.set_item(
-                "attention_mask",
-                array(py, computed.mask, &[samples, positions, positions])?,
-            )?;
+            let pairs = dims.shape(&["sample", "query", "key"]);
+            arrays.set_item("attention_mask", array(py, computed.mask, &pairs)?)?;
         }
-        if all {
-            set("query", computed.query, &per_head)?;
-            set("key", computed.key, &per_head)?;
-            set("value", computed.value, &per_head)?;
-            set("context", computed.context, &per_head)?;
-            set(
-                "embeddings",
-                computed.embeddings,
-                &[samples, positions, model.d_model],
-            )?;
-            set("residual", computed.residual, &per_layer)?;
-            set("output", computed.output, &per_layer)?;
-            if model.d_ff > 0 {
-                let hidden = [samples, model.n_layers, positions, model.d_ff];
-                set("feed_forward_hidden", computed.hidden, &hidden)?;
-                set(
-                    "feed_forward_residual",
-                    computed.feed_forward_residual,
-                    &per_layer,
-                )?;
-            }
+        let mut values = computed.arrays;
+        for own in recorded.arrays(dims) {
+            let own_values = mem::take(&mut values[own]);
+            arrays.set_item(own.name(), array(py, own_values, &own.shape(dims))?)?;
         }
         Ok(arrays)
     }

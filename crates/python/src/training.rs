@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train as take_steps};
 use headlight_experiment::{Engine, Error};
+use headlight_trainer::environment::SourceCommit;
 use headlight_trainer::run_dir::RunDir;
 use headlight_trainer::run_writer::Display;
 use headlight_trainer::session::Session;
@@ -54,7 +55,8 @@ pub(crate) fn train(
             sender,
             count: session.experiment.steps(),
         };
-        let outcome = training.train(&run, &sent, stopped)?;
+        let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
+        let outcome = training.train(&run, source, &sent, stopped)?;
         check_complete(&run, &outcome.lost)
     })
 }

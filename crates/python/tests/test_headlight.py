@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -78,9 +79,20 @@ def test_a_run_has_what_a_notebook_asks_for(run):
 def test_the_dump_of_the_run_has_the_same_numbers(run):
     dump = np.load(max((run.path / "attention").glob("*.npz")))
     out = run.model(run.samples)
-    names = {"attention_scores": "scores", "attention_weights": "weights"}
-    for name in ["logits", "probabilities", "attention_scores", "attention_weights", "query", "key", "value", "context", "embeddings", "residual"]:
-        np.testing.assert_array_equal(getattr(out, names.get(name, name)), dump[name])
+    arrays = set(dump.files) - {"tokens", "labels", "meta"}
+    for name in arrays:
+        np.testing.assert_array_equal(getattr(out, name), dump[name])
+    assert arrays == set(run.model._model.array_names())
+
+
+def test_an_output_lists_the_arrays_of_its_model(run):
+    listed = set(dir(run.model(run.samples)))
+    assert {"scores", "weights", "query", "output"} <= listed and "feed_forward_hidden" not in listed
+    # The docstring names every array of every model.
+    model = hl.train("quick", model={"d_ff": 4}).model
+    described = hl.Output.__doc__ or ""
+    for name in model._model.array_names():
+        assert re.search(rf"\b{name.removeprefix('attention_')}\b.*:", described), name
 
 
 def test_arrays_have_the_values_of_numpy(run):

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use headlight_architecture::{Mask, Parameter};
 use headlight_data::{Dataset, LabelRule};
-use headlight_dump::{AttentionDump, Dims, FeedForward, Meta, VERSION, axes};
+use headlight_dump::{AttentionDump, Meta, VERSION, axes};
 #[cfg(feature = "burn")]
 use headlight_experiment::config::EngineName;
 use headlight_experiment::config::ExperimentConfig;
@@ -95,36 +95,11 @@ fn forward(
     let chosen: Vec<u32> = indices.iter().map(|&sample| sample as u32).collect();
     let all = fused::forward(config, parameters, dataset, &chosen, &[])?;
     dump.logits = all.predictions.logits;
-    dump.embeddings = all.embeddings;
-    dump.attention_scores = all.scores;
-    dump.attention_weights = all.weights;
-    dump.query = all.query;
-    dump.key = all.key;
-    dump.value = all.value;
-    dump.context = all.context;
-    dump.residual = all.residual;
+    dump.arrays = all.arrays;
     if let Some(mask) = &mut dump.attention_mask {
         *mask = all.mask;
     }
-    if let Some(feed_forward) = &mut dump.feed_forward {
-        feed_forward.hidden = all.hidden;
-        feed_forward.residual = all.feed_forward_residual;
-    }
     Ok(())
-}
-
-/// The extents of a dump of `samples` samples of a dataset.
-pub(crate) fn dims(config: &ExperimentConfig, samples: usize, dataset: &Dataset) -> Dims {
-    Dims {
-        samples,
-        layers: config.model.n_layers,
-        heads: config.model.n_heads,
-        positions: dataset.positions(),
-        d_head: config.model.d_head(),
-        d_model: config.model.d_model,
-        d_ff: config.model.d_ff,
-        logits: config.inputs().n_logits(),
-    }
 }
 
 /// Whether dumps hold a mask.
@@ -143,7 +118,7 @@ fn empty(
     let config_json = serde_json::to_value(config).map_err(|error| {
         Failure::System(format!("the config cannot be written as JSON: {error}"))
     })?;
-    let dims = dims(config, samples.indices.len(), samples.dataset);
+    let dims = fused::dims(config, samples.indices.len())?;
     let (attention, masked) = (&config.model.attention, is_masked(config));
     Ok(AttentionDump {
         dims,
@@ -181,7 +156,6 @@ fn empty(
             config: config_json,
         },
         attention_mask: masked.then(Vec::new),
-        feed_forward: (dims.d_ff > 0).then(FeedForward::default),
         ..AttentionDump::default()
     })
 }

@@ -50,11 +50,11 @@ impl Environment {
     }
 
     /// The environment of this process, now.
-    pub fn now(compute: &ComputeConfig, device: &OpenDevice) -> Self {
+    pub fn now(source: SourceCommit, compute: &ComputeConfig, device: &OpenDevice) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            git_commit: Some(env!("HEADLIGHT_COMMIT")).filter(|commit| !commit.is_empty()),
-            git_dirty: env!("HEADLIGHT_DIRTY").parse().ok(),
+            git_commit: source.commit,
+            git_dirty: source.dirty,
             engine: compute.engine.name(),
             device: compute.device.clone(),
             adapter: device.adapter.clone(),
@@ -64,6 +64,24 @@ impl Environment {
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect(),
             started: date(SystemTime::now()),
+        }
+    }
+}
+
+/// The source that a program was built from: what its build script found.
+#[derive(Clone, Copy, Debug)]
+pub struct SourceCommit {
+    commit: Option<&'static str>,
+    dirty: Option<bool>,
+}
+
+impl SourceCommit {
+    /// The source from the build script's values: a commit, and `true` if tracked files differed from it. Without git,
+    /// both are empty.
+    pub fn of_build(commit: &'static str, dirty: &'static str) -> Self {
+        Self {
+            commit: Some(commit).filter(|commit| !commit.is_empty()),
+            dirty: dirty.parse().ok(),
         }
     }
 }

@@ -20,7 +20,7 @@ pub const TEMPORARY: &str = ".unfinished-";
 const ABANDONED: Duration = Duration::from_mins(1);
 
 /// Removes the unfinished files that killed processes left in a folder. A process locks the file that it writes.
-pub fn remove_unfinished(folder: &Path) {
+pub(crate) fn remove_unfinished(folder: &Path) {
     let is_abandoned = |path: &Path| -> io::Result<bool> {
         let found = path.symlink_metadata()?;
         let age = found.modified()?.elapsed().unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn folder_of(path: &Path) -> &Path {
 ///
 /// # Errors
 /// When writing fails; `path` then stays as it was.
-pub fn write_atomically(
+pub(crate) fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Failure> {
@@ -67,10 +67,7 @@ pub fn write_atomically(
 }
 
 /// As [`write_atomically`], unless there is a file; returns whether there was none.
-///
-/// # Errors
-/// When writing fails.
-pub fn write_new(
+pub(crate) fn write_new(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<bool, Failure> {
@@ -326,7 +323,7 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 ///
 /// # Errors
 /// As [`read_bounded`], and when the file is not UTF-8.
-pub fn read_text(path: &Path, limit: u64) -> Result<String, Failure> {
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, Failure> {
     String::from_utf8(read_bounded(path, limit)?)
         .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))
 }
@@ -336,7 +333,7 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, Failure> {
 ///
 /// # Errors
 /// When the file cannot be read, or a line is not JSON or is too long.
-pub fn read_json_lines<T>(
+pub(crate) fn read_json_lines<T>(
     path: &Path,
     mut take: impl FnMut(serde_json::Value) -> Option<T>,
 ) -> Result<Vec<T>, Failure> {

@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 
 /// The files of a run as Headlight wrote them. Logs and dumps are added as they come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// Hexadecimal digits, by the path within the run directory.
     files: BTreeMap<String, String>,
 }
 
 impl Manifest {
     /// Reads a manifest; `None` if it is not as Headlight wrote it.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let files = text.lines().skip(1).map(|line| {
             let (sha256, name) = line.split_once("  ")?;
             let is_hash = sha256.len() == 2 * Sha256::output_size();
@@ -31,17 +31,17 @@ impl Manifest {
     }
 
     /// Adds a file, or replaces what is known of it.
-    pub fn record(&mut self, name: &str, sha256: String) {
+    pub(crate) fn record(&mut self, name: &str, sha256: String) {
         self.files.insert(name.to_owned(), sha256);
     }
 
     /// Forgets the files that `keep` rejects.
-    pub fn retain(&mut self, keep: impl Fn(&str) -> bool) {
+    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.files.retain(|name, _| keep(name));
     }
 
     /// The files with their hashes, by name.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         let files = self.files.iter();
         files.map(|(name, sha256)| (name.as_str(), sha256.as_str()))
     }

@@ -36,16 +36,13 @@ impl<'a> Output<'a> {
         if inputs.iter().any(|input| target(input) == own) {
             return refuse("is an input of this command; choose another output file");
         }
-        if is_file_of_run(&own) {
+        if is_file_of_run(&own) || is_file_of_run(&place(path)) {
             return refuse("is a file of a run; choose another output file");
         }
         if own.is_dir() {
             return refuse("is a folder; choose a file as the output");
         }
-        if !own.exists() {
-            return Ok(output);
-        }
-        if !force {
+        if own.exists() && !force {
             return refuse(EXISTS);
         }
         Ok(output)
@@ -66,8 +63,8 @@ impl<'a> Output<'a> {
             let Some(path) = path else { continue };
             let before = paths[..index].iter().flatten();
             if before
-                .into_iter()
-                .any(|other| target(other) == target(path))
+                .map(|other| target(other))
+                .any(|other| other == target(path))
             {
                 let message = format!("{} is named twice; choose another output file", shown(path));
                 return Err(Failure::Input(message));
@@ -173,6 +170,11 @@ fn target(path: &Path) -> PathBuf {
     if let Ok(link) = fs::read_link(path) {
         return path.with_file_name("").join(link);
     }
+    place(path)
+}
+
+/// Where the name itself stands: its folder through links, but not what the name links to.
+fn place(path: &Path) -> PathBuf {
     match (fs::canonicalize(folder_of(path)), path.file_name()) {
         (Ok(folder), Some(name)) => folder.join(name),
         _ => path.to_owned(),

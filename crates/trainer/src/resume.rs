@@ -42,10 +42,7 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
 }
 
 /// A config as JSON, as checkpoints hold it.
-///
-/// # Errors
-/// When it cannot be written as JSON.
-pub fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
+pub(crate) fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
     serde_json::to_value(config)
         .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
 }
@@ -94,7 +91,10 @@ pub fn find_differences(
 ///
 /// # Errors
 /// When its checkpoints are damaged, or its settings, samples or initial weights have changed.
-pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Checkpoint>, Failure> {
+pub(crate) fn latest_checkpoint(
+    run: &RunDir,
+    session: &Session,
+) -> Result<Option<Checkpoint>, Failure> {
     let experiment = &session.experiment;
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
     let check_settings = |checkpoint: &Checkpoint| {
@@ -140,7 +140,7 @@ pub fn latest_checkpoint(run: &RunDir, session: &Session) -> Result<Option<Check
 }
 
 /// Whether nothing of a run is left to train or to write.
-pub fn is_over(run: &RunDir, session: &Session, checkpoint: Option<&Checkpoint>) -> bool {
+pub(crate) fn is_over(run: &RunDir, session: &Session, checkpoint: Option<&Checkpoint>) -> bool {
     let experiment = &session.experiment;
     let Some(checkpoint) = checkpoint else {
         return false;

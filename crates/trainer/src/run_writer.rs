@@ -11,7 +11,7 @@ use headlight_experiment::{Engine, Experiment};
 
 use crate::checkpoint::{Checkpoint, inputs_sha256};
 use crate::dumping::{Model, Origin, dump};
-use crate::environment::Environment;
+use crate::environment::{Environment, SourceCommit};
 use crate::files::Log;
 use crate::run_dir::{RunDir, step_of};
 use crate::session::Session;
@@ -30,7 +30,7 @@ pub trait Display {
 }
 
 /// Writes metrics, dumps and checkpoints during training.
-pub struct RunWriter<'a> {
+pub(crate) struct RunWriter<'a> {
     session: &'a Session,
     run: &'a RunDir,
     display: &'a dyn Display,
@@ -41,13 +41,13 @@ pub struct RunWriter<'a> {
     losses: Vec<u8>,
     inputs_sha256: String,
     /// The evaluations so far.
-    pub metrics: Vec<StepMetrics>,
+    pub(crate) metrics: Vec<StepMetrics>,
     /// The best model so far, if the config keeps one.
-    pub tracker: Option<BestTracker>,
+    pub(crate) tracker: Option<BestTracker>,
     /// The progress of training.
-    pub progress: Progress,
+    pub(crate) progress: Progress,
     /// The dumps before `progress` that were damaged or removed after they had been written, by name.
-    pub lost: Vec<String>,
+    pub(crate) lost: Vec<String>,
     /// The steps of the last dump and of the last checkpoint.
     last_dump: Option<usize>,
     last_checkpoint: Option<usize>,
@@ -56,13 +56,11 @@ pub struct RunWriter<'a> {
 
 impl<'a> RunWriter<'a> {
     /// Begins a run, or resumes it from a checkpoint: removes metrics and dumps of later steps.
-    ///
-    /// # Errors
-    /// When the run directory cannot be written, or its metrics are damaged.
-    pub fn new(
+    pub(crate) fn new(
         session: &'a Session,
         run: &'a RunDir,
         checkpoint: Option<Checkpoint>,
+        source: SourceCommit,
         display: &'a dyn Display,
     ) -> Result<Self, Failure> {
         let experiment = &session.experiment;
@@ -71,7 +69,8 @@ impl<'a> RunWriter<'a> {
         let lost =
             run.rewind(|dumped| dumped <= step.unwrap_or(0) && dump_is_due(experiment, dumped))?;
         run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
-        let environment = Environment::now(&experiment.config.compute, &session.device);
+        let compute = &experiment.config.compute;
+        let environment = Environment::now(source, compute, &session.device);
         run.write_environment(&environment, step)?;
         let mut tracker = BestTracker::new(&experiment.config.training);
         let (mut progress, mut bytes, mut loss_bytes) = (Progress::default(), 0, 0);
@@ -83,11 +82,7 @@ impl<'a> RunWriter<'a> {
             }
         }
         let log = run.metrics_log(bytes)?;
-        let metrics = run.metrics(|row| Some(StepMetrics::read(&row)))?;
-        let metrics: Option<Vec<StepMetrics>> = metrics.into_iter().collect();
-        let metrics = metrics.ok_or_else(|| {
-            Failure::reading(&run.metrics_path(), "it has rows that are not metrics")
-        })?;
+        let metrics = run.step_metrics()?;
         Ok(Self {
             session,
             run,
@@ -108,16 +103,13 @@ impl<'a> RunWriter<'a> {
     }
 
     /// Whether the config's patience has run out.
-    pub fn is_out_of_patience(&self) -> bool {
+    pub(crate) fn is_out_of_patience(&self) -> bool {
         let tracker = self.tracker.as_ref();
         tracker.is_some_and(BestTracker::is_out_of_patience)
     }
 
     /// Dumps, saves and evaluates the last step, if that was not done yet.
-    ///
-    /// # Errors
-    /// When a file cannot be written, or the weights are NaN or infinite.
-    pub fn finish(mut self, engine: &mut dyn Engine) -> Result<Self, Failure> {
+    pub(crate) fn finish(mut self, engine: &mut dyn Engine) -> Result<Self, Failure> {
         self.display.finish();
         self.write_dump(engine)?;
         if self.progress.step > 0 {
@@ -179,20 +171,14 @@ impl<'a> RunWriter<'a> {
     }
 
     /// Writes the loss of each step so far.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn write_losses(&mut self) -> Result<(), Failure> {
+    pub(crate) fn write_losses(&mut self) -> Result<(), Failure> {
         self.loss_log.append(&self.losses)?;
         self.losses.clear();
         Ok(())
     }
 
     /// Writes the dump of the step that the run resumes from, if that dump is lost.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn restore_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+    pub(crate) fn restore_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         let is_own = |name: &String| step_of(Path::new(name)) == Some(self.progress.step);
         if self.lost.iter().any(is_own) {
             self.write_dump(engine)?;
@@ -288,7 +274,7 @@ impl Observer for RunWriter<'_> {
 }
 
 /// The origin of a dump that a run makes.
-pub fn origin(progress: Progress, config: &ExperimentConfig) -> Origin {
+pub(crate) fn origin(progress: Progress, config: &ExperimentConfig) -> Origin {
     Origin {
         step: Some(progress.step),
         epoch: Some(progress.epoch),

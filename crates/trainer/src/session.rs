@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use headlight_architecture::Parameter;
 use headlight_data::files::{FitError, Rows};
-use headlight_data::{Dataset, InvalidValue, Source, Splits};
+use headlight_data::{Dataset, Source, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
+use headlight_keys::InvalidValue;
 
 use crate::devices::{self, OpenDevice};
 use crate::opening::open_device;

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use headlight_dump::AttentionDump;
 use headlight_experiment::Engine;
 use headlight_experiment::evaluate::assess;
+use headlight_experiment::metrics::{Assessment, StepMetrics};
+use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
 use headlight_input::FILE_LIMIT;
 
 use crate::checkpoint::Checkpoint;
 use crate::dumping::{Model, dump};
+use crate::environment::SourceCommit;
 use crate::printing::note;
 use crate::reference::{Comparison, compare_at_end, compare_at_start};
+use crate::report::{RunReport, reported_samples};
 use crate::run_dir::{Damage, RunDir, is_dump, step_of};
-use crate::run_report::{RunReport, reported_samples};
 use crate::run_writer::{Display, RunWriter, origin};
 use crate::session::Session;
 use crate::standard::{quoted, shown};
@@ -28,9 +31,11 @@ pub struct Training<'a> {
     damage: Vec<Damage>,
 }
 
-/// The result of training, after all files of the run are written.
+/// A trained run, after all of its files are written.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Trained {
+    /// Whether the model learned its task; `None` without an evaluation.
+    pub outcome: Option<Outcome>,
     /// The report as Markdown.
     pub report: String,
     /// The trained model's dump of the samples in the report.
@@ -102,16 +107,27 @@ impl<'a> Training<'a> {
         is_dump(&damage.file) && step.is_some_and(|step| step < self.step())
     }
 
-    /// Trains until the end, or until `interrupted` returns `true`, and writes all files of the run.
+    /// The outcome of a run that [is over](Self::is_over), computed again from its evaluations and its model.
+    ///
+    /// # Errors
+    /// When `metrics.jsonl` cannot be read.
+    pub fn outcome(&mut self, run: &RunDir) -> Result<Option<Outcome>, Failure> {
+        let metrics = run.step_metrics()?;
+        Ok(judge(self.session, self.engine.as_mut(), &metrics).1)
+    }
+
+    /// Trains until the end, or until `interrupted` returns `true`, and writes all files of the run. `source` is that of
+    /// the program.
     ///
     /// # Errors
     /// When the loss diverges, or a file cannot be written; the message says what the run directory holds.
     pub fn train(
         self,
         run: &RunDir,
+        source: SourceCommit,
         display: &dyn Display,
         interrupted: impl Fn() -> bool,
-    ) -> Result<Outcome, Failure> {
+    ) -> Result<Trained, Failure> {
         let Self {
             session,
             mut engine,
@@ -123,7 +139,7 @@ impl<'a> Training<'a> {
         let engine = engine.as_mut();
         let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
         let work = || {
-            let mut writer = RunWriter::new(session, run, checkpoint, display)?;
+            let mut writer = RunWriter::new(session, run, checkpoint, source, display)?;
             writer.restore_dump(engine)?;
             let ending = if writer.is_out_of_patience() {
                 Ending::Stopped
@@ -143,6 +159,19 @@ impl<'a> Training<'a> {
     }
 }
 
+/// Assesses the trained model on the judged samples, and decides whether it learned its task.
+fn judge(
+    session: &Session,
+    engine: &mut dyn Engine,
+    metrics: &[StepMetrics],
+) -> (Option<Assessment>, Option<Outcome>) {
+    let splits = &session.experiment.splits;
+    let n_classes = session.experiment.config.data.n_classes;
+    let assessment = assess(engine, splits.judged(), n_classes).ok();
+    let outcome = Outcome::of(splits, metrics, assessment.as_ref());
+    (assessment, outcome)
+}
+
 /// Writes the last files of a run that has ended or was interrupted.
 fn conclude(
     session: &Session,
@@ -151,7 +180,7 @@ fn conclude(
     ending: Ending,
     writer: RunWriter<'_>,
     mut comparisons: Vec<Comparison>,
-) -> Result<Outcome, Failure> {
+) -> Result<Trained, Failure> {
     let RunWriter {
         metrics,
         progress,
@@ -177,29 +206,28 @@ fn conclude(
     let model = Model { config, parameters };
     let samples = session.training_samples(reported_samples(train));
     let dump = dump(model, &samples, origin(progress, config), &session.device)?;
-    let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
+    let (assessment, outcome) = judge(session, engine, &metrics);
     let report = RunReport {
         config,
         splits: &experiment.splits,
         metrics: &metrics,
         assessment: assessment.as_ref(),
+        outcome: outcome.as_ref(),
         dump: &dump,
         comparisons: &comparisons,
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
         tracker: tracker.as_ref(),
     };
-    // A run is complete without its page: `inspect --html` can write it at any time. A second try, since the run may have
-    // been moved while it read its own dumps, and put back.
-    let page = page::write(run)
-        .or_else(|_| page::write(run))
-        .unwrap_or_else(|failure| {
-            note(&format!("no inspector.html: {failure}"));
-            None
-        });
+    // A run is complete without its page: `inspect --html` can write it at any time.
+    let page = page::write(run).unwrap_or_else(|failure| {
+        note(&format!("no inspector.html: {failure}"));
+        None
+    });
     let was_interrupted = report.interrupted.is_some();
     let report = report.markdown();
     run.write_report(&report)?;
-    Ok(Outcome {
+    Ok(Trained {
+        outcome,
         report,
         dump,
         page,

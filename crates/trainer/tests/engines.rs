@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
 use headlight_data::Batches;
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 use headlight_experiment::config::{EngineName, TokenSecondMoment};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Predictions};
 use headlight_trainer::burn::BurnEngine;
@@ -158,38 +158,25 @@ fn compare_forward(session: &Session, what: &str, bound: f64) {
     let (ours, theirs) = (of(EngineName::Fused), of(EngineName::Burn));
     assert_eq!((ours.dims, &ours.tokens), (theirs.dims, &theirs.tokens));
     assert_eq!(ours.attention_mask, theirs.attention_mask);
-    assert_eq!(ours.feed_forward.is_some(), theirs.feed_forward.is_some());
-    let arrays = |dump: &AttentionDump| {
-        let mut arrays = vec![
-            dump.logits.clone(),
-            dump.probabilities.clone(),
-            dump.attention_scores.clone(),
-            dump.attention_weights.clone(),
-            dump.query.clone(),
-            dump.key.clone(),
-            dump.value.clone(),
-            dump.context.clone(),
-            dump.embeddings.clone(),
-            dump.residual.clone(),
-        ];
-        let feed_forward = dump.feed_forward.iter();
-        arrays.extend(feed_forward.flat_map(|all| [all.hidden.clone(), all.residual.clone()]));
-        arrays
+    let all = |dump: &AttentionDump| {
+        let computed = Array::ALL.map(|array| (array.name(), dump.arrays[array].clone()));
+        let logits = ("logits", dump.logits.clone());
+        let mut all = vec![logits, ("probabilities", dump.probabilities.clone())];
+        all.extend(computed);
+        all
     };
-    for (index, (ours, theirs)) in arrays(&ours).iter().zip(arrays(&theirs)).enumerate() {
+    for ((name, ours), (_, theirs)) in all(&ours).into_iter().zip(all(&theirs)) {
+        assert_eq!(ours.len(), theirs.len(), "{what}: {name}");
         let wide = |values: &[f32]| {
             values
                 .iter()
                 .map(|&value| f64::from(value))
                 .collect::<Vec<_>>()
         };
-        let (ours, theirs) = (wide(ours), wide(&theirs));
+        let (ours, theirs) = (wide(&ours), wide(&theirs));
         let largest = theirs.iter().fold(1.0, |most, value| value.abs().max(most));
         let apart = furthest(&ours, &theirs) / largest;
-        assert!(
-            apart < bound,
-            "{what}: array {index} of the dump: {apart:e}"
-        );
+        assert!(apart < bound, "{what}: {name}: {apart:e}");
     }
 }
 

@@ -65,7 +65,7 @@ fn section(case: &WorkedCase, before: Option<&WorkedCase>) -> Section {
         title: case.title.clone().unwrap_or_default(),
         paragraphs,
         tables: shown.map(|stage| table(stage, &case.published)).collect(),
-        plots: Vec::new(),
+        ..Section::default()
     }
 }
 

@@ -1,4 +1,4 @@
-"""Processes beside each other: at one run or results file, reading it, or moving it away."""
+"""Processes beside each other: at one run or results file, reading it, or taking it away."""
 
 import os
 import shutil
@@ -6,7 +6,6 @@ import time
 
 from .processes import Disturbance, Process
 from .readers import sample_of
-from .snapshots import changes
 from .sweeps import new_results, sweep_arguments, sweep_into
 from .training import new_run, resume, train_arguments
 from .world import Results, World
@@ -26,35 +25,6 @@ def two_processes(world: World) -> None:
         world.check_end(arguments, finished, {0, 2})
     if all(finished.code != 0 for finished in ends):
         world.problem("two processes", f"none of them trained {run.name}")
-    resume(world, run)
-
-
-def move_while_written(world: World) -> None:
-    """A run directory that is renamed while it is written, and another that takes its name."""
-    run = new_run(world, "long")
-    arguments = train_arguments(run, run.epochs, "--resume")
-    process = Process([world.binary, *arguments], str(world.work), Disturbance())
-    config = world.path(run.name) / "config.toml"
-    while not config.exists() and process.child.poll() is None:
-        time.sleep(0.0005)
-    time.sleep(world.random.random() * world.usual.get("train", 0.1))
-    old, run.name = run.name, world.new("moved")
-    os.rename(world.path(old), world.path(run.name))
-    other = world.run(lambda other: other.has_ended and not other.is_damaged and other is not run)
-    if other:
-        os.rename(world.path(other.name), world.path(old))
-        other.name = old
-    before = {name: what for name, what in world.snapshots.take().items() if name.startswith(old)}
-    finished = process.wait()
-    after = {name: what for name, what in world.snapshots.take().items() if name.startswith(old)}
-    world.record(arguments, Disturbance("moved"), finished)
-    world.check_end(arguments, finished, {0, 1, 2})
-    # The process may have ended just before the folder moved, and only then.
-    for name in sorted(changes(before, after)):
-        world.problem("moved", f"{name} changed in the folder that took the name of a run being written")
-    if finished.code == 0:
-        run.has_ended = True
-        world.check_run(run)
     resume(world, run)
 
 

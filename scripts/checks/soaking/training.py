@@ -48,8 +48,7 @@ def resume(world: World, run: Run, what: Disturbance | None = None, epochs: int 
     if not run.is_damaged:
         run.epochs = epochs
     run.has_ended = finished.code == 0
-    # Without a manifest, damage to files that training does not read again goes unnoticed.
-    if run.has_ended and (not run.is_damaged or world.has_verify):
+    if run.has_ended:
         world.check_run(run)
         run.is_damaged = False
 

@@ -38,10 +38,6 @@ class Results:
     """Whole rows that it had after the last command: it must never have fewer."""
 
 
-class Broken(Exception):
-    """A rule was broken, and the soak is to stop."""
-
-
 class World:
     """A folder of configs, datasets, runs and results, and the history of what was done there."""
 
@@ -60,7 +56,6 @@ class World:
         # The dataset of an experiment is made by the binary, once.
         data = ["data", "configs/tiny.toml", "--out", "data/samples.npz"]
         self.references.headlight({0}, *data)
-        self.has_verify = b"verify" in Process([binary, "--help"], str(self.work), Disturbance()).wait().stdout
 
     def begin(self) -> None:
         """Empties the folder of all but configs and datasets."""
@@ -228,8 +223,7 @@ class World:
 
     def verify(self, run: Run, codes: set[int]) -> None:
         """Asks the binary whether a run is whole."""
-        if self.has_verify:
-            self.launch(["verify", run.name], codes=codes)
+        self.launch(["verify", run.name], codes=codes)
 
     def expected_rows(self, results: Results) -> list[bytes]:
         """The rows that a results file has at the end of its sweep."""

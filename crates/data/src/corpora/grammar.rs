@@ -1,7 +1,7 @@
 //! What the grammars share: how one is described, and how its sentences are put together.
 
 /// The word before the one that is asked about.
-pub(super) const MARKER: &str = "*";
+pub(crate) const MARKER: &str = "*";
 
 /// The answer to a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]

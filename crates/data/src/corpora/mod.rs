@@ -19,37 +19,35 @@ mod without;
 
 use std::sync::OnceLock;
 
+use headlight_keys::choices;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
 use crate::cls::{CLS, ClsPlace};
 use crate::random::uniform_below;
 use crate::words::{FIRST_WORD, PAD, UNK};
 
+pub(crate) use grammar::MARKER;
 pub use grammar::Reading;
-use grammar::{Grammar, MARKER, asked};
+use grammar::{Grammar, asked};
 
 /// One in this many compositions is held out.
 const HELD_OUT: u64 = 5;
 
-/// A grammar of sentences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Corpus {
-    /// Whose quality is asked: `not` stands before one of two qualities, or neither.
-    Negation,
-    /// What `it` is: the animal or the place.
-    Pronoun,
-    /// Which bank, or which crane.
-    Bank,
-    /// Which of two apples: the firm or the fruit.
-    Apple,
+choices! {
+    /// A grammar of sentences.
+    pub enum Corpus {
+        /// Whose quality is asked: `not` stands before one of two qualities, or neither.
+        Negation = "negation",
+        /// What `it` is: the animal or the place.
+        Pronoun = "pronoun",
+        /// Which bank, or which crane.
+        Bank = "bank",
+        /// Which of two apples: the firm or the fruit.
+        Apple = "apple",
+    }
 }
 
 impl Corpus {
-    /// All grammars.
-    pub const ALL: [Self; 4] = [Self::Negation, Self::Pronoun, Self::Bank, Self::Apple];
-
     #[cfg(not(feature = "words"))]
     fn grammar(self) -> &'static dyn Grammar {
         &without::Nothing
@@ -62,16 +60,6 @@ impl Corpus {
             Self::Pronoun => &pronoun::Pronoun,
             Self::Bank => &bank::Bank,
             Self::Apple => &apple::Apple,
-        }
-    }
-
-    /// The name in configs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Negation => "negation",
-            Self::Pronoun => "pronoun",
-            Self::Bank => "bank",
-            Self::Apple => "apple",
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::invalid::InvalidValue;
+use headlight_keys::InvalidValue;
 
 /// A dataset file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,9 +8,9 @@ use super::rows::Rows;
 use crate::config::CLASS_LIMIT;
 use crate::config::{DatasetConfig, Source};
 use crate::dataset::{Dataset, Splits};
-use crate::invalid::InvalidValue;
 use crate::random::{Stream, shuffle};
 use crate::shape::SampleShape;
+use headlight_keys::InvalidValue;
 
 /// Padding may make a file of more tokens than this larger by `PADDING_RATIO` only.
 const PADDED_FREE: usize = 1 << 24;

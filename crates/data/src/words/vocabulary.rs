@@ -2,9 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde::{Deserialize, Serialize};
-
-use crate::invalid::InvalidValue;
+use headlight_keys::{InvalidValue, Range, Section, section};
 
 /// The token that fills shorter texts.
 pub const PAD: u32 = 1;
@@ -18,46 +16,23 @@ pub const FIRST_WORD: u32 = 3;
 /// The most bytes of all words: a config is a file of at most 1 MiB.
 const BYTES_LIMIT: usize = 900_000;
 
-/// How texts become tokens: `[data.words]`.
-///
-/// Token 0 is `[CLS]`, 1 pads, 2 is an unknown word; the words of the vocabulary follow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Words {
-    /// Whether texts are put in lower case.
-    #[serde(default = "Words::default_lowercase")]
-    pub lowercase: bool,
-    /// How often a word must occur in the training texts to be in the vocabulary.
-    #[serde(default = "Words::default_min_count")]
-    pub min_count: usize,
-    /// The most words of the vocabulary; the most frequent ones are in it.
-    #[serde(default = "Words::default_max_words")]
-    pub max_words: usize,
-    /// The words, in the order of their tokens; empty until the training texts give them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub vocabulary: Vec<String>,
-}
-
-impl Words {
-    fn default_lowercase() -> bool {
-        true
-    }
-    fn default_min_count() -> usize {
-        1
-    }
-    fn default_max_words() -> usize {
-        20_000
-    }
-}
-
-impl Default for Words {
-    fn default() -> Self {
-        Self {
-            lowercase: Self::default_lowercase(),
-            min_count: Self::default_min_count(),
-            max_words: Self::default_max_words(),
-            vocabulary: Vec::new(),
-        }
+section! {
+    /// How texts become tokens: `[data.words]`.
+    ///
+    /// Token 0 is `[CLS]`, 1 pads, 2 is an unknown word; the words of the vocabulary follow.
+    #[derive(Eq)]
+    pub struct Words {
+        /// Whether texts are put in lower case.
+        pub lowercase: bool = true,
+        /// How often a word must occur in the training texts to be in the vocabulary.
+        #[range(Range::at_least(1))]
+        pub min_count: usize = 1,
+        /// The most words of the vocabulary; the most frequent ones are in it.
+        #[range(Range::at_least(1))]
+        pub max_words: usize = 20_000,
+        /// The words, in the order of their tokens; empty until the training texts give them.
+        #[omit(default)]
+        pub vocabulary: Vec<String> = Vec::new(),
     }
 }
 
@@ -99,11 +74,7 @@ impl Words {
     /// Names the first invalid one, with its key within `[data.words]`.
     pub(crate) fn validate(&self) -> Result<(), InvalidValue> {
         let invalid = |key: &str, message: String| Err(InvalidValue::new(key, message));
-        for (key, count) in [("min_count", self.min_count), ("max_words", self.max_words)] {
-            if count == 0 {
-                return invalid(key, format!("{key} is 0; it must be at least 1"));
-            }
-        }
+        self.check_ranges()?;
         let bytes: usize = self.vocabulary.iter().map(|word| word.len() + 4).sum();
         if bytes > BYTES_LIMIT {
             let message = format!(

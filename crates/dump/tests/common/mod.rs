@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
-use headlight_dump::{AttentionDump, Dims, DumpError, FeedForward, Meta, VERSION, axes};
+use headlight_dump::{Array, Arrays, AttentionDump, Dims, DumpError, Meta, VERSION, axes};
 
 pub(crate) const DIMS: Dims = Dims {
     samples: 2,
@@ -29,10 +29,8 @@ pub(crate) fn with_dims(dims: Dims) -> AttentionDump {
         layers,
         heads,
         positions,
-        d_head,
-        d_model,
-        d_ff,
         logits,
+        ..
     } = dims;
     let numbers = |array: usize, axes: &[usize]| -> Vec<f32> {
         let count = axes.iter().product::<usize>();
@@ -40,8 +38,6 @@ pub(crate) fn with_dims(dims: Dims) -> AttentionDump {
             .map(|i| (array * 1000 + i) as f32 / 8.0)
             .collect()
     };
-    let per_head = [samples, layers, heads, positions, d_head];
-    let per_layer = [samples, layers, positions, d_model];
     let sees = |sample: usize, query: usize| !matches!((sample, query), (0, 1) | (1, 3));
     let weight = |index: usize| {
         let (row, key) = (index / positions, index % positions);
@@ -77,25 +73,21 @@ pub(crate) fn with_dims(dims: Dims) -> AttentionDump {
         labels: [1.0, 0.0][..samples].to_vec(),
         logits: numbers(1, &[samples, logits]),
         probabilities: numbers(2, &[samples, logits]),
-        attention_scores: numbers(0, &[samples, layers, heads, positions, positions]),
-        attention_weights: (0..samples * layers * heads * positions * positions)
-            .map(weight)
-            .collect(),
-        query: numbers(3, &per_head),
-        key: numbers(4, &per_head),
-        value: numbers(5, &per_head),
-        context: numbers(6, &per_head),
-        embeddings: numbers(7, &[samples, positions, d_model]),
-        residual: numbers(8, &per_layer),
+        arrays: Arrays::of(|array| match array {
+            _ if !array.exists(dims) => Vec::new(),
+            Array::Weights => {
+                let count = array.shape(dims).iter().product();
+                (0..count).map(weight).collect()
+            }
+            Array::Scores => numbers(0, &array.shape(dims)),
+            // The first numbers are those of logits and probabilities.
+            _ => numbers(array as usize + 1, &array.shape(dims)),
+        }),
         attention_mask: Some(
             (0..samples * positions * positions)
                 .map(may_attend)
                 .collect(),
         ),
-        feed_forward: Some(FeedForward {
-            hidden: numbers(9, &[samples, layers, positions, d_ff]),
-            residual: numbers(10, &per_layer),
-        }),
     }
 }
 
@@ -103,12 +95,18 @@ pub(crate) fn with_dims(dims: Dims) -> AttentionDump {
 pub(crate) fn plain() -> AttentionDump {
     let mut dump = with_dims(Dims { d_ff: 0, ..DIMS });
     dump.attention_mask = None;
-    dump.feed_forward = None;
     dump.meta.axes = axes(dump.dims, false);
     dump.labels[0] = f32::NAN;
-    for row in dump.attention_weights.chunks_mut(4) {
+    for row in dump.arrays[Array::Weights].chunks_mut(4) {
         row.copy_from_slice(&[0.5, 0.25, 0.125, 0.125]);
     }
+    dump
+}
+
+/// The dump as programs before `output` wrote it.
+pub(crate) fn without_output(mut dump: AttentionDump) -> AttentionDump {
+    dump.arrays[Array::Output].clear();
+    dump.meta.axes.remove("output");
     dump
 }
 

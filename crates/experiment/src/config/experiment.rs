@@ -4,39 +4,37 @@ use std::path::PathBuf;
 
 use headlight_architecture::{Inputs, ModelConfig};
 use headlight_data::words::PAD;
-use headlight_data::{Dataset, DatasetConfig, InvalidValue, SampleShape};
-use serde::{Deserialize, Serialize};
+use headlight_data::{Dataset, DatasetConfig, SampleShape};
+use headlight_keys::{InvalidValue, section};
 
 use super::compute::ComputeConfig;
 use super::recording::{CheckpointConfig, DumpConfig};
 use super::training::TrainingConfig;
 
-/// The config of an experiment, with a field for each section.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ExperimentConfig {
-    /// Seed of the initial weights and of the batch order.
-    #[serde(default)]
-    pub seed: u64,
-    /// The file of a reference run. Its initial weights and batch order replace those of the seed, and its
-    /// figures are compared with this run's. This crate never opens the file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference: Option<PathBuf>,
-    /// The samples.
-    pub data: DatasetConfig,
-    /// The model.
-    pub model: ModelConfig,
-    /// Epochs, batches and Adam.
-    pub training: TrainingConfig,
-    /// Which attention dumps to write.
-    #[serde(default)]
-    pub dump: DumpConfig,
-    /// How often to save the state, so that the run can be resumed.
-    #[serde(default)]
-    pub checkpoint: CheckpointConfig,
-    /// The engine and the device.
-    #[serde(default)]
-    pub compute: ComputeConfig,
+section! {
+    /// The config of an experiment, with a field for each section.
+    pub struct ExperimentConfig {
+        /// Seed of the initial weights and of the batch order.
+        pub seed: u64 = 0,
+        /// The file of a reference run. Its initial weights and batch order replace those of the seed, and its
+        /// figures are compared with this run's.
+        ///
+        /// This crate never opens the file.
+        #[omit(default)]
+        pub reference: Option<PathBuf> = None,
+        /// The samples.
+        pub data: DatasetConfig,
+        /// The model.
+        pub model: ModelConfig,
+        /// Epochs, batches and Adam.
+        pub training: TrainingConfig,
+        /// Which attention dumps to write.
+        pub dump: DumpConfig = DumpConfig::default(),
+        /// How often to save the state, so that the run can be resumed.
+        pub checkpoint: CheckpointConfig = CheckpointConfig::default(),
+        /// The engine and the device.
+        pub compute: ComputeConfig = ComputeConfig::default(),
+    }
 }
 
 impl ExperimentConfig {

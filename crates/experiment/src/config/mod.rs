@@ -2,6 +2,8 @@
 
 mod compute;
 mod experiment;
+#[cfg(feature = "toml")]
+mod explain;
 mod recording;
 #[cfg(feature = "toml")]
 pub mod toml;
@@ -9,5 +11,7 @@ mod training;
 
 pub use compute::{ComputeConfig, EngineName};
 pub use experiment::ExperimentConfig;
+#[cfg(feature = "toml")]
+pub use explain::explained;
 pub use recording::{CheckpointConfig, DumpConfig, DumpFormat};
 pub use training::{TokenSecondMoment, TrainingConfig};

@@ -1,38 +1,25 @@
 //! Which attention dumps and checkpoints a run writes.
 
 use headlight_data::Dataset;
-use serde::{Deserialize, Serialize};
+use headlight_keys::{choices, section};
 
-/// The `[dump]` section: which samples a run dumps, when, and in which formats.
-///
-/// A run always writes a dump before the first step and one after the last.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DumpConfig {
-    /// Training samples by index.
-    pub samples: Vec<usize>,
-    /// How many training samples of each class but 0 to add, starting from the first.
-    pub positives: usize,
-    /// How many of class 0 to add.
-    pub negatives: usize,
-    /// Epochs between dumps; 0 disables them.
-    pub every_epochs: usize,
-    /// Steps between dumps; 0 disables them.
-    pub every_steps: usize,
-    /// The formats to write each dump in.
-    pub formats: Vec<DumpFormat>,
-}
-
-impl Default for DumpConfig {
-    fn default() -> Self {
-        Self {
-            samples: vec![0],
-            positives: 8,
-            negatives: 8,
-            every_epochs: 1,
-            every_steps: 0,
-            formats: vec![DumpFormat::Npz],
-        }
+section! {
+    /// The `[dump]` section: which samples a run dumps, when, and in which formats.
+    ///
+    /// A run always writes a dump before the first step and one after the last.
+    pub struct DumpConfig {
+        /// Training samples to dump, by index.
+        pub samples: Vec<usize> = vec![0],
+        /// How many training samples of each class but 0 to add, starting from the first.
+        pub positives: usize = 8,
+        /// How many training samples of class 0 to add, starting from the first.
+        pub negatives: usize = 8,
+        /// Epochs between dumps; 0 writes only those of the first and the last step.
+        pub every_epochs: usize = 1,
+        /// Steps between dumps; 0 disables them. Above 1 GiB of dumps, `train` needs `--force`.
+        pub every_steps: usize = 0,
+        /// The formats to write each dump in.
+        pub formats: Vec<DumpFormat> = vec![DumpFormat::Npz],
     }
 }
 
@@ -55,52 +42,29 @@ impl DumpConfig {
     }
 }
 
-/// The `[checkpoint]` section: how often a run saves its state.
-///
-/// A run always saves it at its end, and when a signal stops it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CheckpointConfig {
-    /// Seconds between checkpoints, the most that a killed run loses; 0 disables them.
-    pub every_seconds: u64,
-    /// Epochs between checkpoints; 0 disables them.
-    pub every_epochs: usize,
-    /// Steps between checkpoints; 0 disables them.
-    pub every_steps: usize,
-}
-
-impl Default for CheckpointConfig {
-    fn default() -> Self {
-        Self {
-            every_seconds: 5,
-            every_epochs: 0,
-            every_steps: 0,
-        }
+section! {
+    /// The `[checkpoint]` section: how often a run saves its state.
+    ///
+    /// A run always saves it at its end, and when a signal stops it.
+    #[derive(Copy, Eq)]
+    pub struct CheckpointConfig {
+        /// Seconds between checkpoints, the most that a killed run loses; 0 disables them.
+        pub every_seconds: u64 = 5,
+        /// Epochs between checkpoints; 0 disables them. The end of a run always has one.
+        pub every_epochs: usize = 0,
+        /// Steps between checkpoints; 0 disables them.
+        pub every_steps: usize = 0,
     }
 }
 
-/// A file format for attention dumps, named after the file extension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DumpFormat {
-    /// All arrays, for NumPy.
-    Npz,
-    /// All arrays, as nested lists.
-    Json,
-    /// Scores and weights, one row per pair of positions.
-    Csv,
-}
-
-impl DumpFormat {
-    /// All formats.
-    pub const ALL: [Self; 3] = [Self::Npz, Self::Json, Self::Csv];
-
-    /// The file extension.
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Npz => "npz",
-            Self::Json => "json",
-            Self::Csv => "csv",
-        }
+choices! {
+    /// A file format for attention dumps, named after the file extension.
+    pub enum DumpFormat {
+        /// All arrays, for NumPy.
+        Npz = "npz",
+        /// All arrays, as nested lists.
+        Json = "json",
+        /// Scores and weights, one row per pair of positions.
+        Csv = "csv",
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use headlight_data::InvalidValue;
 use headlight_input::toml_message::{
     TOO_LARGE, Unknown, excerpt, is_too_large, line_and_column, plain,
 };
+use headlight_keys::{InvalidValue, Key, Kind, Section, paths};
 use serde::de::IntoDeserializer;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
@@ -39,17 +39,16 @@ pub fn parse<'a>(
 ) -> Result<ExperimentConfig, String> {
     let mut source = Source::parse(name, text, changes)?;
     complete(&mut source.merged)?;
+    if let Some(key) = listed_section(&source.merged, &ExperimentConfig::keys()) {
+        let message = format!("`{key}` is a list; write it as a section, with keys and values");
+        return Err(source.locate(&key, &message));
+    }
     let deserializer = Value::Table(source.merged.clone()).into_deserializer();
     let config: ExperimentConfig =
         serde_path_to_error::deserialize(deserializer).map_err(|error| {
             let message = plain(error.inner().message());
             source.mistyped(&error.path().to_string(), &message)
         })?;
-    let read = Table::try_from(&config).map_err(|error| error.to_string())?;
-    if let Some(key) = listed_section(&source.merged, &read) {
-        let message = format!("`{key}` is a list; write it as a section, with keys and values");
-        return Err(source.locate(&key, &message));
-    }
     let checked = config.validate().and_then(|()| check(&config));
     checked.map_err(|InvalidValue { key, message }| source.locate(&key, &message))?;
     Ok(config)
@@ -150,9 +149,13 @@ impl Source {
                     format!("in [{section}]"),
                 ),
             };
-            let suggestion = match key_of(unknown.name) {
-                Some(known) => format!("; did you mean `{known}`?"),
-                None => unknown.suggestion("the keys there are"),
+            let mut known = keys_of(unknown.name);
+            // A key of another rule.
+            known.retain(|known| *known != key);
+            let suggestion = if known.is_empty() {
+                unknown.suggestion("the keys there are")
+            } else {
+                format!("; did you mean `{}`?", known.join("` or `"))
             };
             let message = format!("unknown key `{}` {place}{suggestion}", unknown.name);
             return self.locate(&key, &message);
@@ -218,54 +221,27 @@ impl Source {
     }
 }
 
-/// The key of a config whose last name is this one, or has this usual abbreviation.
-pub fn key_of(name: &str) -> Option<String> {
+/// The keys of a config whose last name is this one, or has this usual abbreviation.
+pub fn keys_of(name: &str) -> Vec<String> {
     let name = if name == "lr" { "learning_rate" } else { name };
-    // Serializing a config names all keys but those that are unset, and those of other sources and rules.
-    let key = |source| {
-        let config = format!(
-            r#"
-                reference = "file"
-                data.{source}
-                data.held_out = 1
-                data.vocab_size = 2
-                data.seq_len = 1
-                data.n_classes = 3
-                data.classes = ["name"]
-                data.rule = {{ kind = "token-at-position", token = 1, position = 1 }}
-                model.d_model = 1
-                model.attention.padding_token = 1
-                training = {{ epochs = 1, keep_best = "held_out_loss" }}
-            "#
-        );
-        let config: ExperimentConfig = toml::from_str(&config).ok()?;
-        find_key(&Table::try_from(config).ok()?, name)
-    };
-    let sources = ["samples = 1\ndata.positive_rate = 0.5", "file = \"file\""];
-    sources.into_iter().find_map(key)
+    let keys = paths(ExperimentConfig::keys()).into_iter();
+    keys.map(|(key, _)| key)
+        .filter(|key| key.rsplit('.').next() == Some(name))
+        .collect()
 }
 
-fn find_key(table: &Table, name: &str) -> Option<String> {
-    if table.get(name).is_some_and(|value| !value.is_table()) {
-        return Some(name.to_owned());
-    }
-    table.iter().find_map(|(section, value)| {
-        let inner = find_key(value.as_table()?, name)?;
-        Some(format!("{section}.{inner}"))
-    })
-}
-
-/// The key of a section that is written as a list, whose values Serde then takes in the order of the section's fields.
-fn listed_section(given: &Table, read: &Table) -> Option<String> {
-    given
-        .iter()
-        .find_map(|(name, given)| match (given, read.get(name)?) {
-            (Value::Array(_), Value::Table(_)) => Some(name.clone()),
-            (Value::Table(given), Value::Table(read)) => {
-                Some(format!("{name}.{}", listed_section(given, read)?))
+/// The key of a section that is written as a list. Serde would take the values of a rule in the order of its fields.
+fn listed_section(given: &Table, keys: &[Key]) -> Option<String> {
+    keys.iter().find_map(|key| {
+        let name = key.name;
+        match (&key.kind, given.get(name)?) {
+            (Kind::Section(_) | Kind::Variants(_), Value::Array(_)) => Some(name.to_owned()),
+            (Kind::Section(keys), Value::Table(given)) => {
+                Some(format!("{name}.{}", listed_section(given, keys)?))
             }
             _ => None,
-        })
+        }
+    })
 }
 
 /// The place of a value; for a section, which has many lines, only that of its name.

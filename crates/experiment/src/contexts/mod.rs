@@ -6,7 +6,7 @@ use headlight_data::Dataset;
 
 use crate::config::ExperimentConfig;
 use crate::error::Error;
-use crate::fused::{Frozen, Recorded};
+use crate::fused::{Array, Frozen, Recorded};
 pub use plane::Plane;
 
 /// An occurrence of a token in a sample.
@@ -90,9 +90,11 @@ pub fn levels(
             let start = (layer * positions + found.position) * width;
             start..start + width
         };
-        position.vectors.extend(&all.embeddings[at(0)]);
+        position
+            .vectors
+            .extend(&all.arrays[Array::Embeddings][at(0)]);
         for (layer, block) in blocks.iter_mut().enumerate() {
-            block.vectors.extend(&all.output[at(layer)]);
+            block.vectors.extend(&all.arrays[Array::Output][at(layer)]);
         }
     }
     let mut levels = vec![word];

@@ -1,5 +1,6 @@
 //! Metrics by which models are compared.
 
+use headlight_keys::{Choice, Kind, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::table::{Better, HELD_OUT, METRICS, Metric};
@@ -41,6 +42,20 @@ impl Measure {
             Some(Better::Less) => value < than,
             _ => value > than,
         }
+    }
+}
+
+impl Value for Measure {
+    fn kind() -> Kind {
+        let choice = |measure: Self| Choice {
+            name: measure.name(),
+            sentence: String::new(),
+        };
+        Kind::Choice(Self::all().map(choice).collect())
+    }
+
+    fn written(&self) -> Option<String> {
+        Some(format!("{:?}", self.name()))
     }
 }
 

@@ -21,7 +21,7 @@ pub use loss::{cross_entropy, predicted_class, probabilities, rounded_probabilit
 pub use measure::Measure;
 pub use ranking::Ranking;
 pub use step::StepMetrics;
-pub use table::{METRICS, Metric, MetricInfo};
+pub use table::{COMPARED, Column, METRICS, Metric, MetricInfo, PAGE, TERMINAL};
 pub use tally::Tally;
 pub use values::{ClassMetrics, EvalMetrics};
 

@@ -26,7 +26,7 @@ pub enum Metric {
     AttentionPositive,
     /// The same over samples of class 0.
     AttentionNegative,
-    /// `AttentionPositive` for uniform attention.
+    /// `AttentionPositive` for uniform attention, which is 1 / the keys that `[CLS]` may look at.
     UniformPositive,
     /// `AttentionNegative` for uniform attention.
     UniformNegative,
@@ -149,6 +149,72 @@ pub const METRICS: [MetricInfo; 11] = {
         ),
     ]
 };
+
+/// A column of the terminal's table of a training.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// The two lines above it; the first may stand above columns to the left, too.
+    pub heading: [&'static str; 2],
+    /// Its width in characters.
+    pub width: usize,
+    /// The metric.
+    pub metric: Metric,
+    /// Whether it is over held-out samples.
+    pub held_out: bool,
+    /// Digits after the decimal point.
+    pub decimals: usize,
+    /// The metric that it is shown as a multiple of.
+    pub over: Option<Metric>,
+}
+
+/// The columns of the terminal's table of a training.
+pub const TERMINAL: [Column; 6] = {
+    const fn column(
+        heading: [&'static str; 2],
+        width: usize,
+        metric: Metric,
+        decimals: usize,
+    ) -> Column {
+        Column {
+            heading,
+            width,
+            metric,
+            held_out: false,
+            decimals,
+            over: None,
+        }
+    }
+    [
+        column(["", "loss"], 6, Metric::Loss, 4),
+        column(["", "accuracy"], 8, Metric::Accuracy, 4),
+        column(["", "F1"], 5, Metric::F1, 3),
+        Column {
+            held_out: true,
+            ..column(["held-out", "F1"], 8, Metric::F1, 3)
+        },
+        Column {
+            over: Some(Metric::UniformPositive),
+            ..column(["", "label 1"], 7, Metric::AttentionPositive, 2)
+        },
+        Column {
+            over: Some(Metric::UniformNegative),
+            ..column(["attention", "label 0"], 7, Metric::AttentionNegative, 2)
+        },
+    ]
+};
+
+/// The metrics in tables of the page, each with its digits after the decimal point.
+pub const PAGE: [(Metric, usize); 3] = [(Metric::F1, 3), (Metric::Accuracy, 4), (Metric::Loss, 4)];
+
+/// The metrics that a report compares between the groups of a sweep, and whether they are over held-out samples.
+pub const COMPARED: [(Metric, bool); 2] = [(Metric::Loss, false), (Metric::F1, true)];
+
+impl Metric {
+    /// Its names, and how tables show it.
+    pub fn info(self) -> MetricInfo {
+        METRICS[self as usize]
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -22,6 +22,8 @@ pub struct Tally {
 struct Attention {
     samples: usize,
     paid: f64,
+    /// The samples in which `[CLS]` may look at a key.
+    with_keys: usize,
     uniform: f64,
 }
 
@@ -57,15 +59,17 @@ impl Tally {
         }
     }
 
-    /// Adds a sample's attention to the positions that decide its label, as paid and if it were uniform.
+    /// Adds a sample's attention to the positions that decide its label, as paid and if it were uniform; `None` if
+    /// `[CLS]` may look at no key.
     ///
     /// # Panics
     /// When there is no such class.
-    pub fn add_attention(&mut self, label: u8, paid: f64, uniform: f64) {
+    pub fn add_attention(&mut self, label: u8, paid: f64, uniform: Option<f64>) {
         let sum = &mut self.attention[usize::from(label)];
         sum.samples += 1;
         sum.paid += paid;
-        sum.uniform += uniform;
+        sum.with_keys += usize::from(uniform.is_some());
+        sum.uniform += uniform.unwrap_or(0.0);
     }
 
     /// The metrics over all samples so far; `None` before the first.
@@ -84,10 +88,10 @@ impl Tally {
             Metric::F1 => f1(counts),
             Metric::MinPositive => self.min_positive,
             Metric::MaxNegative => self.max_negative,
-            Metric::AttentionPositive => positive.mean(positive.paid),
-            Metric::AttentionNegative => negative.mean(negative.paid),
-            Metric::UniformPositive => positive.mean(positive.uniform),
-            Metric::UniformNegative => negative.mean(negative.uniform),
+            Metric::AttentionPositive => positive.paid(),
+            Metric::AttentionNegative => negative.paid(),
+            Metric::UniformPositive => positive.uniform(),
+            Metric::UniformNegative => negative.uniform(),
         };
         (self.samples > 0).then(|| EvalMetrics {
             values: METRICS.map(value),
@@ -110,8 +114,8 @@ impl Tally {
             precision: counts.precision(),
             recall: counts.recall(),
             f1: counts.f1(),
-            attention: attention.mean(attention.paid),
-            uniform: attention.mean(attention.uniform),
+            attention: attention.paid(),
+            uniform: attention.uniform(),
         };
         classes.map(metrics).collect()
     }
@@ -122,12 +126,17 @@ impl Attention {
         Self {
             samples: self.samples + other.samples,
             paid: self.paid + other.paid,
+            with_keys: self.with_keys + other.with_keys,
             uniform: self.uniform + other.uniform,
         }
     }
 
-    fn mean(self, sum: f64) -> Option<f64> {
-        (self.samples > 0).then(|| sum / self.samples as f64)
+    fn paid(self) -> Option<f64> {
+        (self.samples > 0).then(|| self.paid / self.samples as f64)
+    }
+
+    fn uniform(self) -> Option<f64> {
+        (self.with_keys > 0).then(|| self.uniform / self.with_keys as f64)
     }
 }
 
@@ -196,9 +205,9 @@ mod tests {
             logits[predicted] = 1.0;
             add(&mut tally, &logits, label);
         }
-        tally.add_attention(0, 0.5, 0.25);
-        tally.add_attention(1, 0.7, 0.25);
-        tally.add_attention(2, 0.9, 0.25);
+        tally.add_attention(0, 0.5, Some(0.25));
+        tally.add_attention(1, 0.7, Some(0.25));
+        tally.add_attention(2, 0.9, None);
         let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
         let close = |metric: Metric, expected: f64| {
             let value = metrics[metric].unwrap_or(f64::NAN);

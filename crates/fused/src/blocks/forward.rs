@@ -27,6 +27,7 @@ use super::products::{Grid, multiply, project, project_back};
 use super::values::block_mut_and_input;
 use super::{Chunk, classifier, embedding, norm, softmax};
 use crate::architecture::Projections;
+use crate::arrays::Array;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, log, log_1p};
 
@@ -34,11 +35,8 @@ impl Pass<'_> {
     /// From tokens to losses. If `whole`, the last block computes all rows, not that of `[CLS]` alone.
     pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
         self.embed(chunk);
-        reach(
-            &mut self.probe,
-            Site::Embeddings,
-            &mut self.values.embeddings,
-        );
+        let site = Site::Vectors(Array::Embeddings, 0);
+        reach(&mut self.probe, site, &mut self.values.embeddings);
         self.allow(chunk);
         let last = self.architecture.n_layers - 1;
         for layer in 0..self.architecture.n_layers {
@@ -47,7 +45,8 @@ impl Pass<'_> {
                 self.attend(layer);
                 self.finish_block(layer, self.architecture.positions);
                 let output = self.values.blocks[layer].output_mut();
-                reach(&mut self.probe, Site::Output(layer), output);
+                let site = Site::Vectors(Array::Output, layer);
+                reach(&mut self.probe, site, output);
             } else {
                 self.attend_from_cls(layer);
                 self.finish_block(layer, 1);
@@ -128,9 +127,13 @@ impl Pass<'_> {
                 }
             }
         }
-        reach(&mut self.probe, Site::Query(layer), &mut block.query);
-        reach(&mut self.probe, Site::Key(layer), &mut block.key);
-        reach(&mut self.probe, Site::Value(layer), &mut block.value);
+        for (array, vectors) in [
+            (Array::Query, &mut block.query),
+            (Array::Key, &mut block.key),
+            (Array::Value, &mut block.value),
+        ] {
+            reach(&mut self.probe, Site::Vectors(array, layer), vectors);
+        }
         for head in 0..self.architecture.n_heads {
             let column = head * d_head;
             let weights = &mut block.weights[head * p * p..][..p * p];
@@ -143,9 +146,11 @@ impl Pass<'_> {
                 weights,
                 p,
             );
-            reach(&mut self.probe, Site::Scores(layer, head), weights);
+            let site = Site::Pairs(Array::Scores, layer, head);
+            reach(&mut self.probe, site, weights);
             softmax::forward(set, weights, p, &self.values.may);
-            reach(&mut self.probe, Site::Weights(layer, head), weights);
+            let site = Site::Pairs(Array::Weights, layer, head);
+            reach(&mut self.probe, site, weights);
             multiply(
                 set,
                 [p, p, d_head],
@@ -156,7 +161,8 @@ impl Pass<'_> {
                 width,
             );
         }
-        reach(&mut self.probe, Site::Context(layer), &mut block.context);
+        let site = Site::Vectors(Array::Context, layer);
+        reach(&mut self.probe, site, &mut block.context);
     }
 
     /// Attention of `[CLS]` alone: its context. Keys and values are not computed.
@@ -265,7 +271,8 @@ impl Pass<'_> {
             width,
             residual,
         );
-        reach(&mut self.probe, Site::Residual(layer), residual);
+        let site = Site::Vectors(Array::Residual, layer);
+        reach(&mut self.probe, site, residual);
         let [gamma, beta] =
             [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
         norm::forward(set, &mut block.attended, rows, width, gamma, beta, d, eps);
@@ -285,7 +292,8 @@ impl Pass<'_> {
             &mut block.hidden,
         );
         rectify(set, &mut block.hidden[..rows * ff_width]);
-        reach(&mut self.probe, Site::Hidden(layer), &mut block.hidden);
+        let site = Site::Vectors(Array::FeedForwardHidden, layer);
+        reach(&mut self.probe, site, &mut block.hidden);
         let bias = &parameters[place.output.bias.range()];
         let weights = weights_of(parameters, place.output);
         let residual = &mut block.fed.normalized;
@@ -299,7 +307,8 @@ impl Pass<'_> {
             ff_width,
             residual,
         );
-        reach(&mut self.probe, Site::FeedForwardResidual(layer), residual);
+        let site = Site::Vectors(Array::FeedForwardResidual, layer);
+        reach(&mut self.probe, site, residual);
         let [gamma, beta] =
             [place.norm.gamma, place.norm.beta].map(|place| &parameters[place.range()]);
         norm::forward(set, &mut block.fed, rows, width, gamma, beta, d, eps);

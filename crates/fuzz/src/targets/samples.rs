@@ -3,6 +3,7 @@
 use std::io::Cursor;
 
 use headlight_data::files::{Contents, FileKeys, Format, Rows, read, write};
+use headlight_data::rules::TokenAnywhere;
 use headlight_data::{ClsPlace, Columns, Dataset, DatasetConfig, LabelRule, Source, Splits};
 
 /// The config of a file that a config says nothing about, and its padding token.
@@ -50,7 +51,7 @@ fn read_as(bytes: &[u8], format: Format) {
 }
 
 fn seeds_as(format: Format) -> Vec<Vec<u8>> {
-    let rule = LabelRule::TokenAnywhere { token: 3 };
+    let rule = LabelRule::from(TokenAnywhere { token: 3 });
     let of = |samples: &[[u32; 4]]| {
         let mut dataset = Dataset::empty(3);
         for sample in samples {

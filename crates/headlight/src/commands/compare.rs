@@ -1,8 +1,9 @@
 //! `headlight compare`: runs side by side.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use headlight_experiment::metrics::METRICS;
 use headlight_inspector::number;
 use headlight_trainer::Failure;
@@ -12,7 +13,18 @@ use headlight_trainer::standard::shown;
 use serde_json::{Value, json};
 use toml::Table;
 
-use crate::cli::CompareArguments;
+use crate::arguments::Form;
+
+/// Show runs side by side: the settings that differ, and the last metrics
+#[derive(Args, Debug)]
+#[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
+pub(crate) struct Arguments {
+    /// Run directories
+    #[arg(required = true)]
+    runs: Vec<PathBuf>,
+    #[command(flatten)]
+    form: Form,
+}
 
 /// What the metrics' names mean.
 const LEGEND: &str = "\
@@ -26,7 +38,7 @@ label, mean over heads, and the same if it were uniform";
 ///
 /// # Errors
 /// When a run cannot be read.
-pub(crate) fn run(arguments: &CompareArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let runs = arguments
         .runs
         .iter()

@@ -1,22 +1,26 @@
 //! `headlight completions`: what a shell completes after `headlight`.
 
-use clap::CommandFactory;
+use clap::Args;
+use clap_complete::Shell;
 use headlight_trainer::Failure;
 use headlight_trainer::printing::print;
 
-use crate::cli::{Cli, CompletionsArguments};
+/// Print a script that completes commands and options in a shell
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight completions bash > ~/.local/share/bash-completion/completions/headlight"
+)]
+pub(crate) struct Arguments {
+    /// The shell
+    shell: Shell,
+}
 
 /// Prints the completions of a shell.
 ///
 /// # Errors
 /// When standard output cannot be written to.
-pub(crate) fn run(arguments: &CompletionsArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments, mut program: clap::Command) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut Cli::command(),
-        "headlight",
-        &mut script,
-    );
+    clap_complete::generate(arguments.shell, &mut program, "headlight", &mut script);
     print(&String::from_utf8_lossy(&script))
 }

@@ -1,18 +1,35 @@
 //! `headlight data`: writes a config's dataset to a file.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use headlight_data::files::{self, Contents, Format};
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::session::dataset;
 
-use crate::cli::DataArguments;
+use crate::arguments::{ConfigArguments, Force};
+
+/// Write a config's dataset as .npz, .csv or .jsonl
+#[derive(Args, Debug)]
+#[command(after_help = "Example: headlight data --out notebook.npz")]
+pub(crate) struct Arguments {
+    /// The experiment
+    #[command(flatten)]
+    config: ConfigArguments,
+    /// The file to write; its extension selects the format: .npz, .csv or .jsonl
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    output: Force,
+}
 
 /// Writes the dataset.
 ///
 /// # Errors
 /// When the config is invalid or the file cannot be written.
-pub(crate) fn run(arguments: &DataArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let inputs = arguments.config.inputs(&config);
     let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;

@@ -2,19 +2,28 @@
 
 use std::fmt::Write;
 
+use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::devices::DEVICES;
 use headlight_trainer::opening::adapters;
 use headlight_trainer::printing::{print, print_json};
 use serde_json::json;
 
-use crate::cli::DevicesArguments;
+use crate::arguments::Form;
+
+/// List the devices of this build and the GPU adapters of this machine
+#[derive(Args, Debug)]
+#[command(after_help = "Example: headlight devices")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    form: Form,
+}
 
 /// Lists devices and adapters.
 ///
 /// # Errors
 /// When standard output cannot be written to.
-pub(crate) fn run(arguments: &DevicesArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let has_gpu = DEVICES
         .iter()
         .any(|device| device.is_built && !device.is_cpu);

@@ -1,7 +1,8 @@
 //! `headlight dump`: writes all values that given weights compute for given samples.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use headlight_experiment::config::DumpFormat;
 use headlight_inspector::counted;
 use headlight_trainer::dumping::{Model, Origin, Samples, dump};
@@ -11,13 +12,38 @@ use headlight_trainer::run_dir::write_dump;
 use headlight_trainer::standard::shown;
 use headlight_trainer::{Failure, samples, weights};
 
-use crate::cli::DumpArguments;
+use crate::arguments::{ConfigArguments, Force, device};
+
+/// Run given weights on given samples, and write every intermediate value
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
+)]
+pub(crate) struct Arguments {
+    /// The experiment
+    #[command(flatten)]
+    config: ConfigArguments,
+    /// The weights, a safetensors file
+    #[arg(long, value_name = "FILE")]
+    weights: PathBuf,
+    /// The samples: a dataset file, or a .txt file with the token ids of one sample per line
+    #[arg(long, value_name = "FILE")]
+    tokens: PathBuf,
+    /// The file to write: .npz, .json or .csv
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    output: Force,
+    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
+    #[arg(long, value_parser = device)]
+    device: Option<String>,
+}
 
 /// Writes the dump.
 ///
 /// # Errors
 /// When the config, the weights or the samples are invalid, or the dump cannot be written.
-pub(crate) fn run(arguments: &DumpArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let mut inputs = arguments.config.inputs(&config);
     inputs.extend([arguments.weights.as_path(), &arguments.tokens]);
@@ -46,7 +72,7 @@ fn format_of(path: &Path) -> Result<DumpFormat, Failure> {
     let extension = path.extension().unwrap_or_default();
     DumpFormat::ALL
         .into_iter()
-        .find(|format| extension == format.extension())
+        .find(|format| extension == format.name())
         .ok_or_else(|| {
             Failure::Input(format!(
                 "{}: unknown file extension; use .npz, .json or .csv",

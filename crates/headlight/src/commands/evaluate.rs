@@ -1,8 +1,9 @@
 //! `headlight evaluate`: evaluates a run's model on labelled samples.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
@@ -16,8 +17,42 @@ use headlight_trainer::{Failure, samples, session};
 use serde::Serialize;
 
 use super::model::RunModel;
-use crate::cli::{EvaluateArguments, Split};
+use crate::arguments::{Force, Form, SweptArguments, device};
 use crate::terminal;
+
+/// Evaluate a run's model on labelled samples: confusion matrix, F1, ROC-AUC, thresholds, calibration
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight evaluate runs/notebook-1\nOn other samples, with curves: headlight evaluate runs/notebook-1 samples.csv --html evaluation.html\nFor a script: headlight evaluate runs/notebook-1 --json"
+)]
+pub(crate) struct Arguments {
+    /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
+    run: PathBuf,
+    #[command(flatten)]
+    swept: SweptArguments,
+    /// A dataset file with labels [default: the run's own held-out samples, or its training samples if it holds
+    /// out none]
+    data: Option<PathBuf>,
+    /// Use these weights, a safetensors file, instead of those at the end of the run
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// Evaluate on this split of the run's own samples
+    #[arg(long, conflicts_with = "data")]
+    split: Option<Split>,
+    #[command(flatten)]
+    form: Form,
+    /// Also write the curves and the confusion matrix, as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Also write tables and curves, as an HTML page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    output: Force,
+    /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
+    #[arg(long, value_parser = device)]
+    device: Option<String>,
+}
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -39,7 +74,7 @@ struct Line<'a> {
 ///
 /// # Errors
 /// When the run or the samples cannot be read, the samples have no labels, or a file cannot be written.
-pub(crate) fn run(arguments: &EvaluateArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (file, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
     let inputs: Vec<&Path> = [file, weights].into_iter().flatten().collect();
     let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
@@ -121,7 +156,7 @@ fn own(
     })
 }
 
-fn title(arguments: &EvaluateArguments, split: Option<Split>, samples: usize) -> String {
+fn title(arguments: &Arguments, split: Option<Split>, samples: usize) -> String {
     let samples = |kind| counted(samples, &format!("{kind}sample"));
     let samples = match (&arguments.data, split) {
         (Some(data), _) => format!("{} of {}", samples(""), shown(data)),
@@ -132,7 +167,7 @@ fn title(arguments: &EvaluateArguments, split: Option<Split>, samples: usize) ->
 }
 
 /// What a reader must know about the models and the samples.
-fn about(arguments: &EvaluateArguments, split: Option<Split>, models: usize) -> Vec<String> {
+fn about(arguments: &Arguments, split: Option<Split>, models: usize) -> Vec<String> {
     let averaged =
         (models > 1).then(|| format!("Each probability is the mean of those of {models} models."));
     let weights = arguments.weights.as_ref();
@@ -146,4 +181,14 @@ fn about(arguments: &EvaluateArguments, split: Option<Split>, models: usize) -> 
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// A split of a run's samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+enum Split {
+    /// The samples that the model was trained on
+    Train,
+    /// The samples that were held out
+    HeldOut,
 }

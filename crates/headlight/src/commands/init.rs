@@ -1,28 +1,45 @@
-//! `headlight init`: writes a built-in config to a file.
+//! `headlight init`: writes a built-in config, with the sentence of each key, to a file.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
+use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
 use headlight_trainer::built_in::{self, CONFIGS};
 use headlight_trainer::outputs::Output;
 use headlight_trainer::printing::print;
 use headlight_trainer::standard::shown;
 
-use crate::cli::InitArguments;
+use crate::arguments::Force;
+
+/// Write a built-in config to a file in the current folder, for you to edit
+#[derive(Args, Debug)]
+#[command(after_help = "Example: headlight init token_anywhere")]
+pub(crate) struct Arguments {
+    /// The built-in config
+    #[arg(default_value = built_in::DEFAULT)]
+    name: PathBuf,
+    /// List the built-in configs with a sentence about each
+    #[arg(long, conflicts_with = "name")]
+    list: bool,
+    #[command(flatten)]
+    output: Force,
+}
 
 /// Writes the config as `NAME.toml` into the current folder, or lists all.
 ///
 /// # Errors
 /// When the name is unknown, or the file exists or cannot be written.
-pub(crate) fn run(arguments: &InitArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list {
         return print(&list());
     }
     let config = built_in::config(&arguments.name)?;
     let name = Path::new(config.name).file_name().unwrap_or_default();
     let path = Path::new(name).with_extension("toml");
-    Output::new(&path, &[], arguments.output.force)?.write_all(config.content.as_bytes())?;
+    Output::new(&path, &[], arguments.output.force)?
+        .write_all(explained(config.content).as_bytes())?;
     let path = shown(&path);
     print(&format!(
         "wrote {path}; to train with it: headlight train {path}\n"

@@ -1,17 +1,39 @@
 //! `headlight lab`: the page of a config, without a run.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::page;
 
+use crate::arguments::{ConfigArguments, Force};
 use crate::browser;
-use crate::cli::LabArguments;
+
+/// Write a page that trains a config itself, without a run
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight lab --open\nAnother experiment: headlight lab token_anywhere --set model.n_heads=2 --html anywhere.html"
+)]
+pub(crate) struct Arguments {
+    /// The experiment
+    #[command(flatten)]
+    config: ConfigArguments,
+    /// The page to write
+    #[arg(long, value_name = "FILE", default_value = "lab.html")]
+    html: PathBuf,
+    /// Open the page in a browser
+    #[arg(long)]
+    open: bool,
+    #[command(flatten)]
+    output: Force,
+}
 
 /// Writes the page.
 ///
 /// # Errors
 /// When the config is invalid, a page cannot train it, or the page cannot be written.
-pub(crate) fn run(arguments: &LabArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let inputs = arguments.config.inputs(&config);
     let out = Output::new(&arguments.html, &inputs, arguments.output.force)?;

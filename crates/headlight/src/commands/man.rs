@@ -1,17 +1,23 @@
 //! `headlight man`: manual pages, from the same source as `--help`.
 
-use clap::CommandFactory;
+use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::printing::print;
 
-use crate::cli::{Cli, ManArguments};
+/// Print the manual page of headlight or of a command, as roff
+#[derive(Args, Debug)]
+#[command(after_help = "Example: headlight man train | man -l -")]
+pub(crate) struct Arguments {
+    /// The command [default: headlight itself]
+    command: Option<String>,
+}
 
 /// Prints the manual page of a command.
 ///
 /// # Errors
 /// When there is no such command, or standard output cannot be written to.
-pub(crate) fn run(arguments: &ManArguments) -> Result<(), Failure> {
-    let mut command = Cli::command();
+pub(super) fn run(arguments: &Arguments, program: clap::Command) -> Result<(), Failure> {
+    let mut command = program;
     command.build();
     if let Some(name) = &arguments.command {
         let found = command.find_subcommand(name).cloned();

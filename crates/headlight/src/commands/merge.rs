@@ -3,19 +3,34 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use headlight_inspector::counted;
 use headlight_sweep::{Merged, merge};
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::printing::note;
 
-use crate::cli::MergeArguments;
+use crate::arguments::Force;
+
+/// Merge the results files of shards into one file
+#[derive(Args, Debug)]
+#[command(after_help = "Example: headlight merge shard-*.jsonl --out all.jsonl")]
+pub(crate) struct Arguments {
+    /// The results files of the shards, in any order
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
+    /// The file to write: .jsonl, or .csv with a column for each epoch and position
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    output: Force,
+}
 
 /// Merges results files, and reports missing, repeated and failed runs.
 ///
 /// # Errors
 /// When a file cannot be read, or rows contradict each other.
-pub(crate) fn run(arguments: &MergeArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let inputs: Vec<&Path> = arguments.results.iter().map(PathBuf::as_path).collect();
     let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
     let Merged {

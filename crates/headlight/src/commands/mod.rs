@@ -1,28 +1,79 @@
-//! The commands, one per file.
+//! The commands: each with its arguments in a file of its own.
 
-pub(crate) mod compare;
-pub(crate) mod completions;
-pub(crate) mod data;
-pub(crate) mod devices;
-pub(crate) mod dump;
-pub(crate) mod embed;
-pub(crate) mod evaluate;
-pub(crate) mod init;
-pub(crate) mod inspect;
-pub(crate) mod lab;
-pub(crate) mod man;
-pub(crate) mod merge;
+mod compare;
+mod completions;
+mod data;
+mod devices;
+mod dump;
+mod embed;
+mod ended;
+mod evaluate;
+mod init;
+mod inspect;
+mod lab;
+mod man;
+mod merge;
 mod model;
-pub(crate) mod predict;
-mod predictions;
-pub(crate) mod report;
+mod predict;
+mod report;
 mod seeds;
-pub(crate) mod sweep;
-pub(crate) mod train;
-pub(crate) mod verify;
-#[cfg(feature = "burn")]
-pub(crate) mod walkthrough;
-#[cfg(not(feature = "burn"))]
-#[path = "without_walkthrough.rs"]
-pub(crate) mod walkthrough;
+mod sweep;
+mod train;
+mod verify;
+mod walkthrough;
 mod watch;
+
+use clap::Subcommand;
+use headlight_trainer::Failure;
+
+/// The commands, in the order of `headlight --help`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Init(init::Arguments),
+    Train(train::Arguments),
+    Data(data::Arguments),
+    Predict(predict::Arguments),
+    Evaluate(evaluate::Arguments),
+    Embed(embed::Arguments),
+    Dump(dump::Arguments),
+    Inspect(inspect::Arguments),
+    Lab(lab::Arguments),
+    Compare(compare::Arguments),
+    Verify(verify::Arguments),
+    Sweep(sweep::Arguments),
+    Merge(merge::Arguments),
+    Report(report::Arguments),
+    Walkthrough(walkthrough::Arguments),
+    Devices(devices::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+}
+
+impl Command {
+    /// Runs the command. `program` describes the whole command line.
+    ///
+    /// # Errors
+    /// Why the command failed.
+    pub(crate) fn run(&self, program: fn() -> clap::Command) -> Result<(), Failure> {
+        match self {
+            Self::Init(arguments) => init::run(arguments),
+            Self::Train(arguments) => train::run(arguments),
+            Self::Data(arguments) => data::run(arguments),
+            Self::Predict(arguments) => predict::run(arguments),
+            Self::Evaluate(arguments) => evaluate::run(arguments),
+            Self::Embed(arguments) => embed::run(arguments),
+            Self::Dump(arguments) => dump::run(arguments),
+            Self::Inspect(arguments) => inspect::run(arguments),
+            Self::Lab(arguments) => lab::run(arguments),
+            Self::Compare(arguments) => compare::run(arguments),
+            Self::Verify(arguments) => verify::run(arguments),
+            Self::Sweep(arguments) => sweep::run(arguments),
+            Self::Merge(arguments) => merge::run(arguments),
+            Self::Report(arguments) => report::run(arguments),
+            Self::Walkthrough(arguments) => walkthrough::run(arguments),
+            Self::Devices(arguments) => devices::run(arguments),
+            Self::Completions(arguments) => completions::run(arguments, program()),
+            Self::Man(arguments) => man::run(arguments, program()),
+        }
+    }
+}

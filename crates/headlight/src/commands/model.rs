@@ -17,7 +17,7 @@ use headlight_trainer::signals::Signals;
 use headlight_trainer::standard::shown;
 use headlight_trainer::{Failure, weights};
 
-use crate::cli::SweptArguments;
+use crate::arguments::SweptArguments;
 use crate::terminal::SweepDisplay;
 
 /// A config, the weights of one run or more, and an opened device.

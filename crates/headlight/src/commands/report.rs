@@ -1,21 +1,50 @@
 //! `headlight report`: summarises the results of a sweep.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
+use clap::Args;
 use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::{Output, print_beside};
 use headlight_trainer::printing::print_json;
 
-use crate::cli::ReportArguments;
+use crate::arguments::{Force, Form};
 use crate::terminal;
+
+/// Summarise a sweep's results: tables, distributions, learning curves
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight report seeds.jsonl --html seeds.html\nBy one key of a grid: headlight report grid.jsonl --by training.learning_rate --svg grid.svg"
+)]
+pub(crate) struct Arguments {
+    /// A results file of `headlight sweep` or `headlight merge` (.jsonl)
+    results: PathBuf,
+    /// Compare the values of this grid key; can be given several times [default: each key that varies]
+    #[arg(long, value_name = "KEY")]
+    by: Vec<String>,
+    /// Measure attention on this position; if given several times, on their sum; `[CLS]` is at 0
+    /// [default: the position with the most attention]
+    #[arg(long, value_name = "N")]
+    position: Vec<usize>,
+    /// Also write the plots, as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Also write tables and plots, as an HTML page
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    #[command(flatten)]
+    output: Force,
+    #[command(flatten)]
+    form: Form,
+}
 
 /// Prints tables and histograms of a results file, and writes the requested plots and page.
 ///
 /// # Errors
 /// When the results cannot be read, or a file cannot be written.
-pub(crate) fn run(arguments: &ReportArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.results;
     let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
     let outputs = Output::all(outputs, &[path], arguments.output.force)?;

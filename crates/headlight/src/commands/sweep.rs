@@ -1,27 +1,73 @@
 //! `headlight sweep`: many runs, into one results file or one per shard.
 
 use std::env;
-use std::path::Path;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::thread;
 
+use clap::Args;
+use headlight_experiment::config::EngineName;
 use headlight_inspector::counted;
 use headlight_sweep::{
     Assignment, Busy, Plan, Results, Row, ShardRequest, Sink, Summary, commands, run as train, work,
 };
+use headlight_sweep::{Grid, Seeds, Shard};
 use headlight_trainer::Failure;
 use headlight_trainer::outputs::Output;
 use headlight_trainer::printing::{note, print};
 use headlight_trainer::signals::Signals;
 use headlight_trainer::standard::shown;
 
-use crate::cli::SweepArguments;
+use crate::arguments::{ConfigArguments, at_least_one, device, engines};
 use crate::terminal::{self, SweepDisplay};
+
+/// Train many seeds on all cores, with optional grids of config values
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nIn 64 shards with GNU parallel: headlight sweep --seeds 0..100000 --out seeds.jsonl --shards 64 --list | parallel\nFor Slurm, HyperQueue and Kubernetes, see docs/clusters.md."
+)]
+pub(crate) struct Arguments {
+    /// The experiment
+    #[command(flatten)]
+    config: ConfigArguments,
+    /// The seeds, from A up to but not including B
+    #[arg(long, value_name = "A..B")]
+    seeds: Seeds,
+    /// Train every seed with each of these values of a config key; can be given several times
+    #[arg(long, value_name = "KEY=V1,V2")]
+    grid: Vec<Grid>,
+    /// Run only shard I of N [default: the shard of this Slurm array task, or all runs]
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Split the runs into N shards and run the shard of this array task; its results go to
+    /// FILE-I-of-N.jsonl, beside --out
+    #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = at_least_one)]
+    shards: Option<NonZeroUsize>,
+    /// Print the command of each shard, one per line, and train nothing
+    #[arg(long, requires = "shards")]
+    list: bool,
+    /// The number of runs at a time [default: one per core]
+    #[arg(long, value_parser = at_least_one)]
+    threads: Option<NonZeroUsize>,
+    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
+    #[arg(long, value_parser = device)]
+    device: Option<String>,
+    /// Compute training steps with this engine, instead of the config's compute.engine
+    #[arg(long, value_parser = engines())]
+    engine: Option<EngineName>,
+    /// The results file (.jsonl), one row per run; runs that are already in it are skipped
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Replace the picture beside --out even if this sweep did not write it
+    #[arg(long)]
+    force: bool,
+}
 
 /// Trains every run that is not in the results file yet, and summarises the results.
 ///
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
-pub(crate) fn run(arguments: &SweepArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut overrides = arguments.config.overrides.clone();
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
@@ -138,7 +184,7 @@ fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Resu
     let rule = plan.points()[0].config().data.rule.as_ref();
     let task = rule.map_or_else(
         || "two classes from a file".to_owned(),
-        headlight_data::LabelRule::describe,
+        |rule| rule.describe(),
     );
     let title = format!("{}: {task}", counted(summary.runs(), "run"));
     picture.write_all(summary.picture(&title).as_bytes())?;

@@ -1,34 +1,63 @@
 //! `headlight train`: trains a config into a run directory.
 
-use std::fmt::Write;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use headlight_dump::AttentionDump;
+use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_inspector::{ColourMode, Heatmap, Quantity};
-use headlight_trainer::printing::{detail, note, print, print_json};
+use headlight_trainer::environment::SourceCommit;
+use headlight_trainer::printing::{detail, note, print};
 use headlight_trainer::run_dir::{Damage, RunDir};
-use headlight_trainer::run_report::WHOLE_MATRIX;
 use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::signals::Signals;
 use headlight_trainer::standard::{STANDARD, shown};
 use headlight_trainer::training::{Training, check_complete, how_to_resume};
-use headlight_trainer::verdict::Verdict;
 use headlight_trainer::{Failure, config, dump_volume};
-use serde_json::json;
 
+use super::ended::{Ended, pictures};
+use crate::arguments::{ConfigArguments, Form, device, engines};
 use crate::browser;
-use crate::cli::TrainArguments;
-use crate::terminal::{self, TrainingDisplay};
+use crate::terminal::TrainingDisplay;
+
+/// Train a model and write a run directory
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight train notebook --set training.epochs=5 --run runs/longer"
+)]
+pub(crate) struct Arguments {
+    /// The experiment
+    #[command(flatten)]
+    config: ConfigArguments,
+    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
+    #[arg(long, value_parser = device)]
+    device: Option<String>,
+    /// Compute training steps with this engine, instead of the config's compute.engine
+    #[arg(long, value_parser = engines())]
+    engine: Option<EngineName>,
+    /// The run directory to create; with --resume, it may exist [default: the next free runs/CONFIG-N]
+    #[arg(long, value_name = "DIR")]
+    run: Option<PathBuf>,
+    /// Resume the run in --run DIR, with its own config unless CONFIG is given; if there is no run in
+    /// DIR, start one from CONFIG
+    #[arg(long, requires = "run")]
+    resume: bool,
+    /// Open the run's page in a browser after training
+    #[arg(long)]
+    open: bool,
+    /// Train even if the run will write more than 1 GiB of attention dumps
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    form: Form,
+}
 
 /// Trains, and prints the run's report.
 ///
 /// # Errors
 /// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
-pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.run.as_deref() == Some(Path::new(STANDARD)) {
         return Err(Failure::Input(
             "--run -: a run is a folder; give its path".to_owned(),
@@ -68,16 +97,7 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let start = training.step();
     if let Some(run) = begun {
         if training.is_over(run) {
-            run.check_in_place()?;
-            note(&format!("the run has already ended, at step {start}"));
-            let page = Some(run.page_path());
-            open_page(arguments, page.filter(|page| page.exists()));
-            if arguments.form.json {
-                print_summary(run, start, steps, false)?;
-            } else {
-                print(&format!("saved in {}\n", shown(run.path())))?;
-            }
-            return check_complete(run, &training.lost());
+            return tell_over(arguments, run, &session, training);
         }
         for Damage { file, problem } in training.repairs() {
             note(&format!("{file}: {problem}; Headlight writes it again"));
@@ -95,13 +115,15 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     };
     let display = TrainingDisplay::new(steps, start, session.experiment.config.model.n_heads);
     let began = Instant::now();
-    let outcome = training.train(&run, &display, || signals.received().is_some())?;
+    let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
+    let stopped = || signals.received().is_some();
+    let trained = training.train(&run, source, &display, stopped)?;
     detail(&format!(
         "trained {} steps and wrote all files in {:.2} s",
-        outcome.progress.step - start,
+        trained.progress.step - start,
         began.elapsed().as_secs_f64()
     ));
-    let pictures = pictures(&outcome.dump);
+    let pictures = pictures(&trained.dump);
     let say = |text: &str| {
         if arguments.form.json {
             note(text.trim_end());
@@ -109,27 +131,61 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         }
         print(text)
     };
-    say(&format!("{}{pictures}", outcome.report))?;
+    say(&format!("{}{pictures}", trained.report))?;
     if arguments.form.json {
-        let step = outcome.progress.step;
-        print_summary(&run, step, steps, outcome.was_interrupted)?;
+        let ended = Ended {
+            run: &run,
+            data: &session.experiment.config.data,
+            outcome: trained.outcome,
+            step: trained.progress.step,
+            steps,
+            was_interrupted: trained.was_interrupted,
+        };
+        ended.print()?;
     }
     let saved = format!("saved in {}", shown(run.path()));
-    if let (true, Some(signal)) = (outcome.was_interrupted, signals.received()) {
+    if let (true, Some(signal)) = (trained.was_interrupted, signals.received()) {
         return Err(Failure::Interrupted {
             signal,
             message: format!(
                 "interrupted after step {}; everything so far is {saved}; {}",
-                outcome.progress.step,
+                trained.progress.step,
                 how_to_resume(&run)
             ),
         });
     }
-    let page = outcome.page.as_ref();
+    let page = trained.page.as_ref();
     let page = page.map(|page| format!("its page: {}\n", shown(page)));
     say(&format!("\n{saved}\n{}", page.unwrap_or_default()))?;
-    open_page(arguments, outcome.page);
-    check_complete(&run, &outcome.lost)
+    open_page(arguments, trained.page);
+    check_complete(&run, &trained.lost)
+}
+
+/// Tells of a run that is to be resumed, but is over.
+fn tell_over(
+    arguments: &Arguments,
+    run: &RunDir,
+    session: &Session,
+    mut training: Training<'_>,
+) -> Result<(), Failure> {
+    let step = training.step();
+    note(&format!("the run has already ended, at step {step}"));
+    let page = Some(run.page_path());
+    open_page(arguments, page.filter(|page| page.exists()));
+    if arguments.form.json {
+        let ended = Ended {
+            run,
+            data: &session.experiment.config.data,
+            outcome: training.outcome(run)?,
+            step,
+            steps: session.experiment.steps(),
+            was_interrupted: false,
+        };
+        ended.print()?;
+    } else {
+        print(&format!("saved in {}\n", shown(run.path())))?;
+    }
+    check_complete(run, &training.lost())
 }
 
 /// Whether a run was begun with at least as many epochs as it has now, and so with as many dumps.
@@ -140,7 +196,7 @@ fn has_as_many_epochs(run: &RunDir, session: &Session) -> bool {
 }
 
 /// Prints with `--verbose` the config, the samples, the engine and the device of the training.
-fn tell_details(arguments: &TrainArguments, session: &Session) {
+fn tell_details(arguments: &Arguments, session: &Session) {
     let experiment = &session.experiment;
     let (config, splits) = (&experiment.config, &experiment.splits);
     let adapter = session.device.adapter.as_deref();
@@ -157,30 +213,7 @@ fn tell_details(arguments: &TrainArguments, session: &Session) {
     ));
 }
 
-/// Prints where a run is, how far it came, whether it has learned, and its last evaluation.
-fn print_summary(
-    run: &RunDir,
-    step: usize,
-    steps: usize,
-    was_interrupted: bool,
-) -> Result<(), Failure> {
-    let report = run.report()?;
-    let Verdict { learned, outcome } = Verdict::of(&report);
-    let page = Some(run.page_path()).filter(|page| page.exists());
-    print_json(&json!({
-        "run": run.path(),
-        "step": step,
-        "steps": steps,
-        "interrupted": was_interrupted,
-        "learned": learned,
-        "outcome": outcome,
-        "metrics": run.last_metrics()?,
-        "report": run.report_path(),
-        "page": page,
-    }))
-}
-
-fn open_page(arguments: &TrainArguments, page: Option<PathBuf>) {
+fn open_page(arguments: &Arguments, page: Option<PathBuf>) {
     match page {
         Some(page) if arguments.open => browser::open(&page),
         None if arguments.open => note("no inspector.html to open"),
@@ -190,7 +223,7 @@ fn open_page(arguments: &TrainArguments, page: Option<PathBuf>) {
 
 /// The config of the command line, or that of the run to resume.
 fn resolved_config(
-    arguments: &TrainArguments,
+    arguments: &Arguments,
     begun: Option<&RunDir>,
 ) -> Result<ExperimentConfig, Failure> {
     let mut config = match begun {
@@ -216,25 +249,10 @@ fn resolved_config(
     config::with_relative_paths(config)
 }
 
-fn create_run_dir(arguments: &TrainArguments) -> Result<RunDir, Failure> {
+fn create_run_dir(arguments: &Arguments) -> Result<RunDir, Failure> {
     if let Some(path) = &arguments.run {
         return RunDir::create(path);
     }
     let name = arguments.config.name();
     RunDir::create_numbered(name.as_deref().unwrap_or("run"))
-}
-
-/// Heatmaps of the last block's first head, one per sample of a dump; empty without colour, since the
-/// report has the numbers, and for long samples.
-fn pictures(dump: &AttentionDump) -> String {
-    let options = terminal::options();
-    if options.colour == ColourMode::Plain || dump.dims.positions > WHOLE_MATRIX {
-        return String::new();
-    }
-    let layer = dump.dims.layers - 1;
-    (0..dump.dims.samples).fold(String::new(), |mut text, sample| {
-        let heatmap = Heatmap::of(dump, sample, &[layer], &[0], Quantity::Weights);
-        let _ = writeln!(text, "\n{}", heatmap.text(options, None));
-        text
-    })
 }

@@ -1,18 +1,31 @@
 //! `headlight verify`: whether the files of a run are as Headlight wrote them.
 
+use std::path::PathBuf;
+
+use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::printing::{print, print_json};
 use headlight_trainer::run_dir::{Damage, RunDir};
 use headlight_trainer::training::how_to_resume;
 use serde_json::json;
 
-use crate::cli::VerifyArguments;
+use crate::arguments::Form;
+
+/// Check that the files of a run are as Headlight wrote them
+#[derive(Args, Debug)]
+#[command(after_help = "Example: headlight verify runs/notebook-1")]
+pub(crate) struct Arguments {
+    /// Run directory
+    run: PathBuf,
+    #[command(flatten)]
+    form: Form,
+}
 
 /// Prints the damaged files of a run, one per line.
 ///
 /// # Errors
 /// When the directory is not a run, another process is writing the run, or a file is damaged or missing.
-pub(crate) fn run(arguments: &VerifyArguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     let place = run.path().display();
     let (files, damage) = (run.listed(), run.damage());

@@ -46,15 +46,13 @@ export const classColour = (label, count) => count > 2 ? colours(0.85 * label / 
  * @returns {Scale}
  */
 export function scaleOf(run, show, range, layer, head, cells) {
-  const isDeviation = run.name.startsWith("standard deviation");
   if (show === "scores") {
     const most = run.mostScore(layer, head);
     return { from: -most, to: most, diverging: true, name: "scores" };
   }
   if (show === "uniform" || show === "difference") return { from: -1, to: 1, diverging: true, name: "difference" };
-  if (isDeviation) return { from: 0, to: 0.2, diverging: false, more: true, name: "standard deviation" };
-  const { positions } = run;
-  if (range === "uniform") return { from: positions ** -2, to: 1, diverging: false, log: true, name: "times uniform attention" };
+  if (run.isDeviation) return { from: 0, to: 0.2, diverging: false, more: true, name: "standard deviation" };
+  if (range === "uniform") return { from: run.mostKeys ** -2, to: 1, diverging: false, log: true, name: "times uniform attention" };
   if (range === "own" && cells) return { from: 0, to: Math.max(...cells) || 1, diverging: false, name: "own range" };
   return { from: 0, to: 1, diverging: false, name: "0 to 1" };
 }

@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { startExperiments } from "./experiments.js";
 import { unpack } from "./own-numbers.js";
-import { startLive } from "./own-run.js";
+import { prepareLive, startLive } from "./own-run.js";
 import { here, openAddress, origin, runs, shown } from "./state.js";
 import { said } from "./parts/dom.jsx";
 import { change, view } from "./view.js";
@@ -69,6 +69,7 @@ const painted = () => Promise.race([new Promise((done) => requestAnimationFrame(
 const hasRun = () => new Promise((done) => effect(() => { if (shown.value) done(null); }));
 
 async function start() {
+  prepareLive();
   await unpack();
   openAddress();
   for (const event of ["popstate", "hashchange"]) addEventListener(event, openAddress);

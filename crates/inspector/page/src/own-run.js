@@ -1,6 +1,6 @@
 // The page's own run: recorded numbers first, and then the page trains it again, to compare the weights.
 
-import { cannot } from "./engine/workers.js";
+import { cannot, prepareWorker } from "./engine/workers.js";
 import { isLong, stepsOf } from "./config.js";
 import { page } from "./facts.js";
 import { baseConfig, baseData, keepOutcome, openAddress, origin, question, runs, trainedHash } from "./state.js";
@@ -8,21 +8,30 @@ import { Training } from "./training.js";
 
 /** @typedef {import("./types").Config} Config */
 
+const BADGES = { live: "Live", differs: "Differs", recorded: "Recorded", training: "Training" };
+
 /** Says once how the page's numbers came about, for readers and for scripts. @param {"live" | "differs" | "recorded"} kind @param {string} text */
 function settle(kind, text) {
   Object.assign(document.documentElement.dataset, { run: kind, settled: performance.now().toFixed(1) });
-  origin.value = { kind, text };
+  origin.value = { kind, badge: BADGES[kind], text };
+}
+
+/** Whether the page's own training takes so long that the reader is asked first. */
+const takesLong = () => isLong(/** @type {Config} */ (baseConfig()), page.runs[0]?.again?.live?.steps ?? stepsOf(/** @type {Config} */ (baseConfig()), baseData()));
+
+/** Has a worker stand ready while the page is drawn, if the page will train at once. */
+export function prepareLive() {
+  // A worker that cannot start is said by the training.
+  if (!page.runs[0]?.again?.recorded && !cannot() && !takesLong()) prepareWorker().catch(() => {});
 }
 
 export function startLive() {
-  const live = page.runs[0]?.again?.live;
   const reason = page.runs[0]?.again?.recorded;
-  if (reason) return settle("recorded", `Recorded: ${reason}.`);
+  if (reason) return settle("recorded", `${reason}.`);
   const why = cannot();
-  if (why) return settle("recorded", page.lab ? `This page cannot train: ${why}.` : `Recorded: ${why}, so that the page cannot train the run again.`);
-  const base = /** @type {Config} */ (baseConfig());
-  if (!isLong(base, live?.steps ?? stepsOf(base, baseData()))) return train();
-  origin.value = { kind: "training", text: "Recorded. The page can train this run again, but that may take long.", ask: train };
+  if (why) return settle("recorded", page.lab ? `this page cannot train: ${why}.` : `${why}, so that the page cannot train the run again.`);
+  if (!takesLong()) return train();
+  origin.value = { kind: "training", badge: BADGES.recorded, text: "the page can train this run again, but that may take long.", ask: train };
 }
 
 /** Trains the page's own run, and compares the weights. */
@@ -30,21 +39,21 @@ async function train() {
   const live = page.runs[0]?.again?.live;
   const config = /** @type {Config} */ (baseConfig());
   const facts = page.runs[0];
-  const saying = live ? "Recorded. The page trains the run again" : "The page trains the model";
+  const begun = live ? { badge: BADGES.recorded, text: "the page trains the run again." } : { badge: BADGES.training, text: "the page trains the model." };
   const names = live ? { name: facts.name, token_strings: facts.token_strings, evidence: facts.evidence, classes: facts.classes } : { name: page.lab?.name };
   // The same samples as in the recording.
   const tokens = live ? facts.samples.map((sample) => sample.tokens) : undefined;
   const training = new Training({ config, steps: live?.steps, tokens, data: baseData(), facts: { ...names, ...(live ? { samples: facts.samples } : {}) } }, (step, steps) => {
     origin.value = { ...origin.value, progress: [step, steps] };
   });
-  const stop = () => { training.stop(); settle("recorded", live ? "Recorded: the training of this page was stopped." : "The training was stopped."); };
-  origin.value = { kind: "training", text: `${saying}.`, stop };
+  const stop = () => { training.stop(); settle("recorded", live ? "the training of this page was stopped." : "the training was stopped."); };
+  origin.value = { kind: "training", ...begun, stop };
   try {
     const outcome = await training.outcome;
     if (!outcome) return;
     const found = trainedHash.value = outcome.ended.weights_sha256;
     if (live && found !== live.weights_sha256) {
-      return settle("differs", `Differs: the page trained the run again and got other weights. SHA-256 of model.safetensors: ${live.weights_sha256}; here: ${found}. The page shows what was recorded.`);
+      return settle("differs", `the page trained the run again and got other weights. SHA-256 of model.safetensors: ${live.weights_sha256}; here: ${found}. The page shows what was recorded.`);
     }
     keepOutcome("{}", outcome);
     question.value = outcome.question;
@@ -52,10 +61,10 @@ async function train() {
     // Without a recording, the address has waited for a run to show.
     if (!live) openAddress();
     settle("live", live
-      ? `Live: the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
-      : `Live: the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`);
+      ? `the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
+      : `the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`);
   } catch (error) {
-    settle("recorded", `${live ? "Recorded: the page could not train the run again" : "The page could not train"} (${/** @type {Error} */ (error).message}).`);
+    settle("recorded", `${live ? "the page could not train the run again" : "the page could not train"} (${/** @type {Error} */ (error).message}).`);
   }
 }
 

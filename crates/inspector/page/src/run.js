@@ -15,6 +15,8 @@ export const isOwn = (/** @type {string} */ key) => key.startsWith(OWN);
 
 export class Run {
   #curves = new Map();
+  /** @type {number | undefined} */
+  #mostKeys;
   /** The samples of the reader. @type {Map<string, Sample>} */
   #own = new Map();
 
@@ -43,6 +45,8 @@ export class Run {
   get isLive() { return this.source.kind === "live"; }
   /** Whether it is a statistic over runs. */
   get isStatistic() { return this.source.kind === "statistic"; }
+  /** Whether its numbers are standard deviations over runs. */
+  get isDeviation() { return this.source.statistic === "deviation"; }
   /** How its numbers came here. */
   get origin() { return this.isLive ? "computed" : "recorded"; }
   get last() { return this.times[this.times.length - 1]; }
@@ -194,11 +198,27 @@ export class Run {
     return this.source.allows(sample, query, key);
   }
 
+  /** The keys that a query may look at. @param {Sample} sample @param {number} query */
+  keys(sample, query) {
+    return range(this.positions).filter((key) => this.allows(sample, query, key));
+  }
+
+  /** Uniform attention of a query on positions together: 1 / its keys for each of them that is a key; the mean over the samples whose query has keys. @param {Sample[]} samples @param {number} query @param {(sample: Sample) => number[]} positions */
+  uniform(samples, query, positions) {
+    const all = samples.map((sample) => ({ keys: this.keys(sample, query), of: positions(sample) })).filter(({ keys }) => keys.length);
+    return mean(all.map(({ keys, of }) => keys.filter((key) => of.includes(key)).length / keys.length));
+  }
+
+  /** The most keys that a query may look at. */
+  get mostKeys() {
+    return this.#mostKeys ??= Math.max(1, ...this.samples.map((sample) => Math.max(...range(this.positions).map((query) => this.keys(sample, query).length))));
+  }
+
   /** A row of what is shown, of one query. @param {Sample} sample @param {number} at @param {number} layer @param {number} head @param {number} query @param {Show} show */
   row(sample, at, layer, head, query, show) {
     if (show !== "uniform") return this.source.row(show, at, sample, layer, head, query);
-    const allowed = range(this.positions).filter((key) => this.allows(sample, query, key)).length;
-    return this.source.row("weights", at, sample, layer, head, query).map((weight, key) => this.allows(sample, query, key) ? weight - 1 / allowed : 0);
+    const keys = this.keys(sample, query);
+    return this.source.row("weights", at, sample, layer, head, query).map((weight, key) => keys.includes(key) ? weight - 1 / keys.length : 0);
   }
 
   /** The matrix of one head, of a sample or the mean over a class. `[query, key]` @param {string} key @param {number} at @param {number} layer @param {number} head @param {Show} show */

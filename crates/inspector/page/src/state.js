@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { changedRun, changesFor, changesText, changeTexts } from "./changes.js";
 import { settingsText, withSettings } from "./config.js";
 import { page } from "./facts.js";
-import { statisticOf } from "./sources/over.js";
+import { statisticOf } from "./sources/statistic.js";
 import { readAddress, view } from "./view.js";
 
 /** @typedef {import("./types").Config} Config */
@@ -14,7 +14,7 @@ import { readAddress, view } from "./view.js";
 export const runs = signal([]);
 
 /** @type {import("@preact/signals").Signal<import("./types").Origin>} */
-export const origin = signal({ kind: "training", text: "" });
+export const origin = signal({ kind: "training", badge: "", text: "" });
 
 /** The SHA-256 of the weights that the page's own training gave; empty before. */
 export const trainedHash = signal("");

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { operationsOf, stepsOf } from "./config.js";
 import { newWorker } from "./engine/workers.js";
+import { LEARNED } from "./learned.js";
 
 /** @typedef {import("./types").Config} Config */
 
@@ -15,7 +16,7 @@ import { newWorker } from "./engine/workers.js";
  * @property {number} [learned_at_step]
  * @property {string} weights_sha256
  */
-/** @typedef {{ loss: number, accuracy: number | null, f1: number | null }} Metrics */
+/** Metrics by their keys in `METRICS`. @typedef {Record<string, number | null> & { loss: number, f1: number | null }} Metrics */
 
 /** @typedef {{ name: "new" | "asks" | "training" | "stopped" | "ended" | "failed", why?: string, seconds?: number }} State */
 
@@ -27,9 +28,6 @@ const PAUSE = 80;
 // Multiplications in a second, of both workers together, on a computer of 2020; the reader is asked before so many seconds.
 const SPEED = 6e9;
 const LONG = 20;
-
-/** The F1 from which a model counts as one that learned, as in sweeps. */
-export const LEARNED = 0.99;
 
 /** @param {Seed} seed */
 export const f1Of = ({ held_out, train }) => (held_out ?? train).f1 ?? 0;
@@ -58,6 +56,8 @@ export class Swarm {
 
   /** The positions that decide the label, if all samples have the same ones. @type {number[]} */
   positions = [];
+  /** Uniform attention on them. */
+  uniform = NaN;
 
   /** @param {Config} config @param {import("./types").OwnData} [data] */
   constructor(config, data) {

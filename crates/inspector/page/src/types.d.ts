@@ -20,6 +20,18 @@ export interface Sample {
 /** A config as resolved; `config.rs` documents its keys. */
 export type Config = Record<string, any>;
 
+/** What a number of a rule counts. */
+export type Counts = "token" | "position";
+
+/** A rule that readers can choose (`crates/data/src/rules/kind.rs`). */
+export interface Choice {
+  title: string;
+  question: string;
+  parameters: [key: string, name: string, counts: Counts, first: number][];
+  n_classes: number;
+  needs: [key: string, value: string | number][];
+}
+
 export interface LossPoint { step: number; loss: number }
 
 /** The facts of a run: all but its numbers. */
@@ -95,6 +107,8 @@ export type Arrays = Record<string, Float32Array>;
 /** Where the numbers of a run come from: recorded, computed by the page, or a statistic over runs. */
 export interface Source {
   kind: "recorded" | "live" | "statistic";
+  /** Which statistic over runs it is, if it is one. */
+  statistic?: "mean" | "deviation";
   /** Scores or weights of one query. `[key]` */
   row(name: "scores" | "weights", at: number, sample: Sample, layer: number, head: number, query: number): Float64Array;
   results(name: "logits" | "probabilities", at: number, sample: Sample): number[];
@@ -165,7 +179,17 @@ export interface Pin {
 export type { Run };
 
 /** How the numbers of the page's own run came about. */
-export interface Origin { kind: "training" | "live" | "differs" | "recorded"; text: string; /** The step, of how many. */ progress?: [number, number]; ask?: () => void; stop?: () => void }
+export interface Origin {
+  kind: "training" | "live" | "differs" | "recorded";
+  /** The word that stands before the text. */
+  badge: string;
+  /** A sentence, which goes on from the badge; empty before the page knows. */
+  text: string;
+  /** The step, of how many. */
+  progress?: [number, number];
+  ask?: () => void;
+  stop?: () => void;
+}
 
 /** The experiment that the settings of the view describe. */
 export interface Experiment {

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::table::Cell;
-use super::{Document, Table};
+use super::table::{Cell, Column};
+use super::{Document, Listing, Table};
 use crate::markup::{escape, file, source_of};
 use crate::plots;
 use crate::theme::{properties, svg_style};
@@ -65,6 +65,9 @@ impl Document {
             for table in &section.tables {
                 table.html(&mut body);
             }
+            for listing in &section.listings {
+                listing.html(&mut body);
+            }
             body.push_str("</div>\n</section>\n");
         }
         body.push_str("</main>\n");
@@ -88,22 +91,34 @@ impl Table {
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\n<table>",
             escape(&self.how)
         );
-        let marked: Vec<bool> = self.layout().map(|column| column.marks > 0).collect();
+        let columns: Vec<Column> = self.layout().collect();
         let _ = match self.corner.as_str() {
             "" => write!(html, "<tr><td class=\"corner\"></td>"),
             corner => write!(html, "<tr><th scope=\"col\">{}</th>", escape(corner)),
         };
-        for (name, marked) in self.columns.iter().zip(&marked) {
-            let span = if *marked { " colspan=\"2\"" } else { "" };
+        for (name, column) in self.columns.iter().zip(&columns) {
+            let class = if column.is_left_aligned {
+                " class=\"words\""
+            } else {
+                ""
+            };
+            let span = if column.marks > 0 {
+                " colspan=\"2\""
+            } else {
+                ""
+            };
             let name = escape(name);
-            let _ = write!(html, "<th scope=\"col\"{span}><bdi>{name}</bdi></th>");
+            let _ = write!(
+                html,
+                "<th scope=\"col\"{class}{span}><bdi>{name}</bdi></th>"
+            );
         }
         html.push_str("</tr>\n");
         for row in &self.rows {
             let name = escape(&row.name);
             let _ = write!(html, "<tr><th scope=\"row\"><bdi>{name}</bdi></th>");
-            for (cell, marked) in row.cells.iter().zip(&marked) {
-                cell.html(html, *marked);
+            for (cell, column) in row.cells.iter().zip(&columns) {
+                cell.html(html, column);
             }
             html.push_str("</tr>\n");
         }
@@ -119,14 +134,29 @@ impl Table {
     }
 }
 
+impl Listing {
+    fn html(&self, html: &mut String) {
+        let title = escape(&self.title);
+        let lines: Vec<String> = self.lines.iter().map(|line| escape(line)).collect();
+        let _ = writeln!(
+            html,
+            "<figure>\n<figcaption><b>{title}</b></figcaption>\n\
+             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\n<pre>{}</pre>\n</div>\n</figure>",
+            lines.join("\n")
+        );
+    }
+}
+
 impl Cell {
     /// The cell; in a column with marks, another one for them.
-    fn html(&self, html: &mut String, marked: bool) {
+    fn html(&self, html: &mut String, column: &Column) {
+        let marked = column.marks > 0;
         let shade = self
             .share
             .map(|share| format!("s{}", (share * 20.0).round()));
         let beside = marked.then(|| "beside".to_owned());
-        let classes: Vec<String> = shade.into_iter().chain(beside).collect();
+        let words = column.is_left_aligned.then(|| "words".to_owned());
+        let classes: Vec<String> = shade.into_iter().chain(beside).chain(words).collect();
         let class = match classes.as_slice() {
             [] => String::new(),
             classes => format!(" class=\"{}\"", classes.join(" ")),

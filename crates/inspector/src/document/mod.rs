@@ -1,6 +1,7 @@
-//! Paragraphs, tables and plots, drawn as text, Markdown, HTML and SVG.
+//! Paragraphs, tables, listings and plots, drawn as text, Markdown, HTML and SVG.
 
 mod html;
+mod listing;
 mod markdown;
 mod numbers;
 mod svg;
@@ -9,6 +10,7 @@ mod text;
 
 use crate::plots::{self, Plot};
 
+pub use listing::Listing;
 pub use numbers::{Numbers, Printed};
 pub use table::{Table, evenly_spread};
 
@@ -23,17 +25,29 @@ pub struct Document {
     pub sections: Vec<Section>,
 }
 
-/// Tables and plots that belong together.
+/// Paragraphs, tables, listings and plots that belong together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// Its title; empty for no title.
+    /// Its title; a section without one continues the section before it.
     pub title: String,
-    /// Paragraphs before its tables and plots.
+    /// Paragraphs before its tables, listings and plots.
     pub paragraphs: Vec<String>,
     /// Its tables.
     pub tables: Vec<Table>,
+    /// Its listings.
+    pub listings: Vec<Listing>,
     /// Its plots. Text and Markdown show the histograms among them; `svg` shows none.
     pub plots: Vec<Plot>,
+}
+
+impl Section {
+    /// A paragraph by itself, without a title.
+    pub fn of_paragraph(paragraph: String) -> Self {
+        Self {
+            paragraphs: vec![paragraph],
+            ..Self::default()
+        }
+    }
 }
 
 /// What the signs before printed numbers mean.

@@ -77,6 +77,7 @@ impl From<Numbers> for Table {
             how: numbers.how,
             corner: String::new(),
             columns: numbers.columns.into_iter().take(shown).collect(),
+            left_aligned: Vec::new(),
             rows,
             notes: left_out.into_iter().chain(numbers.notes).collect(),
         }

@@ -1,7 +1,7 @@
 //! A document as an SVG picture.
 
 use super::table::{Cell, Column, MOST_NAME};
-use super::{Document, Table};
+use super::{Document, Listing, Table};
 use crate::svg::Svg;
 use crate::words::{width, wrap};
 
@@ -19,7 +19,7 @@ const PADDING: f64 = 8.0;
 const TEXT: usize = 96;
 
 impl Document {
-    /// The document's text and tables as an SVG picture, below one another.
+    /// The document's text, tables and listings as an SVG picture, below one another.
     pub fn svg(&self) -> String {
         let mut drawing = Drawing {
             svg: Svg::default(),
@@ -38,6 +38,10 @@ impl Document {
             for table in &section.tables {
                 drawing.y += LINE / 2.0;
                 drawing.table(table);
+            }
+            for listing in &section.listings {
+                drawing.y += LINE / 2.0;
+                drawing.listing(listing);
             }
         }
         let size = [drawing.width + 2.0 * MARGIN, drawing.y + MARGIN];
@@ -87,6 +91,22 @@ impl Drawing {
         let notes: Vec<String> = table.notes.iter().map(|note| format!("· {note}")).collect();
         self.paragraphs("text", notes.iter().map(String::as_str));
     }
+
+    fn listing(&mut self, listing: &Listing) {
+        if !listing.title.is_empty() {
+            self.paragraphs("text strong", [listing.title.as_str()].into_iter());
+        }
+        let top = self.y;
+        self.svg
+            .group("class=\"cells\" xml:space=\"preserve\"", |svg| {
+                for (row, line) in listing.lines.iter().enumerate() {
+                    svg.text("", [MARGIN, baseline(top, row)], line);
+                }
+            });
+        let widest = listing.lines.iter().map(|line| width(line)).max();
+        self.width = self.width.max(widest.unwrap_or(0) as f64 * CHARACTER);
+        self.y += listing.lines.len() as f64 * LINE;
+    }
 }
 
 /// Draws a column, and returns its width.
@@ -94,7 +114,12 @@ fn draw_column(svg: &mut Svg, table: &Table, column: &Column, [x, y]: [f64; 2]) 
     let wide = column.width() as f64 * CHARACTER + 2.0 * PADDING;
     let right = x + PADDING + column.text as f64 * CHARACTER;
     let over = x + PADDING + column.text.max(width(&column.name)) as f64 * CHARACTER;
-    svg.text("end quiet", [over, baseline(y, 0)], &column.name);
+    let (class, place) = if column.is_left_aligned {
+        ("quiet", x + PADDING)
+    } else {
+        ("end quiet", over)
+    };
+    svg.text(class, [place, baseline(y, 0)], &column.name);
     for (row, line) in table.rows.iter().enumerate() {
         let Some(cell) = line.cells.get(column.index) else {
             continue;
@@ -105,7 +130,12 @@ fn draw_column(svg: &mut Svg, table: &Table, column: &Column, [x, y]: [f64; 2]) 
             svg.rect(&paint, [x, top], [wide, LINE]);
         }
         svg.rect("class=\"cell\"", [x, top], [wide, LINE]);
-        svg.text("end", [right, baseline(y, row + 1)], &cell.text);
+        let (class, place) = if column.is_left_aligned {
+            ("", x + PADDING)
+        } else {
+            ("end", right)
+        };
+        svg.text(class, [place, baseline(y, row + 1)], &cell.text);
         draw_marks(svg, cell, [right + CHARACTER, top]);
     }
     wide

@@ -1,6 +1,6 @@
 //! A table of text, and how wide its columns are.
 
-use crate::words::{shorten, width};
+use crate::words::{left, right, shorten, width};
 
 /// The widest name of a row or column in text and SVG, in columns of a terminal. A wide terminal has room for longer
 /// names of rows.
@@ -15,6 +15,8 @@ pub struct Table {
     /// The text above the names of rows.
     pub(super) corner: String,
     pub(super) columns: Vec<String>,
+    /// The columns whose cells begin at the left; the others end at the right.
+    pub(super) left_aligned: Vec<usize>,
     pub(super) rows: Vec<Row>,
     /// Sentences below the table.
     pub(super) notes: Vec<String>,
@@ -42,7 +44,7 @@ pub(super) struct Mark {
     pub(super) differs: bool,
 }
 
-/// The widths of a column's parts, in columns of a terminal.
+/// A column's alignment, and the widths of its parts in columns of a terminal.
 pub(super) struct Column {
     pub(super) index: usize,
     /// Its name, shortened.
@@ -51,6 +53,7 @@ pub(super) struct Column {
     pub(super) text: usize,
     /// The marks, with the blank before them.
     pub(super) marks: usize,
+    pub(super) is_left_aligned: bool,
 }
 
 impl Table {
@@ -70,6 +73,7 @@ impl Table {
             how: how.to_owned(),
             corner,
             columns: columns.collect(),
+            left_aligned: Vec::new(),
             rows: rows
                 .map(|(name, cells)| Row {
                     name,
@@ -78,6 +82,15 @@ impl Table {
                 .collect(),
             notes: Vec::new(),
         }
+    }
+
+    /// The table with these columns aligned at the left, since they hold text rather than numbers.
+    #[must_use]
+    pub fn left_aligned(mut self, names: &[&str]) -> Self {
+        let columns = self.columns.iter().enumerate();
+        let named = columns.filter(|(_, name)| names.contains(&name.as_str()));
+        self.left_aligned = named.map(|(index, _)| index).collect();
+        self
     }
 
     /// Whether a document's numbers stand beside its own.
@@ -121,6 +134,7 @@ impl Table {
                 name,
                 text,
                 marks,
+                is_left_aligned: self.left_aligned.contains(&index),
             }
         })
     }
@@ -136,6 +150,15 @@ impl Cell {
 impl Column {
     pub(super) fn width(&self) -> usize {
         self.text + self.marks
+    }
+
+    /// Pads a text to the width of the cells' texts.
+    pub(super) fn padded(&self, text: &str) -> String {
+        if self.is_left_aligned {
+            left(text, self.text)
+        } else {
+            right(text, self.text)
+        }
     }
 }
 

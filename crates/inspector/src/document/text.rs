@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::table::{Column, MOST_NAME};
-use super::{Document, Table};
+use super::{Document, Listing, Table};
 use crate::ColourMode;
 use crate::terminal::Options;
 use crate::words::{left, right, width, wrap};
@@ -27,6 +27,8 @@ impl Document {
             let title = &section.title;
             if !title.is_empty() {
                 let _ = writeln!(text, "\n{title}\n{}", underline(title, "─"));
+            } else if !section.paragraphs.is_empty() {
+                text.push('\n');
             }
             paragraphs(
                 &mut text,
@@ -36,6 +38,10 @@ impl Document {
             for table in &section.tables {
                 text.push('\n');
                 table.text(&mut text, options);
+            }
+            for listing in &section.listings {
+                text.push('\n');
+                listing.text(&mut text, columns);
             }
             for plot in section.plots.iter().filter_map(|plot| plot.text(columns)) {
                 let _ = write!(text, "\n{plot}");
@@ -95,7 +101,7 @@ impl Table {
         let mut header = right(&self.corner, side);
         for column in columns {
             // Over the numbers, not over the marks after them.
-            let name = right(&column.name, column.text);
+            let name = column.padded(&column.name);
             let _ = write!(header, "  {}", left(&name, column.width()));
         }
         let _ = writeln!(text, "{}", header.trim_end());
@@ -105,7 +111,7 @@ impl Table {
                 let Some(cell) = row.cells.get(column.index) else {
                     continue;
                 };
-                let number = right(&cell.text, column.text);
+                let number = column.padded(&cell.text);
                 let number = cell
                     .share
                     .map_or(number.clone(), |share| colour.paint(share, &number));
@@ -115,6 +121,17 @@ impl Table {
                 }
             }
             let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+}
+
+impl Listing {
+    fn text(&self, text: &mut String, columns: usize) {
+        if !self.title.is_empty() {
+            paragraphs(text, [self.title.as_str()].into_iter(), columns);
+        }
+        for line in &self.lines {
+            let _ = writeln!(text, "{line}");
         }
     }
 }

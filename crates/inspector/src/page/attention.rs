@@ -1,6 +1,6 @@
 //! Attention from anywhere: weights over tokens, without the model that computed them.
 
-use headlight_dump::{AttentionDump, Dims};
+use headlight_dump::{Array, AttentionDump, Dims};
 
 use super::{Again, Page, PageRun};
 
@@ -144,9 +144,10 @@ impl OtherAttention {
         let scores = self.scores.unwrap_or_else(|| vec![0.0; self.weights.len()]);
         let known = scores.into_iter().enumerate();
         let known = known.map(|(index, score)| if allows(index) { score } else { 0.0 });
-        dump.attention_scores = known.map(|score| score.clamp(-LARGEST, LARGEST)).collect();
+        let known = known.map(|score| score.clamp(-LARGEST, LARGEST));
+        dump.arrays[Array::Scores] = known.collect();
         dump.attention_mask = mask.contains(&false).then_some(mask);
-        dump.attention_weights = self.weights;
+        dump.arrays[Array::Weights] = self.weights;
         dump
     }
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 use serde::Serialize;
 
-use super::vectors::VECTORS;
 use super::{Again, Evidence, Lab, LossPoint, Page, PageRun, SeedComparison};
 use crate::theme::VIRIDIS;
 
@@ -111,9 +110,9 @@ impl PageRun {
             vectors: (0..kept)
                 .filter(|&step| self.selection.has_vectors(step))
                 .collect(),
-            vector_arrays: VECTORS
-                .iter()
-                .map(|array| (array.name, (array.read)(last).len()))
+            vector_arrays: self
+                .vectors()
+                .map(|array| (array.name(), last.arrays[array].len()))
                 .collect(),
             masked: last.attention_mask.is_some(),
             logits: dims.logits,
@@ -179,9 +178,10 @@ impl PageRun {
             })
             .collect();
         if with_vectors.len() < kept_steps {
+            let names: Vec<&str> = self.vectors().map(Array::name).collect();
             notes.push(format!(
                 "It has vectors ({}) for steps {} only.",
-                VECTORS.map(|array| array.name).join(", "),
+                names.join(", "),
                 with_vectors.join(" and ")
             ));
         }

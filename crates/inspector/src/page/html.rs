@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use super::again::module;
-use super::{Page, fallback, text85};
+use super::{Page, fallback, text91};
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
@@ -83,7 +83,7 @@ fn deflated(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
 
 /// Adds an element that holds bytes.
 fn hold(body: &mut String, id: &str, bytes: &[u8]) {
-    let (length, text) = (bytes.len(), text85::encode(bytes));
+    let (length, text) = (bytes.len(), text91::encode(bytes));
     let _ = writeln!(
         body,
         "<script type=\"text/plain\" id=\"{id}\" data-bytes=\"{length}\">{text}</script>"

@@ -11,7 +11,7 @@ mod run;
 mod seeds;
 mod selection;
 mod series;
-mod text85;
+mod text91;
 mod vectors;
 
 use headlight_dump::AttentionDump;

@@ -1,9 +1,8 @@
 //! The numbers of a page, as bytes.
 
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 
 use super::series::{planes, predicted, surprises, units};
-use super::vectors::VECTORS;
 use super::{Page, PageRun};
 
 impl Page {
@@ -27,7 +26,7 @@ impl PageRun {
                 .map(|values| values.iter().map(|&value| units(value)).collect())
                 .collect()
         };
-        let scores = over(|dump| &dump.attention_scores);
+        let scores = over(|dump| &dump.arrays[Array::Scores]);
         planes(out, &surprises(&scores));
         let corrections: Vec<i64> = self
             .dumps
@@ -47,9 +46,9 @@ impl PageRun {
         }
         for (index, dump) in self.dumps.iter().enumerate() {
             if self.selection.has_vectors(index) {
-                for array in VECTORS {
+                for array in self.vectors() {
                     // All first bytes, then all second ones, and so on: exponents are alike, and so deflate better.
-                    let values = (array.read)(dump);
+                    let values = &dump.arrays[array];
                     for byte in 0..4 {
                         out.extend(values.iter().map(|value| value.to_le_bytes()[byte]));
                     }
@@ -63,7 +62,7 @@ impl PageRun {
 fn corrections(dump: &AttentionDump, scores: &[i64]) -> Vec<i64> {
     let positions = dump.dims.positions;
     let rows_per_sample = dump.dims.layers * dump.dims.heads * positions;
-    let rows = dump.attention_weights.chunks(positions);
+    let rows = dump.arrays[Array::Weights].chunks(positions);
     rows.zip(scores.chunks(positions))
         .enumerate()
         .flat_map(|(row, (weights, scores))| {

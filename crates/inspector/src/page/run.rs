@@ -1,8 +1,9 @@
 //! One run of a page.
 
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 
 use super::selection::Selection;
+use super::vectors::vectors;
 use super::{Again, Evidence, LossPoint};
 
 /// One run, or one dump, of a page.
@@ -55,6 +56,14 @@ impl PageRun {
         &self.selection.steps
     }
 
+    /// The arrays of vectors that all of its dumps have: the first dumps of a run may be older than the last.
+    pub(super) fn vectors(&self) -> impl Iterator<Item = Array> {
+        let dumps = &self.dumps;
+        let first = dumps.first().into_iter();
+        let arrays = first.flat_map(|dump| vectors(dump, self.selection.is_live));
+        arrays.filter(|&array| dumps.iter().all(|dump| !dump.arrays[array].is_empty()))
+    }
+
     /// Adds the next of the wanted dumps.
     ///
     /// # Errors
@@ -66,7 +75,7 @@ impl PageRun {
                 dump.dims.samples, self.recorded[1]
             ));
         }
-        if dump.attention_weights.is_empty() {
+        if dump.arrays[Array::Weights].is_empty() {
             return Err("it has no attention".to_owned());
         }
         self.worst_row_sum = self.worst_row_sum.max(dump.worst_row_sum());

@@ -2,7 +2,7 @@
 
 use headlight_dump::AttentionDump;
 
-use super::vectors;
+use super::vectors::vectors;
 
 /// The approximate size of the numbers of all runs of a page, in bytes before encoding.
 const BUDGET: usize = 17_000_000;
@@ -20,7 +20,7 @@ pub(super) struct Selection {
     pub(super) samples: Vec<usize>,
     /// Indices of the dumps, by step.
     pub(super) steps: Vec<usize>,
-    is_live: bool,
+    pub(super) is_live: bool,
 }
 
 impl Selection {
@@ -32,10 +32,10 @@ impl Selection {
         let wanted = dump.dims.samples.min(SAMPLES_FIRST);
         let all = steps;
         let mut steps = if is_live { steps.min(ALL_STEPS) } else { steps };
-        while steps > 2 && cost(dump, steps) * wanted > budget {
+        while steps > 2 && cost(dump, steps, is_live) * wanted > budget {
             steps = (steps * 3 / 4).max(2);
         }
-        let fit = (budget / cost(dump, steps)).max(1);
+        let fit = (budget / cost(dump, steps, is_live)).max(1);
         let spread = |index: usize| index * (all - 1) / (steps - 1).max(1);
         Self {
             samples: of_all_classes(&dump.labels, fit),
@@ -57,10 +57,11 @@ impl Selection {
 }
 
 /// The approximate size of one sample in all steps, in bytes.
-fn cost(dump: &AttentionDump, steps: usize) -> usize {
+fn cost(dump: &AttentionDump, steps: usize, is_live: bool) -> usize {
     let dims = dump.dims;
     let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
-    let vectors = vectors::count(dump) / dims.samples.max(1);
+    let counts = vectors(dump, is_live).map(|array| dump.arrays[array].len());
+    let vectors = counts.sum::<usize>() / dims.samples.max(1);
     let with_vectors = if steps <= ALL_STEPS { steps } else { 2 };
     (steps * matrices * 2 + with_vectors * vectors * 4).max(1)
 }

@@ -1,29 +1,13 @@
 //! The arrays that a page has of some steps only: vectors, with all their digits.
 
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 
-/// An array of vectors.
-pub(super) struct VectorArray {
-    /// Its name in the page's script and in its notes.
-    pub(super) name: &'static str,
-    pub(super) read: fn(&AttentionDump) -> &[f32],
-}
-
-/// All arrays of vectors, in the order in which the page has them.
-pub(super) const VECTORS: [VectorArray; 6] = [
-    array("query", |dump| &dump.query),
-    array("key", |dump| &dump.key),
-    array("value", |dump| &dump.value),
-    array("context", |dump| &dump.context),
-    array("embeddings", |dump| &dump.embeddings),
-    array("residual", |dump| &dump.residual),
-];
-
-const fn array(name: &'static str, read: fn(&AttentionDump) -> &[f32]) -> VectorArray {
-    VectorArray { name, read }
-}
-
-/// The count of all numbers of the vectors of a dump.
-pub(super) fn count(dump: &AttentionDump) -> usize {
-    VECTORS.iter().map(|array| (array.read)(dump).len()).sum()
+/// The arrays of vectors that a page keeps of a dump, in their order. A live page computes all arrays soon after it
+/// opens. Until then it shows the vectors up to a block's first norm: so it stays small.
+pub(super) fn vectors(dump: &AttentionDump, is_live: bool) -> impl Iterator<Item = Array> {
+    let wanted = Array::ALL.into_iter().filter(move |&array| {
+        let is_early = array <= Array::Residual;
+        !array.is_of_pairs() && (is_early || !is_live)
+    });
+    wanted.filter(|&array| !dump.arrays[array].is_empty())
 }

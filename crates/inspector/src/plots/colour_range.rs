@@ -22,17 +22,21 @@ impl ColourRange {
 }
 
 /// Maps values to places in the scale of colours.
-pub(super) struct ColourScale {
+pub(super) struct ColourScale<'a> {
     range: ColourRange,
-    keys: usize,
+    /// How many keys each query may look at. `[query]`
+    keys: &'a [usize],
+    /// The most keys of a query.
+    most: usize,
     first: f32,
     last: f32,
 }
 
-impl ColourScale {
-    /// The scale for matrices with `keys` keys. Values that are not finite, such as masked scores, do not widen it.
-    pub(super) fn new(range: ColourRange, keys: usize, cells: &[f32]) -> Self {
-        let uniform = 1.0 / keys.max(1) as f32;
+impl<'a> ColourScale<'a> {
+    /// The scale for matrices of these queries. Values that are not finite, such as masked scores, do not widen it.
+    pub(super) fn new(range: ColourRange, keys: &'a [usize], cells: &[f32]) -> Self {
+        let most = keys.iter().copied().max().unwrap_or(0).max(1);
+        let uniform = 1.0 / most as f32;
         let finite = || cells.iter().copied().filter(|value| value.is_finite());
         let (first, last) = match range {
             ColourRange::Unit => (0.0, 1.0),
@@ -45,31 +49,47 @@ impl ColourScale {
         Self {
             range,
             keys,
+            most,
             first,
             last,
         }
     }
 
-    /// The place of a value, from 0 to 1.
-    pub(super) fn share(&self, value: f32) -> f32 {
+    /// The place of a query's value, from 0 to 1.
+    pub(super) fn share(&self, query: usize, value: f32) -> f32 {
         let share = match self.range {
             _ if self.first >= self.last => 0.5,
-            ColourRange::Uniform => (value / self.first).ln() / (self.last / self.first).ln(),
+            ColourRange::Uniform => {
+                // The same multiple of uniform attention has the same colour in each row.
+                let value = value * (self.keys[query] as f32 / self.most as f32);
+                (value / self.first).ln() / (self.last / self.first).ln()
+            }
             _ => (value - self.first) / (self.last - self.first),
         };
         share.clamp(0.0, 1.0)
     }
 
+    /// Whether uniform attention is the same in each row.
+    fn is_same(&self) -> bool {
+        self.keys.iter().all(|&keys| keys == self.most)
+    }
+
     /// The values of the first and of the last colour.
     pub(super) fn ends(&self) -> [String; 2] {
+        if self.range == ColourRange::Uniform && !self.is_same() {
+            return ["/", "×"].map(|sign| format!("uniform{sign}{}", self.most));
+        }
         [self.first, self.last].map(number)
     }
 
     /// The values that a colour bar names, each with its place and its text: the ends, and uniform attention if the
     /// range has it in the middle.
     pub(super) fn marks(&self) -> Vec<(f32, String)> {
-        let (keys, [first, last]) = (self.keys, self.ends());
+        let (keys, [first, last]) = (self.most, self.ends());
         match self.range {
+            ColourRange::Uniform if !self.is_same() => {
+                vec![(0.0, first), (0.5, "uniform".to_owned()), (1.0, last)]
+            }
             ColourRange::Uniform if keys > 1 => {
                 let uniform = number(1.0 / keys as f32);
                 vec![
@@ -87,7 +107,11 @@ impl ColourScale {
         match self.range {
             ColourRange::Unit => "colours: from 0 to 1".to_owned(),
             ColourRange::Uniform => {
-                let keys = self.keys;
+                let keys = if self.is_same() {
+                    self.most.to_string()
+                } else {
+                    "the keys that the query may look at".to_owned()
+                };
                 format!("colours: log scale, uniform attention (1/{keys}) in the middle")
             }
             ColourRange::Data => "colours: from the smallest to the largest value".to_owned(),
@@ -113,7 +137,8 @@ mod tests {
     #[test]
     fn uniform_has_equal_attention_in_the_middle() {
         for keys in [4_u16, 16, 256] {
-            let scale = ColourScale::new(ColourRange::Uniform, keys.into(), &[0.3]);
+            let all = vec![usize::from(keys); keys.into()];
+            let scale = ColourScale::new(ColourRange::Uniform, &all, &[0.3]);
             let n = f32::from(keys);
             for (value, place) in [
                 (1.0, 1.0),
@@ -124,7 +149,10 @@ mod tests {
                 (1e-9, 0.0),
                 (0.0, 0.0),
             ] {
-                assert!((scale.share(value) - place).abs() < 1e-6, "{keys} {value}");
+                assert!(
+                    (scale.share(0, value) - place).abs() < 1e-6,
+                    "{keys} {value}"
+                );
             }
         }
     }
@@ -132,29 +160,43 @@ mod tests {
     #[test]
     fn unit_is_the_value_and_data_runs_between_the_extremes() {
         let cells = [0.25, f32::NEG_INFINITY, 0.75, 0.5];
-        let unit = ColourScale::new(ColourRange::Unit, 2, &cells);
+        let unit = ColourScale::new(ColourRange::Unit, &[2, 2], &cells);
         assert_eq!(
-            [0.0, 0.25, 1.0].map(|value| unit.share(value)),
+            [0.0, 0.25, 1.0].map(|value| unit.share(0, value)),
             [0.0, 0.25, 1.0]
         );
-        let data = ColourScale::new(ColourRange::Data, 2, &cells);
-        assert_eq!(cells.map(|value| data.share(value)), [0.0, 0.0, 1.0, 0.5]);
+        let data = ColourScale::new(ColourRange::Data, &[2, 2], &cells);
+        assert_eq!(
+            cells.map(|value| data.share(0, value)),
+            [0.0, 0.0, 1.0, 0.5]
+        );
         assert_eq!(
             data.marks(),
             [(0.0, "0.25".to_owned()), (1.0, "0.75".to_owned())]
         );
     }
 
+    /// Causal: a query with two keys of four has uniform attention at 1/2.
+    #[test]
+    fn the_middle_is_uniform_attention_of_each_row() {
+        let scale = ColourScale::new(ColourRange::Uniform, &[1, 2, 3, 4], &[0.3]);
+        for (query, value) in [(0, 1.0), (1, 0.5), (2, 1.0 / 3.0), (3, 0.25)] {
+            assert!((scale.share(query, value) - 0.5).abs() < 1e-6, "{query}");
+        }
+        assert_eq!(scale.share(1, 0.0), 0.0);
+        assert_eq!(scale.ends(), ["uniform/4", "uniform×4"]);
+    }
+
     /// One value, one key, or nothing but masked scores: no division by zero.
     #[test]
     fn a_range_without_extent_has_the_middle_colour() {
         for (range, keys, cells) in [
-            (ColourRange::Data, 3, &[0.2, 0.2][..]),
-            (ColourRange::Uniform, 1, &[1.0]),
-            (ColourRange::Data, 2, &[f32::NEG_INFINITY]),
+            (ColourRange::Data, [3], &[0.2, 0.2][..]),
+            (ColourRange::Uniform, [1], &[1.0]),
+            (ColourRange::Data, [2], &[f32::NEG_INFINITY]),
         ] {
-            let scale = ColourScale::new(range, keys, cells);
-            assert_eq!(scale.share(cells[0]), 0.5, "{range:?}");
+            let scale = ColourScale::new(range, &keys, cells);
+            assert_eq!(scale.share(0, cells[0]), 0.5, "{range:?}");
         }
     }
 }

@@ -164,7 +164,7 @@ impl<'a> Grid<'a> {
                 left + key as f64 * self.cell,
                 top + query as f64 * self.cell,
             ];
-            let fill = fill(scale.share(value));
+            let fill = fill(scale.share(query, value));
             if with_values {
                 let [query, key] = [query, key].map(|position| &self.names[position]);
                 let name = format!("query {query}, key {key}: {value}");

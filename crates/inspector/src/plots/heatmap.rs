@@ -35,6 +35,8 @@ pub struct Heatmap {
     pub marked: Vec<usize>,
     /// The position of `[CLS]`.
     pub cls: usize,
+    /// How many keys each query may look at. `[query]`
+    pub keys: Vec<usize>,
     /// The numbers of the layers.
     pub layers: Vec<usize>,
     /// The numbers of the heads, the same in each layer.
@@ -63,7 +65,7 @@ impl Heatmap {
             Quantity::Weights => dump.weights(sample, layer, head),
             Quantity::Scores => dump.scores(sample, layer, head),
         });
-        let tokens = dump.tokens(sample).iter();
+        let tokens = dump.tokens(sample);
         Self {
             title: title(dump, sample, layers, heads, quantity),
             quantity,
@@ -71,9 +73,15 @@ impl Heatmap {
                 Quantity::Weights => ColourRange::Uniform,
                 Quantity::Scores => ColourRange::Data,
             },
-            tokens: tokens.map(|&token| dump.token_string(token)).collect(),
+            tokens: tokens
+                .iter()
+                .map(|&token| dump.token_string(token))
+                .collect(),
             marked: dump.meta.label_positions[sample].clone(),
             cls: dump.cls_position(),
+            keys: (0..tokens.len())
+                .map(|query| dump.keys(sample, query).count())
+                .collect(),
             layers: layers.to_vec(),
             heads: heads.to_vec(),
             cells: cells.copied().collect(),
@@ -92,8 +100,8 @@ impl Heatmap {
     }
 
     /// The places of values in the scale of colours.
-    pub(super) fn scale(&self) -> ColourScale {
-        ColourScale::new(self.range, self.tokens.len(), &self.cells)
+    pub(super) fn scale(&self) -> ColourScale<'_> {
+        ColourScale::new(self.range, &self.keys, &self.cells)
     }
 
     /// A position's number, with `*` if the label depends on it.

@@ -133,7 +133,7 @@ impl<'a> Layout<'a> {
         for (index, &value) in self.heatmap.cells.iter().enumerate() {
             let (query, key) = (index / count, index % count);
             let (x, y) = (left + key as f64 * size[0], top + query as f64 * size[1]);
-            let share = scale.share(value);
+            let share = scale.share(query, value);
             let name = format!(
                 "query {}, key {}: {value}",
                 self.names[query], self.names[key]

@@ -36,6 +36,7 @@ const TWO_DECIMALS: usize = 10;
 /// A query of a head.
 struct Row<'a> {
     name: String,
+    query: usize,
     cells: &'a [f32],
 }
 
@@ -59,8 +60,13 @@ impl Heatmap {
         let rows = if self.matrices() > 1 {
             self.heads_of(shown)
         } else {
-            let rows = self.cells.chunks(count.max(1)).zip(self.names());
-            rows.map(|(cells, name)| Row { name, cells }).collect()
+            let rows = self
+                .cells
+                .chunks(count.max(1))
+                .zip(self.names())
+                .enumerate();
+            let row = |(query, (cells, name))| Row { name, query, cells };
+            rows.map(row).collect()
         };
         let axes = match self.matrices() {
             1 => AXES.to_owned(),
@@ -104,6 +110,7 @@ impl Heatmap {
                     1 => format!("head {head}"),
                     _ => format!("layer {layer} head {head}"),
                 },
+                query,
                 cells: &self.matrix(index)[query * count..][..count],
             })
             .collect()
@@ -157,7 +164,7 @@ impl Heatmap {
             let _ = write!(text, "{} ", right(&row.name, side));
             for &value in row.cells {
                 let number = centred(&format!("{value:.decimals$}"), cell);
-                text.push_str(&options.colour.paint(scale.share(value), &number));
+                text.push_str(&options.colour.paint(scale.share(row.query, value), &number));
             }
             text.push('\n');
         }
@@ -191,8 +198,10 @@ impl Heatmap {
             format!("all {}", counted(keys.len(), "key"))
         };
         let uniform = match self.quantity {
-            Quantity::Weights => format!("; uniform: {:.4}", 1.0 / keys.len() as f32),
-            Quantity::Scores => String::new(),
+            Quantity::Weights if self.keys[row.query] > 0 => {
+                format!("; uniform: {:.4}", 1.0 / self.keys[row.query] as f32)
+            }
+            _ => String::new(),
         };
         say(
             text,
@@ -272,11 +281,13 @@ impl Heatmap {
             .clamp(1, count.max(1));
         let scale = self.scale();
         for &row in &kept {
-            let Row { name, cells } = &rows[row];
+            let Row { name, query, cells } = &rows[row];
             let _ = write!(text, "{}", right(name, side));
             for &key in largest(cells).iter().take(shown) {
                 let number = format!("{:>digits$.decimals$}", cells[key]);
-                let number = options.colour.paint(scale.share(cells[key]), &number);
+                let number = options
+                    .colour
+                    .paint(scale.share(*query, cells[key]), &number);
                 let _ = write!(text, "  {}:{number}", right(&self.place(key), place));
             }
             text.push('\n');

@@ -132,6 +132,19 @@ impl<T: Json, const N: usize> Json for [T; N] {
     }
 }
 
+/// A list of three values.
+impl<A: Json, B: Json, C: Json> Json for (A, B, C) {
+    fn write(&self, into: &mut String) {
+        into.push('[');
+        self.0.write(into);
+        into.push(',');
+        self.1.write(into);
+        into.push(',');
+        self.2.write(into);
+        into.push(']');
+    }
+}
+
 /// A list of two values.
 impl<A: Json, B: Json> Json for (A, B) {
     fn write(&self, into: &mut String) {

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from . import _headlight
 from ._arrays import array, finite
 from ._config import Source, resolve
 
-Samples = Union[str, Sequence[str], ArrayLike]
+Samples = str | Sequence[str] | ArrayLike
 
 
 class Model:
@@ -212,7 +212,8 @@ class Output:
         return self._arrays[stored]
 
     def __dir__(self) -> list[str]:
-        return sorted([*super().__dir__(), "logits", "probabilities", "scores", "weights", "query", "key", "value", "context", "embeddings", "residual", "output"])
+        short = {stored: name for name, stored in self._names.items()}
+        return sorted([*super().__dir__(), *(short.get(name, name) for name in self._model.array_names())])
 
     @property
     def predicted(self) -> NDArray[np.int64]:

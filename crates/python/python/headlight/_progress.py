@@ -6,10 +6,9 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Optional
 
 # Takes how much is done, and how much there is to do.
-Report = Optional[Callable[[int, int], object]]
+Report = Callable[[int, int], object] | None
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 //! The numbers of all runs, field by field.
 
-use headlight_experiment::metrics::Metric;
+use headlight_experiment::metrics::{COMPARED, Metric};
 use serde_json::{Map, Value};
 
 use crate::fields::{Field, Kind, Quantity, fields};
@@ -9,10 +9,6 @@ use crate::fields::{Field, Kind, Quantity, fields};
 pub(super) const LOSS: Quantity = Quantity::Metric {
     metric: Metric::Loss,
     held_out: false,
-};
-pub(super) const HELD_OUT_F1: Quantity = Quantity::Metric {
-    metric: Metric::F1,
-    held_out: true,
 };
 pub(super) const LEARNED: Quantity = Quantity::LearnedAtStep;
 pub(super) const EPOCHS: Quantity = Quantity::EpochLoss;
@@ -177,6 +173,13 @@ impl Columns {
 /// The fields that hold one number.
 pub(super) fn numbers() -> impl Iterator<Item = &'static Field> {
     fields().iter().filter(|field| field.kind() == Kind::Number)
+}
+
+/// The fields that are compared between groups of runs.
+pub(super) fn compared() -> impl Iterator<Item = &'static Field> {
+    let quantities = COMPARED.map(|(metric, held_out)| Quantity::Metric { metric, held_out });
+    let field = |quantity| numbers().find(move |field| field.quantity == quantity);
+    quantities.into_iter().filter_map(field)
 }
 
 /// The fields that hold a list.

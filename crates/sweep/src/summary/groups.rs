@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::columns::{HELD_OUT_F1, LEARNED, LOSS};
+use super::columns::{LEARNED, compared};
 use super::statistics::Sample;
 use super::summary::{Point, Summary};
 
@@ -14,8 +14,8 @@ pub(super) struct Group {
     pub(super) failed: usize,
     pub(super) learned: usize,
     pub(super) steps: Option<Sample>,
-    pub(super) loss: Option<Sample>,
-    pub(super) held_out_f1: Option<Sample>,
+    /// In the order of [`compared`].
+    pub(super) metrics: Vec<Option<Sample>>,
     pub(super) attention: Option<Sample>,
 }
 
@@ -92,8 +92,7 @@ impl Summary {
         let failed = sums(|point| point.failed);
         let learned = sums(|point| point.learned);
         let mut steps = number(LEARNED);
-        let mut loss = number(LOSS);
-        let mut held_out_f1 = number(HELD_OUT_F1);
+        let mut metrics: Vec<_> = compared().map(|field| number(field.quantity)).collect();
         let mut attention = samples(&mut self.attention[0].iter().map(|&value| f64::from(value)));
         names
             .iter()
@@ -104,8 +103,7 @@ impl Summary {
                 failed: failed[place],
                 learned: learned[place],
                 steps: steps.next().flatten(),
-                loss: loss.next().flatten(),
-                held_out_f1: held_out_f1.next().flatten(),
+                metrics: metrics.iter_mut().map(|all| all.next().flatten()).collect(),
                 attention: attention.next().flatten(),
             })
             .collect()

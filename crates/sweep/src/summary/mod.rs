@@ -1,8 +1,13 @@
 //! Summarises a results file: counts, statistics, tables and plots.
 
+mod all_runs;
+mod cells;
 mod columns;
+mod comparison;
 mod document;
 mod groups;
+mod learning_curve;
+mod positions;
 mod standouts;
 mod statistics;
 #[allow(clippy::module_inception)] // The type itself, beside its parts.

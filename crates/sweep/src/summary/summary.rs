@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use headlight_architecture::Keys;
 use headlight_experiment::metrics::{LEARNED, Metric};
 use headlight_trainer::Failure;
 use headlight_trainer::standard::shown;
@@ -222,6 +223,19 @@ impl Summary {
             .filter(varies)
             .map(|key| (*key).to_owned())
             .collect())
+    }
+
+    /// The keys that `[CLS]` may look at: positions that get no attention in any run are masked or hold padding.
+    pub(super) fn visible(&self) -> Keys {
+        let classes = [POSITIVE, NEGATIVE].map(|class| self.columns.list(class));
+        let looks = |column: &Vec<f32>| column.iter().any(|&weight| weight > 0.0);
+        let is_key = |key: &usize| {
+            classes
+                .iter()
+                .any(|columns| columns.get(*key).is_some_and(looks))
+        };
+        let positions = classes[0].len().max(classes[1].len());
+        (0..positions).filter(is_key).collect()
     }
 
     /// The number of runs, including failed ones.

@@ -1,5 +1,6 @@
 //! The positions at which a report measures attention.
 
+use headlight_architecture::Keys;
 use headlight_data::LabelRule;
 
 /// The positions at which a report measures attention.
@@ -16,7 +17,7 @@ pub enum AttentionTarget {
 impl AttentionTarget {
     /// The positions that always decide the label, if the rule has any.
     pub(super) fn of(rule: Option<&LabelRule>) -> Self {
-        rule.and_then(LabelRule::fixed_positions)
+        rule.and_then(|rule| rule.fixed_positions())
             .map_or(Self::Largest, Self::Positions)
     }
 
@@ -34,11 +35,11 @@ impl AttentionTarget {
         }
     }
 
-    /// The attention to the target if it were uniform over `positions` positions.
-    pub(super) fn uniform(&self, positions: usize) -> Option<f64> {
+    /// The attention to the target if it were uniform over these keys.
+    pub(super) fn uniform(&self, keys: &Keys) -> Option<f64> {
         match self {
-            Self::Positions(named) if positions > 0 => Some(named.len() as f64 / positions as f64),
-            _ => None,
+            Self::Positions(named) => keys.uniform(named),
+            Self::Largest | Self::Main => None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::columns::{EPOCHS, NEGATIVE, POSITIVE, numbers};
+use super::columns::{EPOCHS, NEGATIVE, POSITIVE, compared, numbers};
 use super::groups::Group;
 use super::standouts::{self, StandOut};
 use super::statistics::{Sample, wilson};
@@ -55,8 +55,8 @@ struct GroupValues<'a> {
     #[serde(flatten)]
     counts: Counts,
     learned_at_step: Option<Sample>,
-    final_loss: Option<Sample>,
-    held_out_f1: Option<Sample>,
+    #[serde(flatten)]
+    metrics: BTreeMap<&'a str, Option<Sample>>,
     attention: Option<Sample>,
 }
 
@@ -113,8 +113,10 @@ impl Summary {
                 settings,
                 counts: self.counts(group.runs, group.failed, group.learned),
                 learned_at_step: group.steps,
-                final_loss: group.loss,
-                held_out_f1: group.held_out_f1,
+                metrics: compared()
+                    .map(|field| &*field.name)
+                    .zip(group.metrics)
+                    .collect(),
                 attention: group.attention,
             });
         };

@@ -3,10 +3,10 @@
 use burn::tensor::Tensor;
 use headlight_architecture::Parameter;
 use headlight_data::{Batch, Dataset};
-use headlight_dump::AttentionDump;
+use headlight_dump::{Array, AttentionDump};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::samples_per_pass;
-use headlight_model::{BlockOutput, FeedForwardOutput, TransformerClassifier};
+use headlight_model::{AttentionOutput, BlockOutput, ForwardOutput, TransformerClassifier};
 
 use super::engine::{host, token_tensor};
 use crate::Failure;
@@ -35,40 +35,48 @@ pub fn fill(
         let chunk: Vec<u32> = chunk.iter().map(|&sample| sample as u32).collect();
         let batch = Batch::gather(dataset, &chunk);
         let output = classifier.forward(token_tensor(&batch, &device.device));
-        dump.logits.extend(host(output.logits));
-        dump.embeddings.extend(host(output.embeddings));
-        let layers = output.layers;
-        let all_layers = |field: fn(&BlockOutput) -> &Tensor<4>| {
-            let stacked = layers.iter().map(|layer| field(layer).clone()).collect();
-            host(Tensor::stack::<5>(stacked, 1))
-        };
-        dump.attention_scores
-            .extend(all_layers(|layer| &layer.attention.scores));
-        dump.attention_weights
-            .extend(all_layers(|layer| &layer.attention.weights));
-        dump.query
-            .extend(all_layers(|layer| &layer.attention.query));
-        dump.key.extend(all_layers(|layer| &layer.attention.key));
-        dump.value
-            .extend(all_layers(|layer| &layer.attention.value));
-        dump.context
-            .extend(all_layers(|layer| &layer.attention.context));
-        let residual = layers.iter().map(|layer| layer.residual.clone()).collect();
-        dump.residual.extend(host(Tensor::stack::<4>(residual, 1)));
+        dump.logits.extend(host(output.logits.clone()));
+        let own = Array::ALL
+            .into_iter()
+            .filter(|array| array.exists(dump.dims));
+        for array in own {
+            dump.arrays[array].extend(values(array, &output));
+        }
         if let (Some(values), Some(mask)) = (&mut dump.attention_mask, output.mask) {
             values.extend(mask.into_data().iter::<bool>());
         }
-        if let Some(values) = &mut dump.feed_forward {
-            let all_layers = |field: fn(&FeedForwardOutput) -> &Tensor<3>| {
-                let layers = layers.iter().flat_map(|layer| &layer.feed_forward);
-                host(Tensor::stack::<4>(
-                    layers.map(|layer| field(layer).clone()).collect(),
-                    1,
-                ))
-            };
-            values.hidden.extend(all_layers(|layer| &layer.hidden));
-            values.residual.extend(all_layers(|layer| &layer.residual));
-        }
     }
     Ok(())
+}
+
+/// The values of an array in a forward pass.
+fn values(array: Array, output: &ForwardOutput) -> Vec<f32> {
+    let layers = &output.layers;
+    let of_attention = |field: fn(&AttentionOutput) -> &Tensor<4>| {
+        let layers = layers.iter().map(|layer| field(&layer.attention).clone());
+        host(Tensor::stack::<5>(layers.collect(), 1))
+    };
+    let of_blocks = |field: fn(&BlockOutput) -> Option<Tensor<3>>| {
+        host(Tensor::stack::<4>(
+            layers.iter().filter_map(field).collect(),
+            1,
+        ))
+    };
+    match array {
+        Array::Scores => of_attention(|attention| &attention.scores),
+        Array::Weights => of_attention(|attention| &attention.weights),
+        Array::Query => of_attention(|attention| &attention.query),
+        Array::Key => of_attention(|attention| &attention.key),
+        Array::Value => of_attention(|attention| &attention.value),
+        Array::Context => of_attention(|attention| &attention.context),
+        Array::Embeddings => host(output.embeddings.clone()),
+        Array::Residual => of_blocks(|block| Some(block.residual.clone())),
+        Array::FeedForwardHidden => {
+            of_blocks(|block| Some(block.feed_forward.as_ref()?.hidden.clone()))
+        }
+        Array::FeedForwardResidual => {
+            of_blocks(|block| Some(block.feed_forward.as_ref()?.residual.clone()))
+        }
+        Array::Output => of_blocks(|block| Some(block.output())),
+    }
 }

@@ -16,35 +16,32 @@ const KEPT: usize = 2;
 const EXTENSION: &str = "checkpoint";
 
 /// The file extension of checkpoints and dumps that cannot be used.
-pub const DAMAGED: &str = "damaged";
+pub(crate) const DAMAGED: &str = "damaged";
 
 /// The folder `checkpoint` of a run.
 #[derive(Clone, Debug)]
-pub struct Checkpoints {
+pub(crate) struct Checkpoints {
     folder: PathBuf,
 }
 
 impl Checkpoints {
     /// The checkpoints in a folder, which need not exist yet.
-    pub fn at(folder: PathBuf) -> Self {
+    pub(crate) fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
     /// The folder.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// The file name of a checkpoint.
-    pub fn name(checkpoint: &Checkpoint) -> String {
+    pub(crate) fn name(checkpoint: &Checkpoint) -> String {
         format!("step-{:09}.{EXTENSION}", checkpoint.progress.step)
     }
 
     /// All but the newest two.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
-    pub fn superseded(&self) -> Result<Vec<PathBuf>, Failure> {
+    pub(crate) fn superseded(&self) -> Result<Vec<PathBuf>, Failure> {
         Ok(self.newest_first()?.into_iter().skip(KEPT).collect())
     }
 
@@ -55,7 +52,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// When the folder holds checkpoints but none can be used.
-    pub fn newest(
+    pub(crate) fn newest(
         &self,
         limit: u64,
         check: impl Fn(&Checkpoint) -> Result<(), String>,
@@ -95,19 +92,14 @@ impl Checkpoints {
         )))
     }
 
-    /// Whether the folder holds no checkpoint.
-    pub fn is_empty(&self) -> bool {
-        self.newest_first().is_ok_and(|paths| paths.is_empty())
-    }
-
     /// The newest checkpoint that is not damaged.
-    pub fn newest_whole(&self) -> Option<Checkpoint> {
+    pub(crate) fn newest_whole(&self) -> Option<Checkpoint> {
         let paths = self.newest_first().unwrap_or_default();
         paths.iter().find_map(|path| read(path, FILE_LIMIT).ok())
     }
 
     /// The damaged checkpoints, each with what is wrong with it.
-    pub fn damaged(&self) -> Vec<(PathBuf, String)> {
+    pub(crate) fn damaged(&self) -> Vec<(PathBuf, String)> {
         let paths = self.newest_first().unwrap_or_default().into_iter();
         let damaged = paths.filter_map(|path| {
             let reason = read(&path, FILE_LIMIT).err()?;
@@ -117,10 +109,7 @@ impl Checkpoints {
     }
 
     /// The checkpoints, newest first: their names begin with the step.
-    ///
-    /// # Errors
-    /// When the folder cannot be read.
-    pub fn newest_first(&self) -> Result<Vec<PathBuf>, Failure> {
+    pub(crate) fn newest_first(&self) -> Result<Vec<PathBuf>, Failure> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -5,5 +5,6 @@ mod folder;
 mod snapshot;
 
 pub use bytes::seal;
-pub use folder::{Checkpoints, DAMAGED};
-pub use snapshot::{Checkpoint, inputs_sha256};
+pub(crate) use folder::{Checkpoints, DAMAGED};
+pub use snapshot::Checkpoint;
+pub(crate) use snapshot::inputs_sha256;

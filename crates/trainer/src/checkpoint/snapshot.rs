@@ -25,12 +25,12 @@ pub struct Checkpoint {
     pub best: Option<BestModel>,
     /// The config of these steps.
     pub config: Value,
-    /// The hash from [`inputs_sha256`].
+    /// The hash from `inputs_sha256`.
     pub inputs_sha256: String,
 }
 
 /// A hash of all that a run depends on besides its config: samples, reference run and initial weights.
-pub fn inputs_sha256(experiment: &Experiment, reference: Option<&Reference>) -> String {
+pub(crate) fn inputs_sha256(experiment: &Experiment, reference: Option<&Reference>) -> String {
     let mut hash = Sha256::new();
     add_splits(&mut hash, &experiment.splits);
     if let Some(reference) = reference {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use headlight_data::{LabelRule, Source};
+use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Experiment, check_model_size};
 use headlight_inspector::{Lab, Page};
@@ -55,6 +55,6 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
         config: resume::json(config)?,
         data,
     });
-    page.question = config.data.rule.as_ref().map(LabelRule::question);
+    page.question = config.data.rule.as_ref().map(|rule| rule.question());
     Ok(page)
 }

@@ -1,6 +1,7 @@
 //! The numbers that are compared with a reference run, before and after training.
 
 use headlight_data::{Batches, Dataset};
+use headlight_dump::Array;
 use headlight_experiment::{Engine, Predictions};
 
 use super::compare::{Bound, Comparison, compare};
@@ -33,7 +34,7 @@ pub fn compare_at_start(
             let what = format!("{what}, {weights}");
             comparisons.push(compare("forward", what, ours, theirs, bound));
         };
-        let (scores, weights) = (&ours.attention_scores, &ours.attention_weights);
+        let (scores, weights) = (&ours.arrays[Array::Scores], &ours.arrays[Array::Weights]);
         forward("attention scores", scores, &recorded.scores, Bound::SCORES);
         forward(
             "attention weights",
@@ -41,7 +42,12 @@ pub fn compare_at_start(
             &recorded.weights,
             Bound::WEIGHTS,
         );
-        forward("context", &ours.context, &recorded.context, Bound::CONTEXT);
+        forward(
+            "context",
+            &ours.arrays[Array::Context],
+            &recorded.context,
+            Bound::CONTEXT,
+        );
         forward("logits", &ours.logits, &recorded.logits, Bound::LOGITS);
     }
     let order = &reference.order[0];

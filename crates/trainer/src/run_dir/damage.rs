@@ -33,6 +33,7 @@ impl RunDir {
     /// # Errors
     /// When a file cannot be removed, or the manifest cannot be written.
     pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<Vec<String>, Failure> {
+        self.remove_unfinished()?;
         let attention = self.attention_path();
         let unwanted_dump = |path: &Path| step_of(path).is_some_and(|step| !keep(step));
         let mut unwanted = files_in(&attention, unwanted_dump);
@@ -56,8 +57,6 @@ impl RunDir {
             self.written.replace(manifest);
             self.write_manifest()?;
             sync_names(&self.path)?;
-        } else {
-            self.remove_unfinished()?;
         }
         self.remove(&unwanted)?;
         Ok(lost)
@@ -69,9 +68,8 @@ impl RunDir {
         let mut aside = path.as_os_str().to_owned();
         aside.push(".");
         aside.push(DAMAGED);
-        self.check_place()
-            .and_then(|()| fs::rename(path, aside))
-            .map_err(|error| Failure::writing(path, &error))
+        self.check_in_place()?;
+        fs::rename(path, aside).map_err(|error| Failure::writing(path, &error))
     }
 
     /// Writes the manifest of the files so far.

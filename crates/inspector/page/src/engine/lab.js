@@ -49,7 +49,7 @@ export class Lab {
   }
 }
 
-/** Named parts of a row of numbers. @param {[string, number][]} names @param {Float32Array} floats @param {number} [start] @returns {import("../types").Arrays} */
+/** Named parts of a row of numbers. @param {[string, number, ...unknown[]][]} names @param {Float32Array} floats @param {number} [start] @returns {import("../types").Arrays} */
 export function partsOf(names, floats, start = 0) {
   return Object.fromEntries(names.map(([name, length]) => [name, floats.subarray(start, start += length)]));
 }

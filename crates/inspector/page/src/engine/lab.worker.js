@@ -1,6 +1,8 @@
 // The worker: trains, and computes what would hold up the page.
 
+import { bytesOf } from "../packed.js";
 import { Lab, sizeOf } from "./lab.js";
+import { unlzma } from "./lzma.js";
 
 // A training tells of its steps so often, in milliseconds, but not of more at once than these.
 const OFTEN = 100;
@@ -63,9 +65,12 @@ function joined(parts) {
   return all;
 }
 
-onmessage = async ({ data: { id, module, task } }) => {
+onmessage = async ({ data: { id, packed, module, task } }) => {
   try {
+    // The first worker makes the module, which the page hands to the others.
+    if (packed) module = await WebAssembly.compile(unlzma(bytesOf(packed.text, packed.length)));
     if (module) lab = Lab.of(module);
+    if (packed) postMessage({ id, ended: module });
     if (!task) return;
     TASKS[task.name](await lab, task, (answer, moved = []) => postMessage({ id, ...answer }, { transfer: moved }));
   } catch (error) {

@@ -1,11 +1,8 @@
 // Workers that run the experiment beside the page.
 
 import code from "worker:lab";
-import { unpacked } from "../packed.js";
+import { held } from "../packed.js";
 import { Lab } from "./lab.js";
-
-/** @type {Promise<WebAssembly.Module> | undefined} */
-let compiled;
 
 /** Why the page cannot compute, or null. */
 export const cannot = () => {
@@ -14,10 +11,19 @@ export const cannot = () => {
   return null;
 };
 
-/** The module of `crates/lab`, compiled once. @returns {Promise<WebAssembly.Module>} */
-function labModule() {
-  compiled ??= unpacked("lab", "gzip").then((bytes) => WebAssembly.compile(/** @type {ArrayBuffer} */ (bytes)));
-  return compiled;
+/** The worker that stands ready. @type {LabWorker | undefined} */
+let spare;
+
+/** @type {Promise<WebAssembly.Module> | undefined} */
+let compiled;
+
+/** The module of `crates/lab`, made once. */
+const labModule = () => compiled ??= madeModule();
+
+// A worker unpacks and compiles it, so that the page can draw meanwhile.
+async function madeModule() {
+  spare = new LabWorker();
+  return spare.send({ packed: held("lab") });
 }
 
 /** @type {Promise<Lab> | undefined} */
@@ -25,9 +31,6 @@ let own;
 
 /** The lab of the page itself, for what is answered at once. */
 export const ownLab = () => own ??= labModule().then((module) => Lab.of(module));
-
-/** @type {LabWorker | undefined} */
-let spare;
 
 /** A worker: the one that stands ready, if there is one. */
 export async function newWorker() {
@@ -51,7 +54,7 @@ export class LabWorker {
   /** @type {Map<number, (answer: any) => void>} */
   #heard = new Map();
 
-  /** @param {WebAssembly.Module} module */
+  /** @param {WebAssembly.Module} [module] without it, the worker gets one later */
   constructor(module) {
     const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
     this.worker = new Worker(url);
@@ -67,7 +70,7 @@ export class LabWorker {
       for (const heard of this.#heard.values()) heard({ failed: this.#broken });
       this.#heard.clear();
     };
-    this.worker.postMessage({ module });
+    if (module) this.worker.postMessage({ module });
   }
 
   /**
@@ -76,7 +79,12 @@ export class LabWorker {
    * @param {(answer: any) => void} [heard]
    * @returns {Promise<any>}
    */
-  run(task, heard = () => {}) {
+  run(task, heard) {
+    return this.send({ task }, heard);
+  }
+
+  /** Sends a message, which the worker answers. @param {Record<string, unknown>} message @param {(answer: any) => void} [heard] @returns {Promise<any>} */
+  send(message, heard = () => {}) {
     const id = ++this.#next;
     if (this.#broken) return Promise.reject(new Error(this.#broken));
     return new Promise((resolve, reject) => {
@@ -85,7 +93,7 @@ export class LabWorker {
         if (answer.failed) reject(new Error(answer.failed));
         else if (answer.ended) resolve(answer.ended);
       });
-      this.worker.postMessage({ id, task });
+      this.worker.postMessage({ id, ...message });
     });
   }
 

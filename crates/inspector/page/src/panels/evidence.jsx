@@ -24,12 +24,12 @@ export function Evidence() {
 
 /** How the page's numbers came about, with the hashes that tell. */
 function Origin() {
-  const { kind, text } = origin.value;
+  const { kind, badge, text } = origin.value;
   const expected = page.runs[0]?.again?.live?.weights_sha256;
   const found = trainedHash.value;
   return (
     <>
-      <p class={kind === "differs" ? "failed" : undefined}>{text}</p>
+      <p class={kind === "differs" ? "failed" : undefined}>{text && `${badge}: ${text}`}</p>
       {(expected || found) && (
         <dl>
           {expected && <Entry name="SHA-256 of the run's weights" text={expected} />}

@@ -5,7 +5,7 @@ import { Interventions } from "../parts/interventions.jsx";
 import { OwnData } from "../parts/own-data.jsx";
 import { Settings } from "../parts/settings.jsx";
 import { TakeOut } from "../parts/take-out.jsx";
-import { canTrain } from "../parts/able.js";
+import { canTrain } from "../parts/abilities.js";
 
 export function ExperimentTab() {
   return (

@@ -1,9 +1,9 @@
 // The guide: five captions, each of which sets the view.
 
 import { computed, effect } from "@preact/signals";
-import { canEdit, canPlay, canTrain } from "../parts/able.js";
+import { canEdit, canPlay, canTrain } from "../parts/abilities.js";
 import { captionsOf } from "../parts/captions.js";
-import { later } from "../parts/later.js";
+import { later } from "../parts/deferred.js";
 import { play } from "../parts/play.js";
 import { base, here, origin, shown } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";

@@ -2,11 +2,12 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { settingsText, valueOf, withSettings } from "../config.js";
+import { RULES } from "../described.js";
 import { page } from "../facts.js";
 import { copyText } from "../parts/dom.jsx";
 import { isNarrow } from "../parts/narrow.js";
-import { canTrain } from "../parts/able.js";
-import { RULES, limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
+import { canTrain } from "../parts/abilities.js";
+import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
 import { base, baseConfig, config, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
 import { change, settleAddress, view } from "../view.js";
@@ -53,9 +54,9 @@ function Chips() {
           <label>Rule <select id="rule" value={rule.kind} onChange={(event) => change({ settings: withKind(own, settings, event.currentTarget.value) })}>
             {Object.entries(RULES).map(([kind, { title }]) => <option key={kind} value={kind}>{title}</option>)}
           </select></label>
-          {RULES[rule.kind].fields.map(([name, title, of]) => (
-            <NumberChip key={`${rule.kind} ${name}`} id={`rule-${name}`} title={title} value={rule[name]} limits={limitsOf(now, of)}
-              onChange={(value) => change({ settings: withRule(own, settings, { ...rule, [name]: value }), ...(of === "position" && name === "position" ? { key: value } : {}) })} />
+          {RULES[rule.kind].parameters.map(([key, name, counts]) => (
+            <NumberChip key={`${rule.kind} ${key}`} id={`rule-${key}`} title={name} value={rule[key]} limits={limitsOf(now, counts)}
+              onChange={(value) => change({ settings: withRule(own, settings, { ...rule, [key]: value }), ...(key === "position" ? { key: value } : {}) })} />
           ))}
         </>
       )}
@@ -111,8 +112,6 @@ function Share() {
   return <button type="button" id="share" title="Copies the address, which holds all that you see" onClick={share}>{copied.value ? "Address copied" : "Share"}</button>;
 }
 
-const BADGES = { live: "Live", differs: "Differs", recorded: "Recorded", training: "Training" };
-
 function Status() {
   return (
     <div id="status" class={departure.value ? "departed" : ""}>
@@ -128,12 +127,10 @@ function Status() {
 const Progress = ({ steps }) => steps && steps[1] > 0 ? <span class="progress" aria-hidden="true"> <progress value={steps[0]} max={steps[1]} /> step {steps[0]} of {steps[1]}</span> : null;
 
 function Origin() {
-  const { kind, text, progress, ask, stop } = origin.value;
-  // The text begins with the word of the badge, if there is one for it.
-  const [, word = BADGES[kind], rest = text] = /^(Live|Differs|Recorded)[:.] (.*)$/s.exec(text) ?? [];
+  const { kind, badge, text, progress, ask, stop } = origin.value;
   return (
     <p id="origin" role="status" class={kind}>
-      {text && <><b class="badge">{word}</b><span class="unseen">: </span><span class="rest">{rest.charAt(0).toUpperCase() + rest.slice(1)}</span></>}
+      {text && <><b class="badge">{badge}</b><span class="unseen">: </span><span class="rest">{text.charAt(0).toUpperCase() + text.slice(1)}</span></>}
       <Progress steps={progress} />
       {ask && <> <button type="button" onClick={ask}>Train it again here</button></>}
       {stop && <> <button type="button" onClick={stop}>Stop</button></>}

@@ -144,7 +144,7 @@ function Tiles() {
 /** @param {{ position: number }} props */
 function ShareOf({ position }) {
   const share = weights.value[position] ?? 0;
-  return <span class="share">{run.value?.name.startsWith("standard") ? `±${share.toFixed(2)}` : (run.value?.positions ?? 0) > mostInARow() ? percent(share) : whole(share)}</span>;
+  return <span class="share">{run.value?.isDeviation ? `±${share.toFixed(2)}` : (run.value?.positions ?? 0) > mostInARow() ? percent(share) : whole(share)}</span>;
 }
 
 /** A token that can be changed. @param {{ run: Run, sample: Sample, position: number, name: string }} props */
@@ -279,14 +279,13 @@ const labelOf = (run, sample) => run.isGroup(sample) ? run.groups[sample] : run.
 /** @param {{ value: number, run: Run }} props */
 function Gauge({ value, run }) {
   const name = `Probability of “${run.className(1)}”`;
-  const isDeviation = run.name.startsWith("standard");
   return (
     <div class="gauge">
-      <span class="gauge-name">{isDeviation ? `Standard deviation: ${name.charAt(0).toLowerCase()}${name.slice(1)}` : name}</span>
+      <span class="gauge-name">{run.isDeviation ? `Standard deviation: ${name.charAt(0).toLowerCase()}${name.slice(1)}` : name}</span>
       <b class="gauge-value">{fixed(value)}</b>
       <span class="track" aria-hidden="true">
         <span class="fill" style={{ width: `${100 * value}%` }} />
-        {!isDeviation && <span class="half" />}
+        {!run.isDeviation && <span class="half" />}
       </span>
     </div>
   );

@@ -3,15 +3,17 @@
 import { computed, signal } from "@preact/signals";
 import { settingsText } from "../config.js";
 import { changesText } from "../changes.js";
+import { METRICS } from "../described.js";
 import { cannot } from "../engine/workers.js";
 import { page } from "../facts.js";
+import { LEARNED } from "../learned.js";
 import { fixed, range } from "../numbers.js";
 import { copyText, say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
 import { Swarm, pointed } from "../parts/swarm.jsx";
 import { Sweep, decides } from "../parts/sweep.jsx";
 import { config, dataOf, experiment, here, origin, runs, shown } from "../state.js";
-import { LEARNED, f1Of, isLearned, swarmOf } from "../swarm.js";
+import { f1Of, isLearned, swarmOf } from "../swarm.js";
 import { view } from "../view.js";
 
 /** @typedef {import("../swarm.js").Seed} Seed */
@@ -33,14 +35,14 @@ export function Seeds() {
 
 /** Why no seeds can be trained now; empty if they can. */
 function whyNot() {
-  const { kind, text } = origin.value;
+  const { kind, badge, text } = origin.value;
   const why = cannot();
   if (!config.value || why) {
     const reason = page.runs[0]?.again?.recorded ?? why ?? "it holds recordings alone";
     return `This page trains no seeds. ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
   }
   if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
-  if (kind !== "live") return `This page does not train seeds, since its own training did not succeed. ${text}`;
+  if (kind !== "live") return `This page does not train seeds, since its own training did not succeed. ${badge}: ${text}`;
   // Another seed of the same experiment is on its way.
   const isKnown = swarmOf(config.value, data.value).count > 0;
   if (experiment.value && experiment.value.state !== "trained" && !isKnown) return "Seeds can be trained here once the experiment above is trained.";
@@ -67,7 +69,6 @@ const onLabel = ({ attention }, positions, name) => positions.reduce((sum, posit
 function TrainedHere() {
   const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), data.value);
   const seeds = swarm.seeds.value;
-  const all = swarm.config.data.seq_len + 1;
   const hasBoth = swarm.positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);
   const positions = hasBoth ? swarm.positions : [];
   const own = Number(config.value?.seed ?? 0);
@@ -79,12 +80,12 @@ function TrainedHere() {
       <Start swarm={swarm} />
       {seeds.length > 0 && (
         <div class="swarm">
-          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, 1 / all) : resultAxes(seeds)} own={own} open={open} />
+          <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, swarm.uniform) : resultAxes(seeds)} own={own} open={open} />
           <div>
-            <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, all)}</p>
+            <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, swarm.uniform)}</p>
             <p class="hint"><span class="sign learned" aria-hidden="true">●</span> learned <span class="sign unlearned" aria-hidden="true">×</span> not learned <span class="sign own" aria-hidden="true">○</span> shown above. {hasBoth ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last block. " : ""}Click a dot, or a button of the table, to open its seed.</p>
             <Hovered positions={positions} />
-            <Table seeds={seeds} failed={swarm.failed.value} positions={positions} uniform={positions.length / all} isTraining={swarm.state.value.name === "training"} own={own} open={open} />
+            <Table seeds={seeds} failed={swarm.failed.value} positions={positions} uniform={swarm.uniform} isTraining={swarm.state.value.name === "training"} own={own} open={open} />
           </div>
         </div>
       )}
@@ -95,11 +96,11 @@ function TrainedHere() {
 /** @param {number} from @param {number} to */
 const fifths = (from, to) => range(6).map((part) => from + part / 5 * (to - from));
 
-/** @param {number[]} positions @param {number} share @returns {import("../parts/swarm.jsx").Axes} */
-function attentionAxes(positions, share) {
+/** @param {number[]} positions @param {number} uniform @returns {import("../parts/swarm.jsx").Axes} */
+function attentionAxes(positions, uniform) {
   /** @param {"positive" | "negative"} kind @param {string} name */
   const axis = (kind, name) => ({ name, of: (/** @type {Seed} */ seed) => onLabel(seed, positions, kind), from: 0, to: 1, ticks: fifths(0, 1), text: (/** @type {number} */ tick) => fixed(tick, 1) });
-  return { x: axis("negative", `attention on position ${positions.join(" and ")} in negatives`), y: axis("positive", "the same in positives"), level: positions.length * share };
+  return { x: axis("negative", `attention on position ${positions.join(" and ")} in negatives`), y: axis("positive", "the same in positives"), level: uniform };
 }
 
 /** F1 and the loss, on a logarithmic axis. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
@@ -115,12 +116,11 @@ function resultAxes(seeds) {
   };
 }
 
-/** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} all */
-function sumOf(seeds, failed, positions, all) {
+/** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} uniform */
+function sumOf(seeds, failed, positions, uniform) {
   const learned = seeds.filter(isLearned);
   const parts = [`${count(learned.length)} of ${count(seeds.length)} seeds learned: their F1 on ${seeds[0].held_out ? "held-out" : "training"} samples is ${LEARNED} or more.`];
   if (positions.length && learned.length) {
-    const uniform = positions.length / all;
     const away = learned.filter((seed) => looksAway(seed, positions, uniform)).length;
     const too = learned.filter((seed) => onLabel(seed, positions, "negative") > uniform).length;
     const more = learned.filter((seed) => onLabel(seed, positions, "negative") > onLabel(seed, positions, "positive")).length;
@@ -173,6 +173,7 @@ function Start({ swarm }) {
 async function begin(swarm, wanted, isSure) {
   const run = /** @type {import("../run.js").Run} */ (shown.peek());
   swarm.positions = run.classCount === 2 ? range(run.positions).filter((position) => decides(run, position)) : [];
+  swarm.uniform = run.uniform(run.samples.filter(({ label }) => label), run.facts.cls, () => swarm.positions);
   await swarm.start(wanted, isSure);
   if (swarm.state.peek().name === "ended") say(`${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(isLearned).length} learned`);
 }
@@ -206,10 +207,10 @@ function Table({ seeds, failed, positions, uniform, isTraining, own, open }) {
   const kind = listed.value in kinds ? /** @type {keyof typeof kinds} */ (listed.value) : "all";
   const rows = /** @type {Seed[]} */ (kinds[kind]);
   const attention = positions.length ? ["in positives", "in negatives"] : [];
-  const columns = ["seed", "learned", ...attention, ...(seeds[0].held_out ? ["F1, held-out", "accuracy, held-out", "loss, held-out"] : []), "F1, training", "loss, training"];
+  const columns = ["seed", "learned", ...attention, ...[...(seeds[0].held_out ? ["held-out"] : []), "training"].flatMap((split) => METRICS.map(([, name]) => `${name}, ${split}`))];
   const numbersOf = (/** @type {Seed} */ { train, held_out, ...seed }) => [
     ...(positions.length ? [onLabel(/** @type {Seed} */ (seed), positions, "positive"), onLabel(/** @type {Seed} */ (seed), positions, "negative")] : []),
-    ...(held_out ? [held_out.f1, held_out.accuracy, held_out.loss] : []), train.f1, train.loss,
+    ...[held_out, train].flatMap((measured) => measured ? METRICS.map(([key]) => measured[key]) : []),
   ];
   const text = (/** @type {number | null} */ value) => value === null ? "–" : fixed(value);
   const copy = () => {

@@ -6,7 +6,7 @@ import { NoVectors } from "../parts/chain.jsx";
 import { say } from "../parts/dom.jsx";
 import { stagesOf } from "../parts/stages.js";
 import { Steps } from "../parts/steps.jsx";
-import { followed, way } from "../parts/way.js";
+import { followed, way } from "../parts/shown-computation.js";
 import { departure } from "../state.js";
 import { change, view } from "../view.js";
 

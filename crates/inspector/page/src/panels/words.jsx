@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
+import { MARKERS } from "../described.js";
 import { percent, range } from "../numbers.js";
 import { calm } from "../parts/calm.js";
 import { tokenOf } from "../parts/tokens.js";
@@ -30,8 +31,9 @@ const usual = computed(() => {
   const now = run.value;
   if (!now?.words) return "";
   const texts = now.samples.map((sample) => now.texts(sample));
-  if (now.facts.config?.data.rule?.kind === "sentence") {
-    const asked = new Set(texts.map((words) => words[words.indexOf("*") + 1]));
+  const marker = MARKERS[now.facts.config?.data.rule?.kind];
+  if (marker) {
+    const asked = new Set(texts.map((words) => words[words.indexOf(marker) + 1]));
     const first = now.words.vocabulary.find((/** @type {string} */ text) => asked.has(text));
     if (first) return first;
   }

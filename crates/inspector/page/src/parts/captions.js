@@ -1,13 +1,11 @@
 // What the guide says about a run: its captions, and the view that each sets. All follow from the run's numbers.
 
+import { LEARNED } from "../learned.js";
 import { range } from "../numbers.js";
-import { decisive, evenShare, LOOKS, percent, weightsOf } from "./sentence.js";
+import { decisive, LOOKS, percent, weightsOf } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {{ title: string, text: string, parts: Partial<import("../types").View> & { step: number }, seeds?: boolean }} Caption */
-
-// The share of right samples below which the model has not learned.
-const HAS_LEARNED = 0.9;
 
 /** @type {WeakMap<Run, Caption[]>} */
 const known = new WeakMap();
@@ -41,7 +39,7 @@ function madeOf(run) {
   const view = (/** @type {number} */ at, /** @type {string} */ sample = group) => ({ ...place, sample, key, step: run.times[at] });
   const stepText = (/** @type {number} */ at) => `step ${run.stepName(at)}`;
   const right = rightText(run, end);
-  const isLearned = judgedAt(run, end).right === judgedAt(run, end).count;
+  const { isLearned } = judgedAt(run, end);
   if (!curve || !where || Number.isNaN(even)) return withoutPlace(run, group, others, end, view, who, right);
 
   const values = curve.map(([, value]) => value);
@@ -116,7 +114,7 @@ function withoutPlace(run, group, others, end, view, who, right) {
     const key = weights.indexOf(Math.max(...weights));
     return `${key === run.facts.cls ? "itself" : `position ${key}`}, ${percent(weights[key])}`;
   };
-  const even = evenShare(run, group, run.facts.cls, [run.facts.cls]);
+  const even = run.uniform(run.members(group), run.facts.cls, () => [run.facts.cls]);
   const captions = [["Before training.", 0], ["A third.", Math.round(end / 3)], ["Two thirds.", Math.round(2 * end / 3)], ["It settles.", end]].map(([title, at]) => ({
     title: String(title),
     text: `At step ${run.stepName(Number(at))}, in ${whoText(run, group)}, ${who} gives the most to ${most(Number(at), group)}; an even share is ${percent(even)}.${at === end ? ` ${right}` : ""}`,
@@ -140,10 +138,7 @@ function strongest(run, group, at) {
 }
 
 /** Even attention on what decides the labels of a class; NaN if nothing does. @param {Run} run @param {string} group */
-function evenOf(run, group) {
-  const members = run.members(group).filter(({ marked }) => marked.length);
-  return members.reduce((sum, sample) => sum + evenShare(run, sample.key, run.facts.cls, sample.marked), 0) / members.length;
-}
+const evenOf = (run, group) => run.uniform(run.members(group).filter(({ marked }) => marked.length), run.facts.cls, ({ marked }) => marked);
 
 /** The place that decides the labels of a class, in words; empty if there is none. @param {Run} run @param {string} group */
 function placeText(run, group) {
@@ -159,15 +154,16 @@ const whoText = (run, group) => run.classCount > 2 || run.facts.classes.length ?
 /** @param {Run} run @param {number} at */
 function judgedAt(run, at) {
   const outcomes = run.samples.map((sample) => run.outcome(sample, at)).filter(Boolean);
-  return { count: outcomes.length, right: outcomes.filter((outcome) => outcome === "right").length };
+  const right = outcomes.filter((outcome) => outcome === "right").length;
+  return { count: outcomes.length, right, isLearned: right >= LEARNED * outcomes.length };
 }
 
 /** @param {Run} run @param {number} at */
 function rightText(run, at) {
-  const { count, right } = judgedAt(run, at);
+  const { count, right, isLearned } = judgedAt(run, at);
   if (!count) return "";
   if (right === count) return `All ${right} samples of this page are right.`;
-  return `${right} of the ${count} samples of this page are right${right < HAS_LEARNED * count ? ": it has not learned the rule" : ""}.`;
+  return `${right} of the ${count} samples of this page are right${isLearned ? "" : ": it has not learned the rule"}.`;
 }
 
 /** @param {string} text */

@@ -7,7 +7,7 @@ import { chancesOf } from "./computation.js";
 import { NumberTable } from "./dom.jsx";
 import { weightsOf } from "./sentence.js";
 import { Check } from "./steps.jsx";
-import { followed, way } from "./way.js";
+import { followed, way } from "./shown-computation.js";
 
 /** @typedef {import("./computation.js").Computation} Computation */
 /** @typedef {import("../run.js").Run} Run */
@@ -163,13 +163,14 @@ function Residual({ run, c }) {
   const residual = c.ofPosition("residual");
   const norm = c.norm();
   if (!residual || !norm) return null;
-  const input = c.input();
+  const [input, output] = [c.input(), c.ofPosition("output")];
   const rows = [
-    ...(input ? [["input (embedding), recorded", ...input], ["output of attention: residual minus input", ...residual.map((value, at) => value - input[at])]] : []),
+    ...(input ? [[c.layer ? `output of layer ${c.layer - 1}, recorded` : "input (embedding), recorded", ...input], ["output of attention: residual minus input", ...residual.map((value, at) => value - input[at])]] : []),
     ["residual, recorded", ...residual],
     ["scaled to mean 0 and variance 1", ...norm.even],
+    ...(output ? [["output of the block, recorded", ...output]] : []),
   ];
-  const text = `The contexts of all heads, projected by W_o, are added to the input. W_o, and the norm's scale and shift, are not recorded in dumps: the last row is the norm without scale and shift.${input ? "" : " The input of this block is not recorded either, so the output of its attention is unknown."}`;
+  const text = `The contexts of all heads, projected by W_o, are added to the input. W_o, and the norm's scale and shift, are not recorded in dumps: the row of variance 1 is the norm without scale and shift.${input ? "" : " The input of this block is not recorded either, so the output of its attention is unknown."}`;
   return <NumberTable id="residual" title="Output, residual and norm" text={text} columns={["", ...names(run.facts.d_model)]} rows={rows} />;
 }
 

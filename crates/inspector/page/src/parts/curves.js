@@ -6,7 +6,6 @@ import { settingsText } from "../config.js";
 import { classColour } from "../colour.js";
 import { base, ghost, here, runOf, runs, settingsOf, shown, trainedRun } from "../state.js";
 import { view } from "../view.js";
-import { evenShare } from "./sentence.js";
 import { niceTop, runningMean, wideOf } from "./series.js";
 
 /** @typedef {import("../run.js").Run} Run */
@@ -163,7 +162,7 @@ const attentionChart = computed(() => {
     lines.push({ label: `Pinned: ${of}${held.run.sampleName(held.sample)}`, style: "pinned", points: attentionOf(held.run, held.sample) });
   }
   if (!lines.length) return null;
-  const isDeviation = view.peek().run === "deviation" && run.isStatistic && !held;
+  const isDeviation = run.isDeviation && !held;
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
     name: "attention", title: `Attention of [CLS] on the label's position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
@@ -176,6 +175,6 @@ export const charts = computed(() => [lossChart.value, attentionChart.value].fil
 
 /** What even attention would give the positions that decide the labels; null if it differs between samples. @param {Run} run */
 function uniformOf(run) {
-  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => evenShare(run, sample.key, run.facts.cls, sample.marked));
+  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => run.uniform([sample], run.facts.cls, () => sample.marked));
   return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
 }

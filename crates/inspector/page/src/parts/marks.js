@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals";
 import { mean } from "../numbers.js";
 import { attentionOf, drawn, hasLabelPosition } from "./curves.js";
-import { evenShare, LOOKS } from "./sentence.js";
+import { LOOKS } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {import("./series.js").Points} Points */
@@ -31,7 +31,7 @@ function startsLooking(run) {
   const keys = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key) && (run.classCount > 2 || run.groups[key] === 1));
   const curves = keys.map((key) => attentionOf(run, key));
   if (!curves.length || curves.some((curve) => !curve)) return null;
-  const uniform = mean(keys.map((key) => mean(run.members(key).filter(({ marked }) => marked.length).map((sample) => evenShare(run, sample.key, run.facts.cls, sample.marked)))));
+  const uniform = mean(keys.map((key) => run.uniform(run.members(key).filter(({ marked }) => marked.length), run.facts.cls, ({ marked }) => marked)));
   const at = run.times.findIndex((_, at) => mean(curves.map((curve) => /** @type {Points} */ (curve)[at][1])) > LOOKS * uniform);
   return at < 0 ? null : run.times[at];
 }

@@ -79,13 +79,10 @@ export function panelOf(id, place) {
   };
 }
 
-/** @param {Panel} panel */
-export const isDeviation = ({ place: { run } }) => run.isStatistic && run.name.startsWith("standard deviation");
-
 /** Why two matrices have no difference; empty if they have one. @param {Panel} now @param {Panel} pinned */
 export function apart(now, pinned) {
   if (now.positions !== pinned.positions) return `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
-  if (isDeviation(now) !== isDeviation(pinned)) return "They have no difference: one of them is a standard deviation.";
+  if (now.place.run.isDeviation !== pinned.place.run.isDeviation) return "They have no difference: one of them is a standard deviation.";
   return "";
 }
 

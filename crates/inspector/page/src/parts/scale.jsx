@@ -2,7 +2,7 @@
 
 import { colours, scaleOf, valueAt } from "../colour.js";
 import { fixed } from "../numbers.js";
-import { extent, isDeviation } from "./matrices.js";
+import { extent } from "./matrices.js";
 
 /** @typedef {import("./matrices.js").Panel} Panel */
 /** @typedef {import("../colour.js").Scale} Scale */
@@ -25,14 +25,15 @@ export function sharedScale(panels, range) {
     return { from: -end, to: end, diverging: true, name: id === "difference" ? "difference" : "score" };
   }
   if (show === "uniform" || show === "difference") return { from: -most, to: most, diverging: true, name: show === "uniform" ? "weight minus uniform" : "difference" };
-  if (panels.every(isDeviation)) return isOwn ? { from: least, to: highest, diverging: false, name: "standard deviation" } : scaleOf(run, show, "unit", layer, head);
+  if (panels.every(({ place }) => place.run.isDeviation)) return isOwn ? { from: least, to: highest, diverging: false, name: "standard deviation" } : scaleOf(run, show, "unit", layer, head);
   if (isOwn) return { from: least, to: highest, diverging: false, name: "weight" };
   return { ...scaleOf(run, show, range, layer, head), name: range === "uniform" ? "weight, times uniform" : "weight" };
 }
 
-/** The ticks of a scale, from its first to its last colour. @param {Scale} scale @param {number} positions */
-function ticksOf(scale, positions) {
-  if (scale.log) return [`1/${positions} ×`, "1 ×", `${positions} ×`];
+/** The ticks of a scale, from its first to its last colour. @param {Scale} scale */
+function ticksOf(scale) {
+  const keys = Math.round(scale.from ** -0.5);
+  if (scale.log) return [`1/${keys} ×`, "1 ×", `${keys} ×`];
   const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
   return [0, 0.5, 1].map((share) => (share === 1 && scale.more ? "≥ " : "") + fixed(valueAt(share, scale), decimals));
 }
@@ -43,9 +44,9 @@ function gradientOf(scale) {
   return `linear-gradient(to right, ${shares.map((share) => colours(valueAt(share, scale), scale).fill).join(", ")})`;
 }
 
-/** @param {{ scale: Scale, positions: number }} props */
-export function Legend({ scale, positions }) {
-  const ticks = ticksOf(scale, positions);
+/** @param {{ scale: Scale }} props */
+export function Legend({ scale }) {
+  const ticks = ticksOf(scale);
   return (
     <div class="legend" role="img" aria-label={`Colours: ${scale.name}, from ${ticks[0]} to ${ticks[2]}`}>
       <span class="legend-name">{scale.name}</span>

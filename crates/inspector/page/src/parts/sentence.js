@@ -22,14 +22,6 @@ export function weightsOf({ run, sample, at, query, layer, head }) {
 /** A query looks at positions once they have so many times even attention; it looks away below the inverse. */
 export const LOOKS = 1.5;
 
-/** The attention that even attention would give positions. @param {Run} run @param {string} sample @param {number} query @param {number[]} keys */
-export function evenShare(run, sample, query, keys) {
-  const [first] = run.members(sample);
-  if (!first) return NaN;
-  const allowed = range(run.positions).filter((key) => run.allows(first, query, key));
-  return allowed.filter((key) => keys.includes(key)).length / allowed.length;
-}
-
 /** The positions that decide the label of all samples that a key stands for. @param {Run} run @param {string} sample */
 export const decisive = (run, sample) => range(run.positions).filter((position) => run.marked(sample, position));
 
@@ -53,7 +45,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const who = `${query === run.facts.cls ? "[CLS]" : placesText(run, sample, [query])}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
   const share = keys.reduce((sum, key) => sum + weights[key], 0);
-  if (run.isStatistic && run.name.startsWith("standard")) {
+  if (run.isDeviation) {
     const where = keys.length ? keys : [weights.indexOf(Math.max(...weights))];
     return capital(`${step}${over}the attention of ${who} on ${placesText(run, sample, where)} differs between the runs: its standard deviation is ${where.map((key) => weights[key].toFixed(2)).join(" and ")}.`);
   }
@@ -63,7 +55,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
     const none = isGroup ? "No position decides the label in all these samples." : "No position decides this label.";
     return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
   }
-  const even = evenShare(run, sample, query, keys);
+  const even = run.uniform(run.members(sample), query, () => keys);
   return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Even attention would give ${percent(even)}.`;
 }
 

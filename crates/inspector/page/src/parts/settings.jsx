@@ -1,28 +1,34 @@
 // Settings of the experiment: each change trains again, and the curves before stay behind the new ones.
 
 import { valueOf } from "../config.js";
+import { METRICS } from "../described.js";
+import * as keys from "../keys.js";
 import { fixed } from "../numbers.js";
 import { baseConfig, config, experiment, ghost, here, settingsOf, base } from "../state.js";
 import { change, view } from "../view.js";
 
-/** A setting: its key in a config, its name, and its values or the limits of a number.
- * @typedef {{ key: string, name: string, values?: [string | boolean | number, string][], least?: number, most?: number, step?: number | "any" }} Setting */
+/** A key of a config, with its values or its least number. @typedef {{ key: string, values?: (string | boolean)[], least?: number, step?: number | string }} Key */
+
+/** A setting: its key, its name, and the largest number that the page offers. @typedef {[key: Key, name: string, most?: number]} Setting */
 
 /** @type {Setting[]} */
 const SETTINGS = [
-  { key: "training.learning_rate", name: "Learning rate", least: 1e-6, most: 1, step: "any" },
-  { key: "training.epochs", name: "Epochs", least: 1, most: 1000 },
-  { key: "training.batch_size", name: "Batch size", least: 1, most: 4096 },
-  { key: "model.d_model", name: "Width (d_model)", least: 1, most: 256 },
-  { key: "model.n_heads", name: "Heads per block (n_heads)", least: 1, most: 16 },
-  { key: "model.n_layers", name: "Blocks (n_layers)", least: 1, most: 8 },
-  { key: "model.d_ff", name: "Feed-forward width (0: none)", least: 0, most: 1024 },
-  { key: "data.cls", name: "[CLS]", values: [["first", "first"], ["last", "last"]] },
-  { key: "model.attention.mask", name: "Mask", values: [["none", "none"], ["causal", "causal: no later keys"]] },
-  { key: "model.attention.projections", name: "Projections", values: [["separate", "separate Q, K and V"], ["shared", "one for all three"], ["none", "none"]] },
-  { key: "model.attention.scale", name: "Scaled by 1 / √d_head", values: [[true, "yes"], [false, "no"]] },
-  { key: "model.positions", name: "Position embedding", values: [[true, "yes"], [false, "no"]] },
+  [keys.training_learning_rate, "Learning rate", 1],
+  [keys.training_epochs, "Epochs", 1000],
+  [keys.training_batch_size, "Batch size", 4096],
+  [keys.model_d_model, "Width (d_model)", 256],
+  [keys.model_n_heads, "Heads per block (n_heads)", 16],
+  [keys.model_n_layers, "Blocks (n_layers)", 8],
+  [keys.model_d_ff, "Feed-forward width (0: none)", 1024],
+  [keys.data_cls, "[CLS]"],
+  [keys.model_attention_mask, "Mask"],
+  [keys.model_attention_projections, "Projections"],
+  [keys.model_attention_scale, "Scaled by 1 / √d_head"],
+  [keys.model_positions, "Position embedding"],
 ];
+
+/** Values whose names say too little. @type {Record<string, string>} */
+const NAMES = { causal: "causal: no later keys", separate: "separate Q, K and V", shared: "one for all three", true: "yes", false: "no" };
 
 /** Sets a key of the experiment; a value of the page's own config is no change. @param {string} key @param {unknown} value */
 function set(key, value) {
@@ -31,8 +37,8 @@ function set(key, value) {
   change({ settings: value === valueOf(own, key) ? others : { ...others, [key]: value } });
 }
 
-/** @param {{ setting: Setting }} props */
-function Control({ setting: { key, name, values, least, most, step = 1 } }) {
+/** Where any number above 0 is valid, the least one is the page's choice. @param {{ setting: Setting }} props */
+function Control({ setting: [{ key, values, least = 1e-6, step = 1 }, name, most] }) {
   const now = valueOf(/** @type {import("../types").Config} */ (config.value), key);
   const isOther = key in view.value.settings;
   const id = `set-${key.replaceAll(".", "-")}`;
@@ -40,12 +46,11 @@ function Control({ setting: { key, name, values, least, most, step = 1 } }) {
     <label class={isOther ? "is-other" : undefined} for={id}>{name}
       {values
         ? (
-          <select id={id} value={values.some(([value]) => value === now) ? String(now) : "other"} onChange={({ currentTarget }) => {
-            const found = values.find(([value]) => String(value) === currentTarget.value);
-            if (found) set(key, found[0]);
+          <select id={id} value={values.includes(now) ? String(now) : "other"} onChange={({ currentTarget }) => {
+            set(key, values.find((value) => String(value) === currentTarget.value));
           }}>
-            {!values.some(([value]) => value === now) && <option value="other" disabled>{String(JSON.stringify(now))}</option>}
-            {values.map(([value, text]) => <option key={text} value={String(value)}>{text}</option>)}
+            {!values.includes(now) && <option value="other" disabled>{String(JSON.stringify(now))}</option>}
+            {values.map(String).map((value) => <option key={value} value={value}>{NAMES[value] ?? value}</option>)}
           </select>
         )
         : (
@@ -60,7 +65,7 @@ function Control({ setting: { key, name, values, least, most, step = 1 } }) {
 /** The held-out result of a run, as cells. @param {any} ended */
 const cells = (ended) => {
   const measured = ended?.held_out ?? ended?.train;
-  return measured ? [fixed(measured.f1, 3), fixed(measured.accuracy, 4), fixed(measured.loss)] : ["–", "–", "–"];
+  return METRICS.map(([key, , decimals]) => measured ? fixed(measured[key], decimals) : "–");
 };
 
 export function Settings() {
@@ -71,12 +76,12 @@ export function Settings() {
     <section class="card" id="settings" aria-labelledby="settings-title">
       <h2 id="settings-title">Another training</h2>
       <p class="how">Each change trains again, with the same seed unless you change it above. The curves of the run before stay behind the new ones.</p>
-      <div class="settings">{SETTINGS.map((setting) => <Control key={setting.key} setting={setting} />)}</div>
+      <div class="settings">{SETTINGS.map((setting) => <Control key={setting[1]} setting={setting} />)}</div>
       <State />
       {trained && Object.keys(shownSettings).length > 0 && (
         <table class="numbers" id="outcome-of-experiment">
           <caption>Samples that were held out, after the last step</caption>
-          <thead><tr><td /><th scope="col">F1</th><th scope="col">accuracy</th><th scope="col">loss</th></tr></thead>
+          <thead><tr><td />{METRICS.map(([key, name]) => <th scope="col" key={key}>{name}</th>)}</tr></thead>
           <tbody>
             <tr><th scope="row">this experiment</th>{cells(trained.ended).map((cell, at) => <td key={at}>{cell}</td>)}</tr>
             {before && endedOf(before) && <tr><th scope="row">the training before</th>{cells(endedOf(before)).map((cell, at) => <td key={at}>{cell}</td>)}</tr>}

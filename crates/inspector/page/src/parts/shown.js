@@ -4,7 +4,7 @@ import { computed } from "@preact/signals";
 import { changedRun, changesFor, changesText } from "../changes.js";
 import { base, here, runOf, settingsOf, trainedRun } from "../state.js";
 import { view } from "../view.js";
-import { apart, differenceOf, isDeviation, panelOf } from "./matrices.js";
+import { apart, differenceOf, panelOf } from "./matrices.js";
 import { sharedScale } from "./scale.jsx";
 
 /** @typedef {import("./matrices.js").Place} Place */
@@ -52,7 +52,7 @@ export const panels = computed(() => {
   if (!now) return [];
   const pinned = pinnedPanel.value;
   if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], colourRange.value) }];
-  if (isDeviation(now) !== isDeviation(pinned)) return [now, pinned].map((panel) => ({ ...panel, scale: sharedScale([panel], colourRange.value) }));
+  if (now.place.run.isDeviation !== pinned.place.run.isDeviation) return [now, pinned].map((panel) => ({ ...panel, scale: sharedScale([panel], colourRange.value) }));
   const scale = sharedScale([now, pinned], colourRange.value);
   const pair = [{ ...now, scale }, { ...pinned, scale }];
   if (apart(now, pinned)) return pair;

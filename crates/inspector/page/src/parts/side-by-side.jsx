@@ -69,7 +69,7 @@ export function Foot() {
   const legends = all.filter(({ scale }, at) => all.findIndex((other) => other.scale === scale) === at);
   return (
     <div class="row foot">
-      {legends.map(({ id, scale, positions }) => scale && <Legend scale={scale} positions={positions} key={id} />)}
+      {legends.map(({ id, scale }) => scale && <Legend scale={scale} key={id} />)}
       <Save panels={() => panels.peek()} />
     </div>
   );

@@ -231,7 +231,7 @@ function norm(about) {
   const start = `The residual has the mean ${precise(mean)} and the variance ${precise(variance)}: (${number(own[0])} − ${mean < 0 ? `(${precise(mean)})` : precise(mean)}) / √(${precise(variance)} + ${c.facts.norm_eps}) = ${number(even[0])}`;
   return {
     title: "Norm", formula: "norm = (residual − mean) / √(variance + ε) × γ + β", isChanged: engine !== null && c.isChanged("output"),
-    grids: [stack("residual", [["residual", own]]), stack("norm", [["normalised", even], ["γ: scale", gamma], ["β: shift", beta], ["norm", scaled]], { sign: "→" })],
+    grids: [stack("residual", [["residual", own]]), stack("norm", [["normalised", even], ["γ: scale", gamma], ["β: shift", beta], ["norm", scaled ?? engine]], { sign: "→" })],
     checks: scaled && engine ? [[scaled, engine]] : undefined,
     sentence: scaled && gamma && beta ? `${start}; times the scale ${number(gamma[0])}, plus the shift ${number(beta[0])}, it is ${number(scaled[0])}.` : `${start}. The scale and the shift that follow are not recorded.`,
   };

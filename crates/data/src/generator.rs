@@ -1,0 +1,15 @@
+//! The generators of samples.
+
+use headlight_keys::choices;
+
+choices! {
+    /// A generator of tokens.
+    pub enum Generator {
+        /// As `np.random.seed(seed); np.random.randint(1, vocab_size, size=(samples, seq_len))`.
+        Numpy = "numpy",
+        /// From `ChaCha8(seed)`; can set the share of positives.
+        Chacha = "chacha",
+        /// Sentences of the grammar that the rule names, from `ChaCha8(seed)`.
+        Sentences = "sentences",
+    }
+}

@@ -1,0 +1,73 @@
+//! How often a token occurs.
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::{Choice, Counts, Kind, Parameter, Setting};
+use super::rule::{Rule, positions_of};
+use crate::sampler::Sampler;
+
+section! {
+    /// How often `token` occurs is the sample's class; the last class includes higher counts.
+    pub struct Count {
+        /// The token that the rule counts.
+        pub token: u32,
+    }
+}
+
+impl Count {
+    pub(super) const KIND: Kind = Kind {
+        choice: Some(Choice {
+            title: "count a token",
+            question: "how often does token {token} occur?",
+            parameters: &[Parameter {
+                key: "token",
+                name: "token",
+                counts: Counts::Token,
+                first: 7,
+            }],
+            n_classes: 3,
+            needs: &[
+                ("data.generator", Setting::Name("chacha")),
+                ("data.vocab_size", Setting::Whole(11)),
+                ("training.epochs", Setting::Whole(6)),
+            ],
+        }),
+        marker: None,
+    };
+}
+
+impl Rule for Count {
+    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u8 {
+        let count = tokens.iter().filter(|&&token| token == self.token).count();
+        count.min(n_classes - 1) as u8
+    }
+
+    fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
+        positions_of(&[self.token], tokens)
+    }
+
+    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        sampler.with_subsequence(&[self.token], label, rng)
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        samples.check_token("rule.token", self.token)
+    }
+
+    fn describe(&self) -> String {
+        format!("how often token {} occurs", self.token)
+    }
+
+    fn deciding_place(&self) -> String {
+        format!("token {}, wherever it is", self.token)
+    }
+
+    fn question(&self) -> String {
+        format!("How often does token {} occur?", self.token)
+    }
+
+    fn most_classes(&self, seq_len: usize) -> usize {
+        seq_len.saturating_add(1)
+    }
+}

@@ -1,0 +1,99 @@
+//! The same token at two positions.
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter, Setting};
+use super::rule::Rule;
+use crate::sampler::Sampler;
+
+section! {
+    /// The same token is at both positions.
+    pub struct EqualPositions {
+        /// One position.
+        pub first: usize,
+        /// The other.
+        pub second: usize,
+    }
+}
+
+impl EqualPositions {
+    pub(super) const KIND: Kind = Kind {
+        choice: Some(Choice {
+            title: "equal positions",
+            question: "do positions {first} and {second} hold the same token?",
+            parameters: &[
+                Parameter {
+                    key: "first",
+                    name: "position",
+                    counts: Counts::Position,
+                    first: 2,
+                },
+                Parameter {
+                    key: "second",
+                    name: "and position",
+                    counts: Counts::Position,
+                    first: 5,
+                },
+            ],
+            n_classes: 2,
+            needs: &[
+                HALF_POSITIVE[0],
+                HALF_POSITIVE[1],
+                ("data.vocab_size", Setting::Whole(11)),
+                ("model.d_model", Setting::Whole(16)),
+                ("model.n_heads", Setting::Whole(2)),
+                ("model.n_layers", Setting::Whole(2)),
+                ("training.epochs", Setting::Whole(10)),
+                ("training.learning_rate", Setting::Real(3e-3)),
+            ],
+        }),
+        marker: None,
+    };
+}
+
+impl Rule for EqualPositions {
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
+        u8::from(tokens[self.first] == tokens[self.second])
+    }
+
+    fn label_positions(&self, _tokens: &[u32]) -> Vec<usize> {
+        vec![self.first, self.second]
+    }
+
+    fn fixed_positions(&self) -> Option<Vec<usize>> {
+        Some(vec![self.first, self.second])
+    }
+
+    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let mut row = sampler.any(|| rng.next_u32());
+        row[self.second] = if label {
+            row[self.first]
+        } else {
+            sampler.other_than(row[self.first], rng)
+        };
+        row
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        samples.check_position("rule.first", self.first)?;
+        samples.check_position("rule.second", self.second)?;
+        if self.first == self.second {
+            let second = self.second;
+            let message = format!("position {second} is compared with itself; name two positions");
+            return Err(InvalidValue::new("rule.second", message));
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        format!(
+            "positions {} and {} hold the same token",
+            self.first, self.second
+        )
+    }
+
+    fn deciding_place(&self) -> String {
+        format!("positions {} and {} together", self.first, self.second)
+    }
+}

@@ -1,0 +1,69 @@
+//! What is known of a kind of rule without its parameters: how the page offers it.
+
+use serde::Serialize;
+
+/// A kind of rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    /// How the page offers it; `None` if readers cannot choose it.
+    pub choice: Option<Choice>,
+    /// The word that stands before the one that a sample asks about.
+    pub marker: Option<&'static str>,
+}
+
+/// A rule that readers of the page can choose.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// Its name.
+    pub title: &'static str,
+    /// The question that it asks, after "Can a tiny transformer learn:"; a parameter's name in braces stands for its value.
+    pub question: &'static str,
+    /// Its numbers.
+    pub parameters: &'static [Parameter],
+    /// The number of classes at first.
+    pub n_classes: usize,
+    /// What it needs to be learned, as in the files of `configs`, besides the settings of `notebook.toml`. By chance, few
+    /// samples would be positive.
+    pub needs: &'static [(&'static str, Setting)],
+}
+
+/// A number of a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its key in configs.
+    pub key: &'static str,
+    /// Its name beside the field.
+    pub name: &'static str,
+    /// What it counts.
+    pub counts: Counts,
+    /// Its value at first, as near as vocabulary and length allow.
+    pub first: u32,
+}
+
+/// What a number of a rule counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Counts {
+    /// Tokens of the vocabulary.
+    Token,
+    /// Positions of a sample. Those of one rule differ.
+    Position,
+}
+
+/// A value of a config.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Setting {
+    /// A name.
+    Name(&'static str),
+    /// A whole number.
+    Whole(u32),
+    /// Any number.
+    Real(f64),
+}
+
+/// Half of the samples are positive.
+pub(super) const HALF_POSITIVE: [(&str, Setting); 2] = [
+    ("data.generator", Setting::Name("chacha")),
+    ("data.positive_rate", Setting::Real(0.5)),
+];

@@ -1,0 +1,80 @@
+//! Label rules: what decides a sample's class. Each rule is a file here, which has all that Headlight knows of it.
+
+mod count;
+mod equal_positions;
+mod kind;
+mod rule;
+mod sentence;
+mod token_anywhere;
+mod token_at_position;
+mod token_before_token;
+
+use std::ops::Deref;
+
+use headlight_keys::{Section, Value, Variant};
+use serde::{Deserialize, Serialize};
+
+pub use count::Count;
+pub use equal_positions::EqualPositions;
+pub use kind::{Choice, Counts, Kind, Parameter, Setting};
+pub use rule::Rule;
+pub use sentence::Sentence;
+pub use token_anywhere::TokenAnywhere;
+pub use token_at_position::TokenAtPosition;
+pub use token_before_token::TokenBeforeToken;
+
+/// Lists the rules, each with its `kind` in configs.
+macro_rules! rules {
+    ($($rule:ident = $kind:literal,)*) => {
+        /// A rule that decides a sample's class from its tokens; [`Rule`] is what each of them can tell.
+        ///
+        /// Positions count `[CLS]`, which is at position 0 or at the end.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum LabelRule {
+            $(#[doc = concat!("`", $kind, "`")] #[serde(rename = $kind)] $rule($rule),)*
+        }
+
+        impl Deref for LabelRule {
+            type Target = dyn Rule;
+
+            fn deref(&self) -> &Self::Target {
+                match self { $(Self::$rule(rule) => rule,)* }
+            }
+        }
+
+        impl LabelRule {
+            /// All kinds of rules, in the order in which the page offers them.
+            pub const KINDS: &[(&str, Kind)] = &[$(($kind, $rule::KIND),)*];
+        }
+
+        impl Value for LabelRule {
+            fn kind() -> headlight_keys::Kind {
+                headlight_keys::Kind::Variants(vec![$(Variant {
+                    name: $kind,
+                    sentence: $rule::about(),
+                    keys: $rule::keys(),
+                },)*])
+            }
+
+            fn written(&self) -> Option<String> {
+                None
+            }
+        }
+
+        $(impl From<$rule> for LabelRule {
+            fn from(rule: $rule) -> Self {
+                Self::$rule(rule)
+            }
+        })*
+    };
+}
+
+rules! {
+    TokenAtPosition = "token-at-position",
+    TokenAnywhere = "token-anywhere",
+    TokenBeforeToken = "token-before-token",
+    EqualPositions = "equal-positions",
+    Count = "count",
+    Sentence = "sentence",
+}

@@ -1,0 +1,60 @@
+//! A token at any position.
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter};
+use super::rule::{Rule, positions_of};
+use crate::sampler::Sampler;
+
+section! {
+    /// `token` is anywhere.
+    pub struct TokenAnywhere {
+        /// The token that the rule looks for.
+        pub token: u32,
+    }
+}
+
+impl TokenAnywhere {
+    pub(super) const KIND: Kind = Kind {
+        choice: Some(Choice {
+            title: "token anywhere",
+            question: "is token {token} anywhere?",
+            parameters: &[Parameter {
+                key: "token",
+                name: "token",
+                counts: Counts::Token,
+                first: 42,
+            }],
+            n_classes: 2,
+            needs: &HALF_POSITIVE,
+        }),
+        marker: None,
+    };
+}
+
+impl Rule for TokenAnywhere {
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
+        u8::from(tokens.contains(&self.token))
+    }
+
+    fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
+        positions_of(&[self.token], tokens)
+    }
+
+    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        sampler.with_subsequence(&[self.token], label, rng)
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        samples.check_token("rule.token", self.token)
+    }
+
+    fn describe(&self) -> String {
+        format!("token {} is at any position", self.token)
+    }
+
+    fn deciding_place(&self) -> String {
+        format!("token {}, wherever it is", self.token)
+    }
+}

@@ -1,0 +1,81 @@
+//! A token at a position: the notebook's rule, with token 42 and position 3.
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::{Choice, Counts, Kind, Parameter};
+use super::rule::Rule;
+use crate::sampler::Sampler;
+
+section! {
+    /// `token` is at `position`.
+    pub struct TokenAtPosition {
+        /// The token that the rule looks for.
+        pub token: u32,
+        /// Where it must be.
+        pub position: usize,
+    }
+}
+
+impl TokenAtPosition {
+    pub(super) const KIND: Kind = Kind {
+        choice: Some(Choice {
+            title: "token at position",
+            question: "is token {token} at position {position}?",
+            parameters: &[
+                Parameter {
+                    key: "token",
+                    name: "token",
+                    counts: Counts::Token,
+                    first: 42,
+                },
+                Parameter {
+                    key: "position",
+                    name: "position",
+                    counts: Counts::Position,
+                    first: 3,
+                },
+            ],
+            n_classes: 2,
+            needs: &[],
+        }),
+        marker: None,
+    };
+}
+
+impl Rule for TokenAtPosition {
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
+        u8::from(tokens[self.position] == self.token)
+    }
+
+    fn label_positions(&self, _tokens: &[u32]) -> Vec<usize> {
+        vec![self.position]
+    }
+
+    fn fixed_positions(&self) -> Option<Vec<usize>> {
+        Some(vec![self.position])
+    }
+
+    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let mut row = sampler.any(|| rng.next_u32());
+        row[self.position] = if label {
+            self.token
+        } else {
+            sampler.other_than(self.token, rng)
+        };
+        row
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        samples.check_token("rule.token", self.token)?;
+        samples.check_position("rule.position", self.position)
+    }
+
+    fn describe(&self) -> String {
+        format!("token {} is at position {}", self.token, self.position)
+    }
+
+    fn deciding_place(&self) -> String {
+        format!("position {}", self.position)
+    }
+}

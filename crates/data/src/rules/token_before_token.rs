@@ -1,0 +1,86 @@
+//! A token somewhere before another.
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter, Setting};
+use super::rule::{Rule, positions_of};
+use crate::sampler::Sampler;
+
+section! {
+    /// `first` is somewhere before `second`.
+    pub struct TokenBeforeToken {
+        /// The token that must come earlier.
+        pub first: u32,
+        /// The token that must come later.
+        pub second: u32,
+    }
+}
+
+impl TokenBeforeToken {
+    pub(super) const KIND: Kind = Kind {
+        choice: Some(Choice {
+            title: "token before token",
+            question: "does token {first} come before token {second}?",
+            parameters: &[
+                Parameter {
+                    key: "first",
+                    name: "token",
+                    counts: Counts::Token,
+                    first: 7,
+                },
+                Parameter {
+                    key: "second",
+                    name: "before token",
+                    counts: Counts::Token,
+                    first: 42,
+                },
+            ],
+            n_classes: 2,
+            needs: &[
+                HALF_POSITIVE[0],
+                HALF_POSITIVE[1],
+                ("model.d_model", Setting::Whole(16)),
+                ("training.epochs", Setting::Whole(10)),
+                ("training.learning_rate", Setting::Real(3e-3)),
+            ],
+        }),
+        marker: None,
+    };
+}
+
+impl Rule for TokenBeforeToken {
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
+        let first = tokens.iter().position(|&token| token == self.first);
+        u8::from(first.is_some_and(|first| tokens[first + 1..].contains(&self.second)))
+    }
+
+    fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
+        positions_of(&[self.first, self.second], tokens)
+    }
+
+    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        sampler.with_subsequence(&[self.first, self.second], label, rng)
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        samples.check_token("rule.first", self.first)?;
+        samples.check_token("rule.second", self.second)?;
+        if samples.seq_len < 2 {
+            let message = "a rule about the order of two tokens needs a seq_len of 2 or more";
+            return Err(InvalidValue::new("rule", message));
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        format!("token {} comes before token {}", self.first, self.second)
+    }
+
+    fn deciding_place(&self) -> String {
+        format!(
+            "tokens {} and {}, wherever they are",
+            self.first, self.second
+        )
+    }
+}

@@ -1,0 +1,131 @@
+//! What the core describes for the page: `described.js`. `UPDATE_GOLDEN=1` writes the file anew.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use headlight_data::LabelRule;
+use headlight_data::rules::{Choice, Counts, Setting};
+use headlight_experiment::metrics::PAGE;
+use serde::Serialize;
+use serde_json::{Map, json, to_string, to_value};
+
+/// An object as JavaScript, with an entry on each line.
+fn object(
+    name: &str,
+    of: &str,
+    entries: impl Iterator<Item = (&'static str, impl Serialize)>,
+) -> String {
+    let entries = entries.map(|(key, value)| {
+        format!(
+            "  {}: {},\n",
+            to_string(key).unwrap(),
+            to_string(&value).unwrap()
+        )
+    });
+    let entries: String = entries.collect();
+    format!("/** @type {{Record<string, {of}>}} */\nexport const {name} = {{\n{entries}}};\n")
+}
+
+/// A rule as the page has it: a parameter is a list.
+#[derive(Serialize)]
+struct Written {
+    title: &'static str,
+    question: &'static str,
+    parameters: Vec<(&'static str, &'static str, Counts, u32)>,
+    n_classes: usize,
+    needs: &'static [(&'static str, Setting)],
+}
+
+impl From<Choice> for Written {
+    fn from(choice: Choice) -> Self {
+        let parameters = choice.parameters.iter();
+        Self {
+            title: choice.title,
+            question: choice.question,
+            parameters: parameters
+                .map(|of| (of.key, of.name, of.counts, of.first))
+                .collect(),
+            n_classes: choice.n_classes,
+            needs: choice.needs,
+        }
+    }
+}
+
+fn choices() -> impl Iterator<Item = (&'static str, Choice)> {
+    let kinds = LabelRule::KINDS.iter();
+    kinds.filter_map(|(name, kind)| Some((*name, kind.choice?)))
+}
+
+#[test]
+fn the_page_has_what_the_core_describes() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../inspector/page/src/described.js");
+    let markers = LabelRule::KINDS.iter();
+    let parts = [
+        "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment --test page`: what the core describes.\n".to_owned(),
+        object(
+            "RULES",
+            "import(\"./types\").Choice",
+            choices().map(|(kind, choice)| (kind, Written::from(choice))),
+        ),
+        object(
+            "MARKERS",
+            "string",
+            markers.filter_map(|(name, kind)| Some((*name, kind.marker?))),
+        ),
+    ];
+    let metrics =
+        PAGE.map(|(metric, decimals)| (metric.info().name, metric.info().label, decimals));
+    let metrics = format!(
+        "/** The metrics in tables: each with its key, its name and its decimals. @type {{[key: string, name: string, decimals: number][]}} */\nexport const METRICS = {};\n",
+        to_string(&metrics).unwrap()
+    );
+    let parts = parts.into_iter().chain([metrics]).collect::<Vec<_>>();
+    let described = parts.join("\n");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, &described).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), described);
+}
+
+/// A rule is one that configs can name, and its question holds each of its parameters.
+#[test]
+fn a_choice_is_a_rule_of_a_config() {
+    for (kind, choice) in choices() {
+        let mut rule = Map::from_iter([("kind".to_owned(), json!(kind))]);
+        for parameter in choice.parameters {
+            rule.insert(parameter.key.to_owned(), json!(parameter.first));
+            let held = format!("{{{}}}", parameter.key);
+            assert!(choice.question.contains(&held), "{kind}: {held}");
+        }
+        let read: LabelRule = serde_json::from_value(rule.clone().into()).unwrap();
+        assert_eq!(to_value(&read).unwrap(), json!(rule));
+        assert!(choice.n_classes <= read.most_classes(6), "{kind}");
+        let keys: HashSet<_> = choice.needs.iter().map(|(key, _)| key).collect();
+        assert_eq!(keys.len(), choice.needs.len(), "{kind}");
+    }
+}
+
+/// With what a rule needs, the config of `common` is valid.
+#[test]
+fn what_a_choice_needs_is_a_config() {
+    for (kind, choice) in choices() {
+        let numbers = choice.parameters.iter();
+        let numbers = numbers.map(|of| format!("{} = {}", of.key, of.first));
+        let numbers: Vec<_> = numbers.collect();
+        let mut changes = vec![
+            "data.vocab_size=51".to_owned(),
+            "data.seq_len=6".to_owned(),
+            format!("data.n_classes={}", choice.n_classes),
+            format!("data.rule={{ kind = \"{kind}\", {} }}", numbers.join(", ")),
+        ];
+        let needs = choice.needs.iter();
+        changes.extend(needs.map(|(key, value)| format!("{key}={}", to_string(value).unwrap())));
+        let changes: Vec<&str> = changes.iter().map(|change| &**change).collect();
+        let config = common::parse(&changes).unwrap();
+        config.data.validate().unwrap();
+    }
+}

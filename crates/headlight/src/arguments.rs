@@ -1,0 +1,119 @@
+//! Arguments that several commands share.
+
+use std::borrow::Cow;
+use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use headlight_data::Source;
+use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_trainer::outputs::Output;
+use headlight_trainer::standard::STANDARD;
+use headlight_trainer::{Failure, built_in, config, devices};
+
+/// The experiment.
+#[derive(Args, Debug)]
+pub(crate) struct ConfigArguments {
+    /// The experiment: a TOML file, or the name of a built-in config [default: notebook]
+    #[arg(value_name = "NAME|FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Change a value of the config; can be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+impl ConfigArguments {
+    /// Reads the config and applies the changes.
+    ///
+    /// # Errors
+    /// When the file is missing, or the config is invalid.
+    pub(crate) fn load(&self) -> Result<ExperimentConfig, Failure> {
+        config::load(self.path(), &self.overrides)
+    }
+
+    /// The config file.
+    pub(crate) fn path(&self) -> &Path {
+        self.config
+            .as_deref()
+            .unwrap_or(Path::new(built_in::DEFAULT))
+    }
+
+    /// The name of the config, for what is made of it; `None` if it comes from standard input.
+    pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
+        let path = self.path();
+        let stem = path.file_stem().filter(|_| path != Path::new(STANDARD))?;
+        Some(stem.to_string_lossy())
+    }
+
+    /// The files that a config is read from.
+    pub(crate) fn inputs<'a>(&'a self, config: &'a ExperimentConfig) -> Vec<&'a Path> {
+        let mut inputs = vec![self.path()];
+        if let Source::File(path) = &config.data.source {
+            inputs.push(path);
+        }
+        inputs.extend(config.reference.as_deref());
+        inputs
+    }
+}
+
+/// Whether outputs may replace files.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Force {
+    /// Replace an output file that exists
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// The form of what a command prints.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Form {
+    /// Print the result as one line of JSON, and everything else to standard error
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Form {
+    /// Refuses `--json` beside an output on standard output.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub(crate) fn check(self, outputs: &[Option<Output<'_>>]) -> Result<(), Failure> {
+        if self.json && outputs.iter().flatten().any(|output| output.is_standard()) {
+            let message =
+                "--json and `-` both write to standard output; write one of them to a file";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// The experiment of a results file, which holds no config.
+#[derive(Args, Debug)]
+pub(crate) struct SweptArguments {
+    /// The experiment of the results file: a TOML file, or the name of a built-in config
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// A change of the config that the sweep was given; can be given several times
+    #[arg(long = "set", value_name = "KEY=VALUE", requires = "config")]
+    pub(crate) overrides: Vec<String>,
+}
+
+/// A count of at least 1.
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse()
+        .map_err(|error: ParseIntError| match error.kind() {
+            IntErrorKind::Zero => "it must be at least 1".to_owned(),
+            _ => error.to_string(),
+        })
+}
+
+/// A device's name. The message for another name says what to use instead.
+pub(crate) fn device(name: &str) -> Result<String, String> {
+    devices::find(name).map(|device| device.name.to_owned())
+}
+
+pub(crate) fn engines() -> impl TypedValueParser<Value = EngineName> {
+    PossibleValuesParser::new(EngineName::ALL.map(EngineName::name))
+        .try_map(|name| name.parse::<EngineName>())
+}

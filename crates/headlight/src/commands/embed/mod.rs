@@ -1,0 +1,120 @@
+//! `headlight embed`: the vectors of words, alone and in sentences.
+
+mod table;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use headlight_data::DatasetConfig;
+use headlight_data::words::{Encoder, UNK};
+use headlight_experiment::contexts::{levels, occurrences};
+use headlight_input::toml_message::nearest;
+use headlight_inspector::counted;
+use headlight_trainer::outputs::{Output, print_beside};
+use headlight_trainer::printing::print_json;
+use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::standard::shown;
+use headlight_trainer::{Failure, session};
+
+use table::{Table, quoted};
+
+use crate::arguments::{Force, Form, at_least_one};
+
+/// Show how far a word's vectors move apart in its sentences, and write the vectors as CSV
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight embed runs/bank-1 --word bank\nThe vectors: headlight embed runs/bank-1 --word bank --word crane --csv vectors.csv"
+)]
+pub(crate) struct Arguments {
+    /// A run directory
+    run: PathBuf,
+    /// A word, or a token of a run whose samples are tokens; can be given several times
+    #[arg(long = "word", value_name = "WORD", required = true)]
+    words: Vec<String>,
+    /// How many occurrences to take at most, in the order of the run's held-out samples
+    #[arg(long, value_name = "COUNT", default_value = "40", value_parser = at_least_one)]
+    occurrences: NonZeroUsize,
+    /// Also write each vector, and its place in the plane of each level, as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    #[command(flatten)]
+    output: Force,
+    #[command(flatten)]
+    form: Form,
+}
+
+/// Prints how far a word's vectors are apart at each place of the model, and writes them as CSV.
+///
+/// # Errors
+/// When the run cannot be read, no sample holds the words, or the file cannot be written.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let outputs = Output::all([arguments.csv.as_deref()], &[], arguments.output.force)?;
+    arguments.form.check(&outputs)?;
+    let [csv] = outputs;
+    let run = RunDir::open(&arguments.run)?;
+    let config = run.config()?;
+    let tokens = arguments.words.iter().map(|word| token(word, &config.data));
+    let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
+    let parameters = run.load_weights(&config)?;
+    let weights = parameters
+        .into_iter()
+        .flat_map(|parameter| parameter.values);
+    let weights: Vec<f32> = weights.collect();
+    let splits = session::dataset(&config)?;
+    let (dataset, split) = if splits.held_out.is_empty() {
+        (&splits.train, "training")
+    } else {
+        (&splits.held_out, "held-out")
+    };
+    let found = occurrences(&config, dataset, &tokens, arguments.occurrences.get());
+    if found.is_empty() {
+        return Err(Failure::Input(format!(
+            "--word: none of the {} of {} has {}; no other samples are looked at, so choose a more frequent word",
+            counted(dataset.len(), &format!("{split} sample")),
+            shown(&arguments.run),
+            quoted(&arguments.words)
+        )));
+    }
+    let table = Table {
+        levels: levels(&config, &weights, dataset, &found)?,
+        occurrences: found,
+        dataset,
+        config: &config,
+    };
+    if let Some(out) = csv {
+        out.write(|file| table.write(file))?;
+    }
+    if arguments.form.json {
+        return print_json(&table.line(&arguments.run, &arguments.words, split));
+    }
+    print_beside(&outputs, &table.text(&arguments.words, split))
+}
+
+/// The token of a word.
+fn token(word: &str, data: &DatasetConfig) -> Result<u32, Failure> {
+    let Some(words) = &data.words else {
+        let token = word.parse().ok().filter(|&token| token < data.vocab_size);
+        return token.ok_or_else(|| {
+            Failure::Input(format!(
+                "--word {word}: the run's samples are tokens, not texts; give a number below {}",
+                data.vocab_size
+            ))
+        });
+    };
+    match Encoder::new(words).encode(word)[..] {
+        [token] if token != UNK => Ok(token),
+        [_, _, ..] => Err(Failure::Input(format!(
+            "--word {word:?}: this is more than one word; give each one with a --word of its own"
+        ))),
+        _ => {
+            let known = words.vocabulary.iter().map(String::as_str);
+            let like = nearest(word, known).map(|like| format!("; did you mean {like:?}?"));
+            Err(Failure::Input(format!(
+                "--word {word:?}: it is not among the {} words of the run's vocabulary{}",
+                words.vocabulary.len(),
+                like.unwrap_or_default()
+            )))
+        }
+    }
+}

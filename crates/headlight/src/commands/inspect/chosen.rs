@@ -1,0 +1,50 @@
+//! The layers, heads and range of colours that the arguments of `headlight inspect` choose.
+
+use std::str::FromStr;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use headlight_inspector::ColourRange;
+use headlight_trainer::Failure;
+
+/// The layers or heads that a flag chooses.
+pub(super) fn indices(flag: &str, chosen: Chosen, count: usize) -> Result<Vec<usize>, Failure> {
+    match chosen {
+        Chosen::All => Ok((0..count).collect()),
+        Chosen::One(index) if index < count => Ok(vec![index]),
+        Chosen::One(index) => Err(Failure::Input(format!(
+            "{flag} {index}: {}s are counted from 0, and the dump has {count}",
+            flag.trim_start_matches('-')
+        ))),
+    }
+}
+
+/// One layer or head, or all.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Chosen {
+    One(usize),
+    All,
+}
+
+impl FromStr for Chosen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self::All),
+            _ => text
+                .parse()
+                .map(Self::One)
+                .map_err(|_| "it must be a number, counted from 0, or `all`".to_owned()),
+        }
+    }
+}
+
+pub(super) fn ranges() -> impl TypedValueParser<Value = ColourRange> {
+    let names = ColourRange::NAMED.map(|(name, _)| name);
+    PossibleValuesParser::new(names).try_map(|name| {
+        let named = ColourRange::NAMED
+            .into_iter()
+            .find(|(known, _)| *known == name);
+        named.map(|(_, range)| range).ok_or("unknown range")
+    })
+}

@@ -1,0 +1,229 @@
+//! `headlight inspect`: attention in the terminal, as a picture, or as a page.
+
+mod chosen;
+mod page;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use headlight_dump::AttentionDump;
+use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
+use headlight_trainer::Failure;
+use headlight_trainer::outputs::{Output, print_beside};
+use headlight_trainer::page::{no_dumps, read_dump};
+use headlight_trainer::printing::print;
+use headlight_trainer::run_dir::{RunDir, step_of};
+use headlight_trainer::standard::shown;
+
+use super::watch;
+use crate::arguments::Force;
+use crate::{browser, terminal};
+
+use chosen::{Chosen, indices, ranges};
+
+/// Show attention in the terminal, as a picture or as a page
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nAll heads in one picture: headlight inspect runs/notebook-1 --layer all --head all --svg heads.svg\nTwo runs and a sweep's seeds on one page: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
+)]
+pub(crate) struct Arguments {
+    /// A run directory or a dump (.npz)
+    source: PathBuf,
+    /// More run directories or dumps, to compare on one page
+    #[arg(value_name = "OTHER", requires = "html")]
+    others: Vec<PathBuf>,
+    /// The sample: its index in the training set, or its row in a dump of other samples
+    /// [default: the first sample of the dump]
+    #[arg(long)]
+    sample: Option<usize>,
+    /// The step of the run's dump [default: the last step]
+    #[arg(long)]
+    step: Option<usize>,
+    /// Follow a run during training: draw each new dump until the run ends
+    #[arg(long, conflicts_with_all = ["step", "svg", "png"])]
+    watch: bool,
+    /// The layer (transformer block), counted from 0, or `all`
+    #[arg(long, value_name = "N|all", default_value = "0")]
+    layer: Chosen,
+    /// The attention head, counted from 0, or `all`: a picture then has a column for each head
+    #[arg(long, value_name = "N|all", default_value = "0")]
+    head: Chosen,
+    /// Print only the attention from this position, the largest values first [default for several heads: the
+    /// position of `[CLS]`]
+    #[arg(long, value_name = "N", conflicts_with_all = ["svg", "png"])]
+    query: Option<usize>,
+    /// The values that the colours stand for: `unit`, 0 to 1; `uniform`, multiples of uniform attention on a log scale;
+    /// `data`, the smallest to the largest value [default: uniform; data for scores]
+    #[arg(long, value_parser = ranges())]
+    range: Option<ColourRange>,
+    /// Show attention scores, before the softmax, instead of attention weights
+    #[arg(long)]
+    scores: bool,
+    /// Write it as an SVG picture instead of printing it
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Write it as a PNG picture instead of printing it
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+    /// Write a page of all samples, steps and heads instead of printing one heatmap
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "query", "range", "scores", "svg", "png", "watch"])]
+    html: Option<PathBuf>,
+    /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
+    #[arg(long, value_name = "RESULTS", requires = "html")]
+    sweep: Option<PathBuf>,
+    /// Open a page in a browser: the one that --html writes, or else the run's own page
+    #[arg(long, conflicts_with_all = ["svg", "png", "watch"])]
+    open: bool,
+    #[command(flatten)]
+    output: Force,
+}
+
+/// The most cells of a picture: 32 heads over 100 positions, or one head over 565.
+const PICTURE_LIMIT: usize = 320_000;
+
+/// Prints the attention of one sample, of one head or of several, or writes it as a picture, or writes a page of all
+/// dumps.
+///
+/// # Errors
+/// When a dump cannot be read, lacks the requested sample, step, layer or head, or a file cannot be written.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.watch {
+        return watch::follow(&RunDir::open(&arguments.source)?, |path| {
+            Ok(heatmap(arguments, path)?.text(terminal::options(), arguments.query))
+        });
+    }
+    if let Some(html) = &arguments.html {
+        let sources = [&arguments.source].into_iter().chain(&arguments.others);
+        let sweep = arguments.sweep.as_deref();
+        page::write(sources, sweep, html, arguments.output.force)?;
+        if arguments.open {
+            browser::open(html);
+        }
+        return Ok(());
+    }
+    if arguments.open {
+        return page::open(&arguments.source);
+    }
+    let path = dump_path(arguments)?;
+    let heatmap = heatmap(arguments, &path)?;
+    let paths = [&arguments.svg, &arguments.png].map(Option::as_deref);
+    let outputs = Output::all(paths, &[&path], arguments.output.force)?;
+    if outputs.iter().all(Option::is_none) {
+        return print(&heatmap.text(terminal::options(), arguments.query));
+    }
+    let cells = heatmap.cells.len();
+    if cells > PICTURE_LIMIT {
+        let remedy = match heatmap.matrices() {
+            1 => "`headlight dump --out x.csv` writes all cells",
+            _ => "choose one --head, or one --layer",
+        };
+        return Err(Failure::Input(format!(
+            "a picture of {} positions and {} would have {cells} cells; the limit is {PICTURE_LIMIT} ({remedy})",
+            heatmap.tokens.len(),
+            counted(heatmap.matrices(), "head")
+        )));
+    }
+    let [svg, picture] = outputs;
+    if let Some(out) = svg {
+        out.write_all(heatmap.svg().as_bytes())?;
+    }
+    if let Some(out) = picture {
+        let picture = png(&heatmap.svg()).map_err(|error| {
+            Failure::System(format!("cannot write {}: {error}", shown(out.path())))
+        })?;
+        out.write_all(&picture)?;
+    }
+    let paths = outputs.iter().flatten().map(|out| shown(out.path()));
+    let written = paths.map(|path| format!("{path}: {}\n", heatmap.title));
+    print_beside(&outputs, &written.collect::<String>())
+}
+
+/// The requested heads of a dump.
+fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
+    let dump = read_dump(path)?;
+    let sample = sample_row(&dump, arguments.sample)?;
+    let layers = indices("--layer", arguments.layer, dump.dims.layers)?;
+    let heads = indices("--head", arguments.head, dump.dims.heads)?;
+    let positions = dump.dims.positions;
+    if let Some(query) = arguments.query.filter(|&query| query >= positions) {
+        return Err(Failure::Input(format!(
+            "--query {query}: queries are counted from 0, and a sample has {positions} positions"
+        )));
+    }
+    let quantity = if arguments.scores {
+        Quantity::Scores
+    } else {
+        Quantity::Weights
+    };
+    let mut heatmap = Heatmap::of(&dump, sample, &layers, &heads, quantity);
+    if let Some(range) = arguments.range {
+        if arguments.scores && range != ColourRange::Data {
+            return Err(Failure::Input(
+                "--scores: for scores, --range must be `data`; the other ranges are for weights"
+                    .to_owned(),
+            ));
+        }
+        heatmap.range = range;
+    }
+    Ok(heatmap)
+}
+
+/// The dump itself, or a run's dump of the requested step.
+fn dump_path(arguments: &Arguments) -> Result<PathBuf, Failure> {
+    if !arguments.source.is_dir() {
+        return match arguments.step {
+            None => Ok(arguments.source.clone()),
+            Some(_) => Err(Failure::Input(
+                "--step selects a dump of a run directory; a dump has only one step".to_owned(),
+            )),
+        };
+    }
+    let dumps = RunDir::open(&arguments.source)?.dumps()?;
+    let found = match arguments.step {
+        None => dumps.last(),
+        Some(step) => dumps.iter().find(|path| step_of(path) == Some(step)),
+    };
+    found.cloned().ok_or_else(|| {
+        let steps: Vec<String> = dumps
+            .iter()
+            .filter_map(|path| step_of(path))
+            .map(|step| step.to_string())
+            .collect();
+        match (arguments.step, steps.as_slice()) {
+            (Some(step), [_, ..]) => Failure::reading(
+                &arguments.source,
+                format!(
+                    "it has no dump of step {step}; its dumps are of steps {}",
+                    steps.join(", ")
+                ),
+            ),
+            _ => no_dumps(&arguments.source),
+        }
+    })
+}
+
+/// The row of the requested sample, which is an index of the training set or, in a dump of other samples,
+/// the row itself.
+fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Failure> {
+    let numbers: Vec<usize> = dump
+        .meta
+        .samples
+        .iter()
+        .enumerate()
+        .map(|(row, index)| index.unwrap_or(row))
+        .collect();
+    let wanted = sample.or(numbers.first().copied());
+    numbers
+        .iter()
+        .position(|&number| Some(number) == wanted)
+        .ok_or_else(|| {
+            let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+            Failure::Input(match sample {
+                Some(sample) => format!(
+                    "--sample {sample}: the dump holds samples {}",
+                    numbers.join(", ")
+                ),
+                None => "the dump holds no samples".to_owned(),
+            })
+        })
+}

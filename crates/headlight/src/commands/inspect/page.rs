@@ -1,0 +1,53 @@
+//! The page that `headlight inspect` writes, and the page that a run has.
+
+use std::path::{Path, PathBuf};
+
+use headlight_trainer::Failure;
+use headlight_trainer::outputs::Output;
+use headlight_trainer::page::{self, Source};
+use headlight_trainer::printing::print;
+use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::standard::shown;
+
+use crate::browser;
+use crate::commands::seeds;
+
+/// Writes the page of runs and single dumps to `html`, with the seeds of a sweep if there is one.
+pub(super) fn write<'a>(
+    paths: impl Iterator<Item = &'a PathBuf>,
+    sweep: Option<&Path>,
+    html: &Path,
+    force: bool,
+) -> Result<(), Failure> {
+    let sources: Vec<Source> = paths
+        .map(|path| Source::open(path))
+        .collect::<Result<_, _>>()?;
+    let dumps = sources.iter().flat_map(|source| &source.dumps);
+    let inputs: Vec<&Path> = dumps.map(PathBuf::as_path).chain(sweep).collect();
+    let out = Output::new(html, &inputs, force)?;
+    let page = match sweep {
+        Some(results) => seeds::page(&sources, results)?,
+        None => page::page(&sources, |_, _, _| Ok(()))?,
+    };
+    let text = page::html(&page)?;
+    out.write_all(text.as_bytes())?;
+    let size = text.len() as f64 / 1000.0;
+    out.tell(&format!("{}, {size:.0} KB", page.extent()))
+}
+
+/// Opens the page that a run has.
+pub(super) fn open(source: &Path) -> Result<(), Failure> {
+    if !source.is_dir() {
+        let message = format!("{} has no page; write one with --html FILE", shown(source));
+        return Err(Failure::Input(message));
+    }
+    let page = RunDir::open(source)?.page_path();
+    if !page.exists() {
+        return Err(Failure::Input(format!(
+            "there is no {}; write a page with --html FILE",
+            shown(&page)
+        )));
+    }
+    browser::open(&page);
+    print(&format!("{}\n", shown(&page)))
+}

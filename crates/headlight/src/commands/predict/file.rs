@@ -1,0 +1,223 @@
+//! `headlight predict --tokens FILE`: classifies the samples of a file, one row each.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+
+use headlight_data::{Dataset, DatasetConfig};
+use headlight_experiment::evaluate::predict_each;
+use headlight_experiment::metrics::predicted_class;
+use headlight_experiment::{Error, Predictor};
+use headlight_inspector::counted;
+use headlight_trainer::Failure;
+use headlight_trainer::outputs::Output;
+use headlight_trainer::samples;
+use serde_json::Value;
+
+use crate::commands::model::RunModel;
+
+/// The format of predictions.
+#[derive(Clone, Copy, PartialEq)]
+enum Format {
+    Csv,
+    Jsonl,
+}
+
+/// The samples that were classified, and how many of them correctly; `None` if they have no labels.
+#[derive(Default)]
+pub(super) struct Count {
+    pub(super) samples: usize,
+    pub(super) correct: Option<usize>,
+}
+
+/// Writes predictions for all samples of the file `tokens`: to `out`, as CSV to standard output.
+///
+/// # Errors
+/// When the samples do not match the config, the model's output is not finite, or the predictions cannot be written.
+pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<Count, Failure> {
+    let extension = out.named("-.csv").extension();
+    let format = match extension.and_then(|extension| extension.to_str()) {
+        Some("csv") => Format::Csv,
+        Some("jsonl") => Format::Jsonl,
+        _ => {
+            let message = "--out: unknown file extension; use .csv or .jsonl";
+            return Err(Failure::Input(message.to_owned()));
+        }
+    };
+    let (dataset, labelled) = samples::read(tokens, &model.config)?;
+    let (session, members) = model.session(dataset)?;
+    let mut predictor = members.predictor(&session)?;
+    let rows = Rows {
+        dataset: &session.experiment.splits.train,
+        config: &session.experiment.config.data,
+        labelled,
+        format,
+    };
+    let mut count = Count::default();
+    let mut refused: Option<Error> = None;
+    let written = out.write(|file| {
+        let rows = rows.write(predictor.as_mut(), file);
+        count = rows.inspect_err(|error| {
+            let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+            refused = inner.cloned();
+        })?;
+        Ok(())
+    });
+    refused.map_or(written, |error| Err(error.into()))?;
+    Ok(count)
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} classified", counted(self.samples, "sample"))?;
+        let Some(correct) = self.correct else {
+            return Ok(());
+        };
+        let share = 100.0 * correct as f64 / self.samples as f64;
+        write!(f, ", {share:.2}% of them correctly")
+    }
+}
+
+/// The rows of a dataset.
+struct Rows<'a> {
+    dataset: &'a Dataset,
+    config: &'a DatasetConfig,
+    labelled: bool,
+    format: Format,
+}
+
+/// A row: a sample with the model's prediction.
+struct Row<'a> {
+    sample: usize,
+    predicted: u8,
+    /// Of class 1 for two classes without names; else of each class.
+    probabilities: Vec<f32>,
+    label: Option<u8>,
+    tokens: &'a [u32],
+}
+
+impl Rows<'_> {
+    fn write(&self, predictor: &mut dyn Predictor, file: &mut impl Write) -> io::Result<Count> {
+        let mut count = Count {
+            samples: self.dataset.len(),
+            correct: self.labelled.then_some(0),
+        };
+        match self.format {
+            Format::Csv => {
+                let mut csv = csv::Writer::from_writer(file);
+                csv.write_record(self.header()).map_err(io_error)?;
+                self.each(predictor, &mut count, |row| {
+                    csv.write_record(self.record(&row)).map_err(io_error)
+                })?;
+                csv.flush()?;
+            }
+            Format::Jsonl => self.each(predictor, &mut count, |row| self.write_json(file, &row))?,
+        }
+        Ok(count)
+    }
+
+    fn each(
+        &self,
+        predictor: &mut dyn Predictor,
+        count: &mut Count,
+        mut write: impl FnMut(Row<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        predict_each(predictor, self.dataset, |found| {
+            let (sample, predicted) = (found.sample, predicted_class(found.logits));
+            let label = self.dataset.label(sample);
+            if let Some(correct) = &mut count.correct {
+                *correct += usize::from(predicted == label);
+            }
+            let probabilities = match found.probabilities {
+                &[second] if self.has_names() => vec![(1.0 - second) as f32, second as f32],
+                all => all.iter().map(|&probability| probability as f32).collect(),
+            };
+            write(Row {
+                sample,
+                predicted,
+                probabilities,
+                label: self.labelled.then_some(label),
+                tokens: self.dataset.tokens(sample),
+            })
+        })
+    }
+
+    fn has_names(&self) -> bool {
+        !self.config.classes.is_empty()
+    }
+
+    fn header(&self) -> Vec<String> {
+        let mut names = ["sample", "predicted"].map(str::to_owned).to_vec();
+        if self.config.n_classes == 2 && !self.has_names() {
+            names.push("probability".to_owned());
+        } else {
+            let classes = (0..=u8::MAX).take(self.config.n_classes);
+            names.extend(
+                classes.map(|class| format!("probability_{}", self.config.class_name(class))),
+            );
+        }
+        names.extend(self.labelled.then(|| "label".to_owned()));
+        if self.config.words.is_some() {
+            names.push("text".to_owned());
+        } else {
+            names.extend((0..self.dataset.positions()).map(|position| format!("token_{position}")));
+        }
+        names
+    }
+
+    fn record(&self, row: &Row<'_>) -> Vec<String> {
+        let class = |class| self.config.class_name(class);
+        let mut cells = vec![row.sample.to_string(), class(row.predicted)];
+        cells.extend(row.probabilities.iter().map(f32::to_string));
+        cells.extend(row.label.map(class));
+        match self.text(row) {
+            Some(text) => cells.push(text),
+            None => cells.extend(row.tokens.iter().map(u32::to_string)),
+        }
+        cells
+    }
+
+    fn write_json(&self, file: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
+        let class = |class| class_value(self.config, class);
+        let (sample, predicted) = (row.sample, class(row.predicted));
+        write!(file, r#"{{"sample":{sample},"predicted":{predicted}"#)?;
+        let probabilities = &row.probabilities;
+        match &probabilities[..] {
+            [probability] => write!(file, r#","probability":{probability}"#)?,
+            _ if self.has_names() => {
+                let named = self.config.classes.iter().zip(probabilities);
+                let named = named.map(|(name, p)| format!("{}:{p}", Value::from(name.as_str())));
+                let named = named.collect::<Vec<_>>().join(",");
+                write!(file, r#","probabilities":{{{named}}}"#)?;
+            }
+            several => write!(file, r#","probabilities":{several:?}"#)?,
+        }
+        if let Some(label) = row.label {
+            write!(file, r#","label":{}"#, class(label))?;
+        }
+        if let Some(text) = self.text(row) {
+            write!(file, r#","text":{}"#, Value::from(text))?;
+        }
+        writeln!(file, r#","tokens":{:?}}}"#, row.tokens)
+    }
+
+    /// The words of a sample as the model takes them.
+    fn text(&self, row: &Row<'_>) -> Option<String> {
+        let words = self.config.words.as_ref()?;
+        Some(words.join(row.tokens))
+    }
+}
+
+/// A class in JSON: its name, or its number if classes have no names.
+pub(super) fn class_value(config: &DatasetConfig, class: u8) -> Value {
+    let name = config.classes.get(usize::from(class));
+    name.map_or_else(|| class.into(), |name| name.as_str().into())
+}
+
+/// The error of the writer inside, by whose kind a closed pipe is known.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
+}

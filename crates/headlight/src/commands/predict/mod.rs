@@ -1,0 +1,116 @@
+//! `headlight predict`: classifies one sample, or those of a file, with a run's model.
+
+mod file;
+mod sample;
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgGroup, Args};
+use headlight_trainer::Failure;
+use headlight_trainer::outputs::Output;
+use headlight_trainer::printing::{print, print_json};
+use headlight_trainer::samples;
+use headlight_trainer::standard::{STANDARD, shown};
+use serde_json::json;
+
+use super::model::RunModel;
+use crate::arguments::{Force, Form, SweptArguments, device};
+
+/// Classify one sample with a run's model and show where `[CLS]` looks, or classify the samples of a file
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file: headlight predict runs/notebook-1 --tokens samples.csv --out predictions.csv"
+)]
+#[command(group = ArgGroup::new("sample").args(["tokens", "text"]).required(true))]
+pub(crate) struct Arguments {
+    /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
+    run: PathBuf,
+    #[command(flatten)]
+    swept: SweptArguments,
+    /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
+    /// missing. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
+    /// lines from standard input
+    #[arg(long, value_name = "IDS|FILE")]
+    tokens: Option<String>,
+    /// The sample as text, for a run that was trained on texts
+    #[arg(long)]
+    text: Option<String>,
+    /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    output: Force,
+    #[command(flatten)]
+    form: Form,
+    /// Use these weights, a safetensors file, instead of those at the end of the run
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+    /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
+    #[arg(long, value_parser = device)]
+    device: Option<String>,
+}
+
+/// Prints the probabilities, and the attention of `[CLS]`.
+///
+/// # Errors
+/// When the run or the tokens are invalid.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let weights = arguments.weights.as_deref();
+    let model = RunModel::open(
+        &arguments.run,
+        weights,
+        arguments.device.as_ref(),
+        &arguments.swept,
+    )?;
+    let tokens = arguments.tokens.as_deref();
+    if let Some(tokens) = tokens.filter(|tokens| !is_sample(tokens)) {
+        let path = Path::new(tokens);
+        if path != Path::new(STANDARD) && !path.exists() {
+            return Err(Failure::Input(format!(
+                "--tokens: there is no file {}; give token ids (\"3 7 4\"), a file .npz, .csv, .jsonl or .txt, or - for standard input",
+                shown(path)
+            )));
+        }
+        let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
+        let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
+        let out = Output::new(out, &inputs, arguments.output.force)?;
+        if arguments.form.json && out.is_standard() {
+            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        let count = file::write(model, path, out)?;
+        return if arguments.form.json {
+            print_json(&json!({"samples": count.samples, "correct": count.correct}))
+        } else {
+            out.tell(&count.to_string())
+        };
+    }
+    if arguments.out.is_some() {
+        let message = "--out needs a file of samples in --tokens";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let (config, models) = (model.config.clone(), model.members.0.len());
+    let dataset = match (&arguments.text, tokens) {
+        (Some(text), _) => samples::parse_texts([text.as_str()], "--text", &config)?,
+        (None, tokens) => {
+            let ids: Vec<&str> = tokens.unwrap_or_default().split_whitespace().collect();
+            samples::parse(ids.join(" ").as_bytes(), "--tokens", &config)?
+        }
+    };
+    let rule = config.data.rule.as_ref();
+    let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
+    let label = label.map(|_| dataset.label(0));
+    let dump = sample::dump(model, &dataset, label.is_some())?;
+    if arguments.form.json {
+        return print_json(&sample::as_json(&dump, &config, label));
+    }
+    print(&sample::describe(&dump, &config, label, models))
+}
+
+/// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is
+/// no such file: then the message should be about the word that is no number.
+fn is_sample(tokens: &str) -> bool {
+    let mut characters = tokens.chars();
+    let is_list = characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',');
+    is_list || tokens.contains(' ') && !Path::new(tokens).exists()
+}

@@ -1,0 +1,212 @@
+//! What a model says of one sample: its prediction, and where `[CLS]` looks.
+
+use std::fmt::Write;
+use std::mem;
+
+use console::measure_text_width;
+use headlight_architecture::Parameter;
+use headlight_data::Dataset;
+use headlight_dump::{Array, AttentionDump};
+use headlight_experiment::Predictions;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::predicted_class;
+use headlight_trainer::Failure;
+use headlight_trainer::dumping::{self, Model, Origin, Samples};
+use serde_json::{Value, json};
+
+use super::file;
+use crate::commands::model::RunModel;
+
+/// The length of the bar of 1, in characters.
+const BAR: f32 = 40.0;
+
+/// The most rows of attention that are printed, and the fewest of one head.
+const MOST_ROWS: usize = 200;
+const LEAST_ROWS: usize = 4;
+
+/// What the model computes for the sample. Of several models: the mean of their attention, and the prediction of the mean
+/// of their probabilities.
+pub(super) fn dump(
+    model: RunModel,
+    dataset: &Dataset,
+    labelled: bool,
+) -> Result<AttentionDump, Failure> {
+    let samples = Samples {
+        dataset,
+        indices: vec![0],
+        from_training: false,
+        labelled,
+    };
+    let of = |parameters: &[Parameter]| {
+        let one = Model {
+            config: &model.config,
+            parameters,
+        };
+        dumping::dump(one, &samples, Origin::default(), &model.device)
+    };
+    let [first, others @ ..] = &model.members.0[..] else {
+        unreachable!("there is at least one model")
+    };
+    let mut mean = of(first)?;
+    for parameters in others {
+        let weights = mem::take(&mut of(parameters)?.arrays[Array::Weights]);
+        let sums = mean.arrays[Array::Weights].iter_mut().zip(weights);
+        sums.for_each(|(sum, weight)| *sum += weight);
+    }
+    let count = model.members.0.len() as f32;
+    if count > 1.0 {
+        mean.arrays[Array::Weights]
+            .iter_mut()
+            .for_each(|sum| *sum /= count);
+        let (session, members) = model.session(dataset.clone())?;
+        let mut found = Predictions::default();
+        members
+            .predictor(&session)?
+            .predict(dataset, &[0], &mut found);
+        let narrow = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
+        (mean.logits, mean.probabilities) = (narrow(&found.logits), narrow(&found.probabilities));
+    }
+    Ok(mean)
+}
+
+/// What the model says of the sample, and the weights of `[CLS]` by layer, head and key.
+pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> Value {
+    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+    let class = |class| file::class_value(&config.data, class);
+    let cls = config.data.cls.position(config.data.seq_len);
+    let of_cls = |layer, head| {
+        let rows = dump.weights(0, layer, head);
+        rows[cls * dump.dims.positions..][..dump.dims.positions].to_vec()
+    };
+    let attention = (0..dump.dims.layers)
+        .map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)))
+        .map(|heads| heads.map(|(layer, head)| of_cls(layer, head)).collect())
+        .collect::<Vec<Vec<Vec<f32>>>>();
+    json!({
+        "tokens": dump.tokens(0),
+        "words": config.data.words.as_ref().map(|_| words(dump)),
+        "predicted": class(predicted_class(&logits)),
+        "label": label.map(class),
+        "logits": dump.logits,
+        "probabilities": dump.probabilities,
+        "attention_of_cls": attention,
+    })
+}
+
+/// The texts of the sample's tokens.
+fn words(dump: &AttentionDump) -> Vec<String> {
+    let tokens = dump.tokens(0).iter();
+    tokens.map(|&token| dump.token_string(token)).collect()
+}
+
+pub(super) fn describe(
+    dump: &AttentionDump,
+    config: &ExperimentConfig,
+    label: Option<u8>,
+    models: usize,
+) -> String {
+    let data = &config.data;
+    let class_name = |class: u8| match (data.classes.is_empty(), data.n_classes, class) {
+        (false, ..) => data.class_name(class),
+        (_, 2, 0) => "negative".to_owned(),
+        (_, 2, _) => "positive".to_owned(),
+        _ => format!("class {class}"),
+    };
+    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+    let predicted = class_name(predicted_class(&logits));
+    let mut text = String::new();
+    if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
+        let of = data.classes.get(1);
+        let of = of.map_or_else(String::new, |name| format!(" of {name}"));
+        let _ = writeln!(
+            text,
+            "probability{of} {probability:.6} (logit {logit:.4}): {predicted}"
+        );
+    } else {
+        let _ = writeln!(text, "{predicted}\n");
+        let names: Vec<String> = (0..=u8::MAX).take(logits.len()).map(class_name).collect();
+        let width = names.iter().map(|name| name.chars().count()).max();
+        let width = width.unwrap_or(0).max("class 000".len());
+        for ((name, logit), probability) in names.iter().zip(&logits).zip(&dump.probabilities) {
+            let bar = bar(*probability);
+            let _ = writeln!(
+                text,
+                "{name:<width$}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
+            );
+        }
+        text.push('\n');
+    }
+    if let (Some(rule), Some(label)) = (&config.data.rule, label) {
+        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
+    }
+    let of_mean = match models {
+        1 => String::new(),
+        _ => format!(", mean of {models} models"),
+    };
+    let names = words(dump);
+    let all =
+        (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));
+    let heads: Vec<(usize, usize)> = all.collect();
+    let rows = (MOST_ROWS / heads.len()).clamp(LEAST_ROWS, dump.dims.positions.max(LEAST_ROWS));
+    for &(layer, head) in heads.iter().take(MOST_ROWS / LEAST_ROWS) {
+        let _ = writeln!(
+            text,
+            "\nattention of [CLS], layer {layer}, head {head}{of_mean}"
+        );
+        text += &attention(dump, config, layer, head, &names, rows);
+    }
+    if heads.len() > MOST_ROWS / LEAST_ROWS {
+        let more = heads.len() - MOST_ROWS / LEAST_ROWS;
+        let _ = writeln!(text, "\n{more} more heads: --json has the attention of all");
+    }
+    if !dump.meta.label_positions[0].is_empty() {
+        text.push_str("\n* decides the label\n");
+    }
+    text
+}
+
+/// The attention of `[CLS]` on the positions with the largest weights, `rows` of them, and how much the others have.
+fn attention(
+    dump: &AttentionDump,
+    config: &ExperimentConfig,
+    layer: usize,
+    head: usize,
+    names: &[String],
+    rows: usize,
+) -> String {
+    let positions = dump.dims.positions;
+    let cls = config.data.cls.position(config.data.seq_len);
+    let weights = &dump.weights(0, layer, head)[cls * positions..][..positions];
+    let padding = config.model.attention.padding_token;
+    let padding = padding.map(i64::from);
+    let is_padding = |&position: &usize| Some(dump.tokens(0)[position]) == padding;
+    let mut shown: Vec<usize> = (0..positions)
+        .filter(|position| !is_padding(position))
+        .collect();
+    shown.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    let others = shown.split_off(rows.min(shown.len()));
+    shown.sort_unstable();
+    let width = names
+        .iter()
+        .map(|name| measure_text_width(name))
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for position in shown {
+        let decides = dump.meta.label_positions[0].contains(&position);
+        let star = if decides { '*' } else { ' ' };
+        let (name, weight) = (&names[position], weights[position]);
+        let (bar, gap) = (bar(weight), " ".repeat(width - measure_text_width(name)));
+        let _ = writeln!(text, "{position:>4}{star} {name}{gap}  {weight:.4}  {bar}");
+    }
+    if !others.is_empty() {
+        let sum: f32 = others.iter().map(|&position| weights[position]).sum();
+        let _ = writeln!(text, "{} other positions together: {sum:.4}", others.len());
+    }
+    text
+}
+
+/// A bar for a number from 0 to 1.
+fn bar(share: f32) -> String {
+    "█".repeat((share * BAR).round() as usize)
+}

@@ -1,0 +1,51 @@
+//! `headlight walkthrough`: worked examples of attention, compared with the numbers that documents print.
+
+#[cfg(feature = "burn")]
+mod show;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use headlight_trainer::Failure;
+
+use crate::arguments::Force;
+
+/// Compute worked examples of attention, and compare them with the numbers that documents print
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight walkthrough she-did-not\nWithout a name, it lists the built-in walkthroughs. To write your own, copy a file from configs/walkthroughs."
+)]
+pub(crate) struct Arguments {
+    /// The name of a built-in walkthrough, or your own TOML file
+    #[arg(value_name = "NAME|FILE")]
+    walkthrough: Option<String>,
+    /// Write it as an HTML page instead of printing it
+    #[arg(long, value_name = "FILE", requires = "walkthrough")]
+    html: Option<PathBuf>,
+    /// Write it as an SVG picture instead of printing it
+    #[arg(long, value_name = "FILE", requires = "walkthrough")]
+    svg: Option<PathBuf>,
+    /// Write its numbers as JSON instead of printing them
+    #[arg(long, value_name = "FILE", requires = "walkthrough")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    output: Force,
+}
+
+/// Lists the walkthroughs, prints one, or writes it to files.
+///
+/// # Errors
+/// When the name is unknown, the walkthrough's file is invalid, a file cannot be written, or this build lacks Burn.
+#[cfg(feature = "burn")]
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Some(name) = &arguments.walkthrough else {
+        return show::list();
+    };
+    let paths = [&arguments.html, &arguments.svg, &arguments.json].map(Option::as_deref);
+    show::show(name, paths, arguments.output.force)
+}
+
+#[cfg(not(feature = "burn"))]
+pub(super) fn run(_: &Arguments) -> Result<(), Failure> {
+    Err(Failure::without_burn("`headlight walkthrough`"))
+}

@@ -1,0 +1,37 @@
+// What the page says is a value first: no name of a run and no sentence is taken for one.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { load } from "./page.mjs";
+
+const [{ page }, state, { unpack }, { Run }, { statisticOf }, { scaleOf }, { startLive }, { captionsOf }] = await load("facts.js", "state.js", "own-numbers.js", "run.js", "sources/statistic.js", "colour.js", "own-run.js", "parts/captions.js");
+await unpack();
+const [run] = state.runs.value;
+
+test("the name of a run does not make it a standard deviation", () => {
+  const named = new Run({ ...run.facts, name: "standard deviation 1" }, run.source);
+  assert.equal(scaleOf(named, "weights", "unit", 0, 0).name, "0 to 1");
+  assert.equal(named.isDeviation, false);
+  assert.equal(statisticOf([run, run], "mean").isDeviation, false);
+  assert.equal(scaleOf(statisticOf([run, run], "deviation"), "weights", "unit", 0, 0).name, "standard deviation");
+});
+
+test("the badge of the page's numbers does not come from a sentence", () => {
+  page.runs[0].again = { recorded: "Live: a reason that begins with a badge" };
+  startLive();
+  const { kind, badge, text } = state.origin.value;
+  assert.deepEqual({ kind, badge, text }, { kind: "recorded", badge: "Recorded", text: "Live: a reason that begins with a badge." });
+});
+
+test("a model with one wrong sample in sixteen has not learned", () => {
+  const end = run.times.length - 1;
+  const judged = (wrong) => {
+    const samples = Array.from({ length: 16 }, (_, number) => ({ ...run.facts.samples[0], label: number < 8 ? 0 : 1, number }));
+    const right = (sample) => (sample.label === 1) !== (sample.index < wrong) ? 1 : -1;
+    const source = { kind: "recorded", covers: () => true, allows: () => true, arrays: () => null, row: () => new Float64Array(run.positions).fill(1 / run.positions), results: (_, at, sample) => [right(sample)] };
+    return captionsOf(new Run({ ...run.facts, logits: 1, classes: [], samples }, source)).map(({ text }) => text).join(" ");
+  };
+  assert.ok(end > 0);
+  assert.match(judged(0), /All 16 samples of this page are right\./);
+  assert.match(judged(1), /15 of the 16 samples of this page are right: it has not learned the rule\./);
+});

@@ -1,0 +1,147 @@
+//! The values that a number of a config may have.
+
+use std::fmt;
+
+use crate::InvalidValue;
+
+/// An interval of numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The lower end.
+    pub from: f64,
+    /// Whether the lower end is valid.
+    pub with_from: bool,
+    /// The upper end; infinity is never valid.
+    pub to: f64,
+    /// Whether the upper end is valid.
+    pub with_to: bool,
+    /// Whether the number must still be in the interval once it is rounded to float32, in which engines compute.
+    pub in_float32: bool,
+}
+
+impl Range {
+    /// Numbers above 0.
+    pub const POSITIVE: Self = Self {
+        with_from: false,
+        ..Self::at_least(0)
+    };
+    /// From 0 to 1, without 1.
+    pub const BELOW_ONE: Self = Self {
+        with_to: false,
+        ..Self::SHARE
+    };
+    /// From 0 to 1.
+    pub const SHARE: Self = Self::of(0, 1);
+
+    /// Numbers from `least`.
+    #[allow(clippy::cast_lossless)] // `f64::from` is not const.
+    pub const fn at_least(least: u32) -> Self {
+        Self {
+            from: least as f64,
+            with_from: true,
+            to: f64::INFINITY,
+            with_to: false,
+            in_float32: false,
+        }
+    }
+
+    /// Numbers from `least` to `most`.
+    #[allow(clippy::cast_lossless)] // As above.
+    pub const fn of(least: u32, most: u32) -> Self {
+        Self {
+            to: most as f64,
+            with_to: true,
+            ..Self::at_least(least)
+        }
+    }
+
+    /// The same numbers, if they are in the interval in float32 too.
+    #[must_use]
+    pub const fn in_float32(self) -> Self {
+        Self {
+            in_float32: true,
+            ..self
+        }
+    }
+
+    /// Whether a number is in the interval.
+    pub fn contains(&self, number: f64) -> bool {
+        let is_in = |number: f64| {
+            (number > self.from || self.with_from && number >= self.from)
+                && (number < self.to || self.with_to && number <= self.to)
+        };
+        is_in(number) && (!self.in_float32 || is_in(f64::from(number as f32)))
+    }
+
+    /// Checks the value of a key.
+    ///
+    /// # Errors
+    /// When it is not in the interval. The message says what the interval is.
+    pub fn check(&self, key: &str, value: &dyn Number) -> Result<(), InvalidValue> {
+        if value.number().is_none_or(|number| self.contains(number)) {
+            return Ok(());
+        }
+        let message = format!("{key} is {}; it must be {self}", value.text());
+        Err(InvalidValue::new(key, message))
+    }
+}
+
+/// The interval as the end of a sentence: "it must be ...".
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (self.from, self.to);
+        match (self.with_from, to.is_finite(), self.with_to) {
+            (true, false, _) => write!(f, "at least {from}"),
+            (true, true, true) => write!(f, "from {from} to {to}"),
+            (true, true, false) => write!(f, "at least {from} and below {to}"),
+            (false, false, _) => write!(f, "a number above {from}"),
+            (false, true, true) => write!(f, "above {from} and at most {to}"),
+            (false, true, false) => write!(f, "above {from} and below {to}"),
+        }?;
+        if self.in_float32 {
+            f.write_str(", in float32 too")?;
+        }
+        Ok(())
+    }
+}
+
+/// A value that may be a number.
+pub trait Number {
+    /// The number; `None` if the key is unset.
+    fn number(&self) -> Option<f64>;
+
+    /// The number in a message.
+    fn text(&self) -> String;
+}
+
+macro_rules! numbers {
+    ($($type:ty, $format:literal;)*) => {$(
+        impl Number for $type {
+            #[allow(clippy::cast_lossless)]
+            fn number(&self) -> Option<f64> {
+                Some(*self as f64)
+            }
+
+            fn text(&self) -> String {
+                format!($format, self)
+            }
+        }
+    )*};
+}
+
+numbers! {
+    u32, "{}";
+    u64, "{}";
+    usize, "{}";
+    f64, "{:?}";
+}
+
+impl<T: Number> Number for Option<T> {
+    fn number(&self) -> Option<f64> {
+        self.as_ref()?.number()
+    }
+
+    fn text(&self) -> String {
+        self.as_ref().map_or_else(String::new, Number::text)
+    }
+}

@@ -1,0 +1,104 @@
+//! The quantities of all runs: a table of their quantiles, their distributions, and why runs failed.
+
+use std::cmp::Reverse;
+
+use headlight_inspector::{Plot, Table, number};
+
+use super::cells::{MOST_ROWS, header, mean_and_sd};
+use super::columns::{LEARNED, LOSS, numbers};
+use super::statistics::Sample;
+use super::summary::Summary;
+
+/// The quantiles in the table of all runs.
+const QUANTILES: [(&str, f64); 5] = [
+    ("min", 0.0),
+    ("5%", 0.05),
+    ("median", 0.5),
+    ("95%", 0.95),
+    ("max", 1.0),
+];
+
+/// Mean, standard deviation and quantiles of each quantity over all runs.
+pub(super) fn all_runs(summary: &Summary) -> Table {
+    let mut rows = vec![header("", &["mean", "sd"], &QUANTILES)];
+    let mut add = |name: &str, decimals: usize, sample: Option<Sample>| {
+        let Some(sample) = sample else {
+            return;
+        };
+        let mut row = vec![name.to_owned()];
+        row.extend(mean_and_sd(&sample, decimals));
+        row.extend(QUANTILES.map(|(_, share)| number(Some(sample.quantile(share)), decimals)));
+        rows.push(row);
+    };
+    for field in numbers().filter(|field| field.quantity != LEARNED) {
+        let column = summary.columns.number(field.quantity).iter();
+        add(&field.label, field.decimals, Sample::of(column.copied()));
+    }
+    for (class, column) in ["positives", "negatives"].iter().zip(&summary.attention) {
+        let name = format!("attention on {}, {class}", summary.target.name());
+        add(&name, 3, Sample::of(column.iter().copied()));
+    }
+    let steps = summary.columns.number(LEARNED).iter();
+    add("learned at step", 0, Sample::of(steps.copied()));
+    let how = "final models; loss: mean cross-entropy over all samples; attention: of [CLS] in the last block, mean over \
+               heads and samples of label 1 or more (positives) or 0 (negatives); sd: standard deviation; n%: n of 100 \
+               runs are below";
+    Table::of_text("All runs", how, rows)
+}
+
+/// Why runs failed, the most common reason first.
+pub(super) fn failures(summary: &Summary) -> Option<Table> {
+    let mut reasons: Vec<_> = summary.reasons.values().collect();
+    reasons.sort_by_key(|reason| Reverse(reason.runs));
+    let mut rows = vec![["reason", "runs", "first seed"].map(str::to_owned).to_vec()];
+    for reason in reasons.iter().take(MOST_ROWS) {
+        rows.push(vec![
+            reason.message.clone(),
+            reason.runs.to_string(),
+            reason.seed.to_string(),
+        ]);
+    }
+    let how = "messages that differ only in numbers are counted together; the first one is shown";
+    (rows.len() > 1).then(|| Table::of_text("Failed runs", how, rows))
+}
+
+/// Histograms of the main quantities, and a scatter plot of two of them.
+pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
+    let known = |column: &[f64]| -> Vec<f64> {
+        let known = column.iter().filter(|value| value.is_finite());
+        known.copied().collect()
+    };
+    let (attention, steps) = (&summary.attention[0], summary.columns.number(LEARNED));
+    let uniform = summary.target.uniform(&summary.visible());
+    let name = format!("attention on {}", summary.target.name());
+    let both = steps.iter().zip(attention);
+    let points = both
+        .filter(|(step, paid)| step.is_finite() && paid.is_finite())
+        .map(|(&step, &paid)| [step, f64::from(paid)])
+        .collect();
+    vec![
+        Plot::Histogram {
+            label: "final loss".to_owned(),
+            values: known(summary.columns.number(LOSS)),
+            mark: None,
+        },
+        Plot::Histogram {
+            label: format!("{name}, positives"),
+            values: attention
+                .iter()
+                .filter(|value| value.is_finite())
+                .map(|&value| f64::from(value))
+                .collect(),
+            mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
+        },
+        Plot::Histogram {
+            label: "learned at step".to_owned(),
+            values: known(steps),
+            mark: None,
+        },
+        Plot::Scatter {
+            labels: ["learned at step".to_owned(), name],
+            points,
+        },
+    ]
+}

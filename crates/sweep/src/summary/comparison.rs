@@ -1,0 +1,95 @@
+//! Groups of runs side by side, by the values of a key or by point of the grid.
+
+use headlight_inspector::{Plot, Table, number};
+
+use super::cells::{share, with_margin};
+use super::columns::{LOSS, compared};
+use super::groups::Group;
+use super::statistics::{Sample, wilson};
+use super::summary::Summary;
+
+/// The most groups in a plot.
+const MOST_GROUPS: usize = 24;
+
+/// A table with one row per group.
+pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
+    let counts = [
+        "",
+        "runs",
+        "failed",
+        "learned",
+        "95% interval",
+        "median step",
+    ];
+    let metrics = compared().map(|field| &*field.label);
+    let names = counts.into_iter().chain(metrics).chain(["attention"]);
+    let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
+    let is_measured = summary.watched().is_some();
+    for group in groups {
+        let [learned, interval] = if is_measured {
+            let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
+            let interval = format!("{low:.1}–{high:.1}%");
+            [share(group.learned, group.runs), interval]
+        } else {
+            ["not measured".to_owned(), number(None, 1)]
+        };
+        let median = group.steps.as_ref().map(|steps| steps.quantile(0.5));
+        let mut row = vec![
+            group.name.clone(),
+            group.runs.to_string(),
+            group.failed.to_string(),
+            learned,
+            interval,
+            number(median, 0),
+        ];
+        let metrics = compared().zip(&group.metrics);
+        row.extend(metrics.map(|(field, sample)| with_margin(sample.as_ref(), field.decimals)));
+        row.push(with_margin(group.attention.as_ref(), 3));
+        rows.push(row);
+    }
+    let how = format!(
+        "means ± half of their 95% interval (Student's t); attention is that on {}, of positives; the 95% interval is \
+             Wilson's of the share that learned; median step is that at which runs learned; final loss is over the \
+             training samples",
+        summary.target.name()
+    );
+    Table::of_text(title, &how, rows)
+}
+
+/// Plots the share that learned, the loss and the attention by the values of a key.
+pub(super) fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
+    let groups = &groups[..groups.len().min(MOST_GROUPS)];
+    let learned = |group: &Group| {
+        let [low, high] = wilson(group.learned, group.runs);
+        Some([low, group.learned as f64 / group.runs as f64, high])
+    };
+    let learned = summary.watched().map(|_| {
+        let shares = groups.iter().map(learned).collect();
+        ("share that learned".to_owned(), shares)
+    });
+    let mean = |sample: &Option<Sample>| {
+        let sample = sample.as_ref()?;
+        let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
+        // Of the largest numbers, the interval's ends are no numbers.
+        Some([mean - margin, mean, mean + margin])
+            .filter(|range| range.iter().all(|end| end.is_finite()))
+    };
+    let attention = format!("attention on {}", summary.target.name());
+    let loss = compared().position(|field| field.quantity == LOSS);
+    let loss = loss.map(|place| {
+        let means = groups.iter().map(|group| mean(&group.metrics[place]));
+        ("mean final loss".to_owned(), means.collect())
+    });
+    let attention = (
+        attention,
+        groups.iter().map(|group| mean(&group.attention)).collect(),
+    );
+    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| Plot::Ranges {
+        labels: [key.to_owned(), format!("{what} (95% interval)")],
+        groups: groups.iter().map(|group| group.name.clone()).collect(),
+        sets: vec![(String::new(), ranges)],
+        mark: None,
+    };
+    let panels = learned.into_iter().chain(loss).chain([attention]);
+    panels.map(panel).collect()
+}

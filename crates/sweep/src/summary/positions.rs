@@ -1,0 +1,70 @@
+//! The attention of `[CLS]` to each position.
+
+use headlight_inspector::{Plot, Table, number};
+
+use super::cells::{MOST_ROWS, mean_and_sd};
+use super::columns::{NEGATIVE, POSITIVE};
+use super::statistics::Sample;
+use super::summary::Summary;
+use crate::fields::Quantity;
+
+/// The attention of a class to each position.
+fn by_position(summary: &Summary, class: Quantity) -> Vec<Option<Sample>> {
+    let columns = summary.columns.list(class).iter().take(MOST_ROWS);
+    columns
+        .map(|column| Sample::of(column.iter().copied()))
+        .collect()
+}
+
+const CLASSES: [(&str, Quantity); 2] = [("positives", POSITIVE), ("negatives", NEGATIVE)];
+
+pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
+    let classes = CLASSES.map(|(name, class)| (name, by_position(summary, class)));
+    let positions = classes.iter().map(|(_, samples)| samples.len()).max()?;
+    let mut top = vec!["position".to_owned()];
+    for (name, _) in &classes {
+        top.extend(["mean", "sd", "5%", "95%"].map(|what| format!("{name}: {what}")));
+    }
+    let mut rows = vec![top];
+    for position in 0..positions {
+        let mut row = vec![position.to_string()];
+        for (_, samples) in &classes {
+            match samples.get(position).and_then(Option::as_ref) {
+                None => row.extend([(); 4].map(|()| number(None, 3))),
+                Some(sample) => {
+                    row.extend(mean_and_sd(sample, 3));
+                    row.extend([0.05, 0.95].map(|share| number(Some(sample.quantile(share)), 3)));
+                }
+            }
+        }
+        rows.push(row);
+    }
+    let how = "each run's mean over heads and over the samples of a class";
+    (rows.len() > 1).then(|| Table::of_text("Attention of [CLS] on each position", how, rows))
+}
+
+pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
+    let range = |sample: Option<Sample>| {
+        sample.map(|sample| [0.05, 0.5, 0.95].map(|share| sample.quantile(share)))
+    };
+    let sets = CLASSES.map(|(name, class)| {
+        let ranges = by_position(summary, class).into_iter().map(range).collect();
+        (name.to_owned(), ranges)
+    });
+    let positions = positions(summary);
+    let uniform = summary.visible().each();
+    (positions > 0).then(|| Plot::Ranges {
+        labels: ["position", "attention of [CLS] (median, 5% to 95%)"].map(str::to_owned),
+        groups: (0..positions.min(MOST_ROWS))
+            .map(|position| position.to_string())
+            .collect(),
+        sets: sets.to_vec(),
+        mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
+    })
+}
+
+/// The number of positions of the longest samples.
+fn positions(summary: &Summary) -> usize {
+    let lists = [POSITIVE, NEGATIVE].map(|class| summary.columns.list(class).len());
+    lists[0].max(lists[1])
+}

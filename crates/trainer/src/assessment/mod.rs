@@ -1,0 +1,77 @@
+//! An assessment of a model as a document: `headlight evaluate` shows all of it, a run's report the main tables.
+//! Each number is explained where it stands.
+
+mod plots;
+mod probabilities;
+mod tables;
+
+use headlight_data::DatasetConfig;
+use headlight_experiment::metrics::Assessment;
+use headlight_inspector::{Document, Section, number};
+
+use plots::plots;
+use probabilities::{calibration, thresholds};
+use tables::{DECIMALS, class_notes, classes, confusion};
+
+pub use tables::{MOST_CLASSES, MOST_NAME};
+
+/// All of an assessment, after paragraphs that say which samples it is about. `data` names the classes.
+pub fn document(
+    title: &str,
+    about: Vec<String>,
+    data: &DatasetConfig,
+    assessment: &Assessment,
+) -> Document {
+    let classes = Section {
+        title: "Classes".to_owned(),
+        paragraphs: class_notes(assessment),
+        tables: vec![classes(data, assessment)],
+        ..Section::default()
+    };
+    let confusion = Section {
+        title: "Confusion matrix".to_owned(),
+        tables: vec![confusion(data, assessment)],
+        ..Section::default()
+    };
+    let overall = Section {
+        title: "All samples".to_owned(),
+        paragraphs: vec![
+            format!(
+                "Loss {:.5}: mean cross-entropy in nats; 0 is perfect.",
+                assessment.loss
+            ),
+            format!(
+                "Accuracy {:.5}: the share of samples that are classified correctly.",
+                assessment.accuracy
+            ),
+        ],
+        plots: plots(data, assessment),
+        ..Section::default()
+    };
+    let sections = [overall, classes, confusion].into_iter();
+    Document {
+        title: title.to_owned(),
+        paragraphs: about,
+        sections: sections
+            .chain(thresholds(data, assessment))
+            .chain([calibration(data, assessment)])
+            .collect(),
+    }
+}
+
+/// The main tables as a section of a run's report. `data` names the classes.
+pub fn summary(samples: &str, data: &DatasetConfig, assessment: &Assessment) -> Section {
+    let overall = format!(
+        "On the {samples}: loss {:.5}, accuracy {:.5}, expected calibration error {}. `headlight evaluate` explains these \
+         numbers, and shows thresholds, calibration and curves.",
+        assessment.loss,
+        assessment.accuracy,
+        number(assessment.calibration.expected_error, DECIMALS)
+    );
+    Section {
+        title: "Evaluation".to_owned(),
+        paragraphs: vec![overall],
+        tables: vec![classes(data, assessment), confusion(data, assessment)],
+        ..Section::default()
+    }
+}

@@ -1,0 +1,97 @@
+//! How good the probabilities of an assessment are: at other thresholds, and as frequencies.
+
+use headlight_data::DatasetConfig;
+use headlight_experiment::metrics::{Assessment, Threshold};
+use headlight_inspector::{Section, Table, number};
+
+use super::tables::DECIMALS;
+
+pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Option<Section> {
+    let second = data.class_name(1);
+    let row = |name: String, at: &Threshold| {
+        let ratios = [at.precision, at.recall, at.f1].map(|ratio| number(ratio, DECIMALS));
+        let start = [name, at.predicted_positives.to_string()];
+        start.into_iter().chain(ratios).collect()
+    };
+    let shown = assessment.thresholds.as_ref()?.iter();
+    let shown = shown.map(|at| row(format!("{:.2}", at.threshold), at));
+    let best = assessment.best_f1.iter();
+    let best = best.map(|at| row(format!("{:.6}, best F1", at.threshold), at));
+    let header = ["threshold", "positives", "precision", "recall", "F1"];
+    let header = header.map(str::to_owned).to_vec();
+    Some(Section {
+        title: "Thresholds".to_owned(),
+        paragraphs: vec![
+            format!(
+                "The results if every sample whose probability of class {second} is at least the threshold is \
+                 classified as {second}."
+            ),
+            format!(
+                "positives: the samples classified as {second}. Precision, recall and F1 are those of class {second}."
+            ),
+        ],
+        tables: vec![Table::of_text(
+            "",
+            "",
+            [header].into_iter().chain(shown).chain(best).collect(),
+        )],
+        ..Section::default()
+    })
+}
+
+pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Section {
+    let second = data.class_name(1);
+    let [bins, brier] = if assessment.thresholds.is_some() {
+        [
+            format!(
+                "Samples grouped by their probability of class {second}. mean: the mean probability of the group; \
+                 share: the share of the group with label {second}. In a calibrated model, the two are close."
+            ),
+            format!(
+                "the mean over samples of (probability of class {second} - y)², where y is 1 for label {second}, \
+                 else 0; 0 is perfect"
+            ),
+        ]
+    } else {
+        [
+            "Samples grouped by the probability of their predicted class. mean: the mean probability of the group; \
+             share: the share of correct predictions. In a calibrated model, the two are close."
+                .to_owned(),
+            "the sum over classes of (probability - y)², where y is 1 for the label's class, else 0, as a mean over \
+             samples; 0 is perfect"
+                .to_owned(),
+        ]
+    };
+    let header = ["probability", "samples", "mean", "share"];
+    let header = header.map(str::to_owned).to_vec();
+    let occupied = assessment
+        .calibration
+        .bins
+        .iter()
+        .filter(|bin| bin.samples > 0);
+    let rows = occupied.map(|bin| {
+        vec![
+            format!("{:.1}–{:.1}", bin.from, bin.to),
+            bin.samples.to_string(),
+            number(bin.mean_probability, DECIMALS),
+            number(bin.share, DECIMALS),
+        ]
+    });
+    Section {
+        title: "Calibration".to_owned(),
+        paragraphs: vec![
+            bins,
+            format!(
+                "Expected calibration error {}: difference of mean and share, averaged over samples; 0 is perfect.",
+                number(assessment.calibration.expected_error, DECIMALS)
+            ),
+            format!("Brier score {:.5}: {brier}.", assessment.brier),
+        ],
+        tables: vec![Table::of_text(
+            "",
+            "",
+            [header].into_iter().chain(rows).collect(),
+        )],
+        ..Section::default()
+    }
+}

@@ -1,0 +1,146 @@
+//! The tables of an assessment that its report shares: the ratios of each class, and the confusion matrix.
+
+use std::cmp::Reverse;
+
+use headlight_data::DatasetConfig;
+use headlight_experiment::metrics::{Assessment, Ratios};
+use headlight_inspector::{Table, counted, number, shorten};
+
+/// The most classes, and the most confusions of classes, in a table. A matrix of more would not fit a terminal.
+pub const MOST_CLASSES: usize = 16;
+
+/// The longest name of a class, in columns.
+pub const MOST_NAME: usize = 32;
+
+/// The most columns of text in a matrix.
+const MOST_WIDTH: usize = 160;
+
+/// The decimals of ratios.
+pub(super) const DECIMALS: usize = 4;
+
+/// The columns of the table of classes.
+const RATIOS: [&str; 5] = [
+    "Precision: of the samples classified as the class, the share that belong to it.",
+    "Recall: of the samples of the class, the share that are classified as it.",
+    "F1: the harmonic mean of precision and recall.",
+    "ROC-AUC: how often a sample of the class has a higher probability of it than one of another class; 0.5 is chance.",
+    "AP: average precision, the area under the precision-recall curve; chance is the class's share of all samples.",
+];
+
+const NOT_DEFINED: [&str; 2] = [
+    "–: not defined for these samples.",
+    "mean: over the classes; an undefined precision, recall or F1 counts as 0, an undefined ROC-AUC or AP is left out.",
+];
+
+/// Where the rows are that a table leaves out.
+const ALL: &str = "`headlight evaluate RUN --json` prints all";
+
+const CONFUSION: &str = "Rows: labels. Columns: predicted classes. The diagonal is correct.";
+
+/// The names of all classes, shortened.
+pub(super) fn names(data: &DatasetConfig) -> impl Iterator<Item = String> {
+    (0..=u8::MAX)
+        .take(data.n_classes)
+        .map(|class| shorten(&data.class_name(class), MOST_NAME))
+}
+
+pub(super) fn class_notes(assessment: &Assessment) -> Vec<String> {
+    let mut rows = assessment.classes.iter().map(|class| class.ratios);
+    let undefined = rows.any(|ratios| cells(ratios).contains(&number(None, DECIMALS)));
+    let not_defined = NOT_DEFINED.iter().filter(|_| undefined);
+    let notes = RATIOS.iter().chain(not_defined);
+    notes.map(|&note| note.to_owned()).collect()
+}
+
+pub(super) fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
+    let header = [
+        "class",
+        "samples",
+        "precision",
+        "recall",
+        "F1",
+        "ROC-AUC",
+        "AP",
+    ];
+    let row = |name: String, samples: String, ratios: Ratios| {
+        let start = [name, samples];
+        start.into_iter().chain(cells(ratios)).collect()
+    };
+    let count = assessment.classes.len();
+    let mut shown: Vec<usize> = (0..count).collect();
+    let mut title = String::new();
+    if count > MOST_CLASSES {
+        let f1 = |class: usize| assessment.classes[class].ratios.f1;
+        // Classes without samples and predictions have no F1; they say least.
+        shown.sort_by(|&a, &b| {
+            let [a, b] = [a, b].map(|class| f1(class).unwrap_or(f64::INFINITY));
+            a.total_cmp(&b)
+        });
+        shown.truncate(MOST_CLASSES);
+        title = format!(
+            "The {MOST_CLASSES} of {count} classes with the lowest F1, and the mean of all; {ALL}."
+        );
+    }
+    let names: Vec<String> = names(data).collect();
+    let rows = shown.into_iter().map(|class| {
+        let of = &assessment.classes[class];
+        row(names[class].clone(), of.samples.to_string(), of.ratios)
+    });
+    let mean = row("mean".to_owned(), String::new(), assessment.means);
+    let header = header.map(str::to_owned).to_vec();
+    Table::of_text(
+        &title,
+        "",
+        [header].into_iter().chain(rows).chain([mean]).collect(),
+    )
+}
+
+fn cells(ratios: Ratios) -> [String; 5] {
+    let Ratios {
+        precision,
+        recall,
+        f1,
+        roc_auc,
+        average_precision,
+    } = ratios;
+    [precision, recall, f1, roc_auc, average_precision].map(|ratio| number(ratio, DECIMALS))
+}
+
+/// The confusion matrix; of one that is too large, the most frequent confusions.
+pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Table {
+    let names: Vec<String> = names(data).collect();
+    let cells = || assessment.confusion.rows().map(<[usize]>::to_vec);
+    let width: usize = names.iter().map(|name| name.chars().count() + 3).sum();
+    if names.len() <= MOST_CLASSES && width <= MOST_WIDTH {
+        let header = [&["label".to_owned()], &names[..]].concat();
+        let rows = names.iter().zip(cells()).map(|(label, row)| {
+            let counts = row.iter().map(usize::to_string);
+            [label.clone()].into_iter().chain(counts).collect()
+        });
+        return Table::of_text(CONFUSION, "", [header].into_iter().chain(rows).collect());
+    }
+    let mut confused: Vec<(usize, usize, usize)> = Vec::new();
+    for (label, row) in cells().enumerate() {
+        let others = row.into_iter().enumerate();
+        let others = others.filter(|&(predicted, count)| predicted != label && count > 0);
+        confused.extend(others.map(|(predicted, count)| (label, predicted, count)));
+    }
+    // Stable: of equals, the first first.
+    confused.sort_by_key(|&(_, _, count)| Reverse(count));
+    let title = format!(
+        "The most frequent of {} of two classes; {ALL}.",
+        counted(confused.len(), "confusion")
+    );
+    let header = ["label", "predicted class", "samples"]
+        .map(str::to_owned)
+        .to_vec();
+    let rows = confused.into_iter().take(MOST_CLASSES);
+    let rows = rows.map(|(label, predicted, count)| {
+        vec![
+            names[label].clone(),
+            names[predicted].clone(),
+            count.to_string(),
+        ]
+    });
+    Table::of_text(&title, "", [header].into_iter().chain(rows).collect())
+}

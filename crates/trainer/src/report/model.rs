@@ -1,0 +1,26 @@
+//! The layers of a run's model.
+
+use headlight_experiment::config::ExperimentConfig;
+use headlight_inspector::{Section, Table};
+
+pub(super) fn sections(config: &ExperimentConfig) -> [Section; 2] {
+    let inputs = config.inputs();
+    let rows = config.model.layers(inputs).into_iter().map(|layer| {
+        let axes = layer.output.iter().map(usize::to_string);
+        let axes: Vec<String> = ["batch".to_owned()].into_iter().chain(axes).collect();
+        let output = format!("({})", axes.join(", "));
+        vec![layer.name, output, layer.parameters.to_string()]
+    });
+    let header = ["layer", "output", "parameters"]
+        .map(str::to_owned)
+        .to_vec();
+    let table = Table::of_text("", "", [header].into_iter().chain(rows).collect());
+    let layers = Section {
+        title: "Model".to_owned(),
+        tables: vec![table.left_aligned(&["output"])],
+        ..Section::default()
+    };
+    let count = config.model.parameter_count(inputs);
+    let count = Section::of_paragraph(format!("Trainable parameters: {count}"));
+    [layers, count]
+}

@@ -1,0 +1,53 @@
+//! What the trained model says of the reported samples.
+
+use headlight_data::{Dataset, DatasetConfig};
+use headlight_dump::AttentionDump;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_inspector::{Section, Table, largest};
+
+use super::names::{class_name, tokens};
+
+/// The most probabilities of a sample.
+const MOST_PROBABILITIES: usize = 8;
+
+pub(super) fn section(config: &ExperimentConfig, train: &Dataset, dump: &AttentionDump) -> Section {
+    let data = &config.data;
+    let header = match (data.n_classes, &data.classes[..]) {
+        (2, []) => "probability".to_owned(),
+        (2, _) => format!("probability of {}", class_name(data, 1)),
+        (n_classes, _) if n_classes > MOST_PROBABILITIES => {
+            format!("the {MOST_PROBABILITIES} largest probabilities, by class")
+        }
+        _ => "probability by class".to_owned(),
+    };
+    let names = ["sample", "tokens", "label"].map(str::to_owned);
+    let header = names.into_iter().chain([header]).collect();
+    let rows = (0..dump.dims.samples).map(|shown| {
+        let sample = dump.meta.samples[shown].unwrap_or(shown);
+        vec![
+            sample.to_string(),
+            tokens(config, train, sample),
+            class_name(data, train.label(sample).into()),
+            probabilities(data, dump.probabilities(shown)),
+        ]
+    });
+    let table = Table::of_text("", "", [header].into_iter().chain(rows).collect());
+    Section {
+        title: "Predictions".to_owned(),
+        tables: vec![table.left_aligned(&["tokens"])],
+        ..Section::default()
+    }
+}
+
+/// The probabilities by class; of many, the largest.
+fn probabilities(data: &DatasetConfig, probabilities: &[f32]) -> String {
+    let shown: Vec<String> = match probabilities.len() {
+        ..=MOST_PROBABILITIES => probabilities.iter().map(|p| format!("{p:.6}")).collect(),
+        _ => largest(probabilities)
+            .into_iter()
+            .take(MOST_PROBABILITIES)
+            .map(|class| format!("{}: {:.6}", class_name(data, class), probabilities[class]))
+            .collect(),
+    };
+    shown.join(", ")
+}

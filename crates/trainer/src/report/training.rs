@@ -1,0 +1,58 @@
+//! The evaluations during training.
+
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::{METRICS, Metric, StepMetrics};
+use headlight_inspector::{Section, Table, evenly_spread, number};
+
+/// The most evaluations that are shown.
+const MOST_EVALUATIONS: usize = 17;
+
+const LEGEND: &str = "Batch loss is the mean loss of the batches since the epoch began. Loss is the mean cross-entropy. \
+                      Loss and the columns after it are measured over all training samples after that step.";
+
+pub(super) fn sections(config: &ExperimentConfig, metrics: &[StepMetrics]) -> Vec<Section> {
+    let table = Section {
+        title: "Training".to_owned(),
+        paragraphs: vec![LEGEND.to_owned()],
+        tables: vec![evaluations(metrics)],
+        ..Section::default()
+    };
+    let count = metrics.len();
+    let left_out = (count > MOST_EVALUATIONS).then(|| {
+        format!("{MOST_EVALUATIONS} of {count} evaluations, evenly spread; metrics.jsonl has all.")
+    });
+    let last = metrics.last().map(|last| match config.data.n_classes {
+        2 => format!(
+            "Smallest probability of a positive: {}. Largest of a negative: {}.",
+            number(last.train[Metric::MinPositive], 4),
+            number(last.train[Metric::MaxNegative], 4)
+        ),
+        _ => "Precision, recall and F1 are means over the classes.".to_owned(),
+    });
+    let notes = left_out.into_iter().chain(last);
+    [table]
+        .into_iter()
+        .chain(notes.map(Section::of_paragraph))
+        .collect()
+}
+
+/// A row for each evaluation; of many, a selection.
+fn evaluations(metrics: &[StepMetrics]) -> Table {
+    let ratios = || METRICS.iter().filter(|info| info.is_ratio);
+    let header = ["epoch", "step", "batch loss"].into_iter();
+    let header = header.chain(ratios().map(|info| info.label));
+    let rows = evenly_spread(metrics.len(), MOST_EVALUATIONS).map(|index| {
+        let StepMetrics {
+            epoch,
+            step,
+            train_loss,
+            train,
+            ..
+        } = &metrics[index];
+        let start = [epoch.to_string(), step.to_string(), number(*train_loss, 5)];
+        let values = ratios().map(|info| number(train[info.metric], info.decimals));
+        start.into_iter().chain(values).collect()
+    });
+    let header = header.map(str::to_owned).collect();
+    Table::of_text("", "", [header].into_iter().chain(rows).collect())
+}
