@@ -1,4 +1,5 @@
-"""The layout of the code: no circle of files in Rust or in the page's script, and no crate with more than a fifth of the Rust lines.
+"""The layout of the code: no circle of files in Rust or in the page's script, no folder that uses one above it, and no crate
+with more than a fifth of the Rust lines.
 
     python3 scripts/checks/layout.py
 
@@ -6,7 +7,8 @@ A file names another if it uses an item of it, by a `use` or by a path. Names th
 (`pub use`) are followed to the file that defines them. Tests inside a file do not count. A module of the page names
 another if it imports it; types in comments do not count. A circle is a set of
 files that name each other, directly or through other files. The script prints each circle with the names that
-tie it. It ends with exit code 1 if there is a circle or if a crate is too large.
+tie it. It ends with exit code 1 if there is a circle, if a
+folder uses one above it (`LAYERS`), or if a crate is too large.
 """
 
 import pathlib
@@ -16,6 +18,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates"
 PAGE = ROOT / "inspector/page/src"
 LARGEST_SHARE = 0.20
+LAYERS = {"trainer": ["storage", "sessions", "documents"]}
+"""The folders of a crate, each of which uses only those before it."""
 
 
 def code(text):
@@ -143,12 +147,30 @@ def has_circles(place, arrows, name):
     return bool(found)
 
 
+def climbs(crate, arrows, layers):
+    """Prints each arrow from a folder of `layers` to one after it."""
+    def level(module):
+        return layers.index(module[0]) if module and module[0] in layers else None
+
+    found = [
+        (module, target)
+        for module, targets in arrows.items()
+        for target in targets
+        if level(module) is not None and level(target) is not None and level(module) < level(target)
+    ]
+    for module, target in found:
+        names = ", ".join(sorted(arrows[module][target]))
+        print(f"{crate.files[module]} uses {names} of {crate.files[target]}, which is in a folder above its own")
+    return bool(found)
+
+
 def main():
     failed, lines = False, {}
     for folder in sorted(path for path in ROOT.iterdir() if (path / "src").is_dir()):
         crate = Crate(folder)
         lines[folder.name] = sum(path.read_text().count("\n") for path in crate.files.values())
         arrows = crate.arrows()
+        failed |= climbs(crate, arrows, LAYERS.get(folder.name, []))
         failed |= has_circles(folder.name, arrows, lambda module, crate=crate, folder=folder: crate.files[module].relative_to(folder))
     failed |= has_circles("the page's script", imports(PAGE), lambda path: path.relative_to(PAGE))
     total = sum(lines.values())

@@ -8,9 +8,11 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_trainer::outputs::Output;
-use headlight_trainer::standard::STANDARD;
-use headlight_trainer::{Failure, built_in, config, devices};
+use headlight_trainer::storage::built_in;
+use headlight_trainer::storage::config;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::standard::STANDARD;
+use headlight_trainer::{Failure, devices};
 
 /// The experiment.
 #[derive(Args, Debug)]

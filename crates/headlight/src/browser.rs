@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use headlight_trainer::printing::note;
-use headlight_trainer::standard::shown;
+use crate::printing::note;
+use headlight_trainer::storage::standard::shown;
 
 /// Opens a page without waiting for the browser. The page exists even if no browser opens it, so a failure
 /// is only noted.

@@ -1,9 +1,9 @@
 //! The command line.
 
+use crate::printing::{Verbosity, complain};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use headlight_experiment::config::toml;
-use headlight_trainer::printing::{Verbosity, complain};
 
 use crate::commands::Command;
 

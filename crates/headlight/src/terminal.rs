@@ -5,10 +5,10 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use crate::printing::{Verbosity, note, verbosity};
 use headlight_experiment::metrics::{Column, StepMetrics, TERMINAL};
 use headlight_inspector::{ColourMode, Document, counted, number};
-use headlight_trainer::printing::{Verbosity, note, verbosity};
-use headlight_trainer::run_writer::Display;
+use headlight_trainer::sessions::run_writer::Display;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 /// The width in columns if the terminal reports none, for example when output goes to a file.

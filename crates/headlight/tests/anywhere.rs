@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{SHORT, folder, mentions, refuses_in, run_in};
-use headlight_trainer::built_in::CONFIGS;
+use headlight_trainer::storage::built_in::CONFIGS;
 
 #[test]
 fn train_knows_the_built_in_configs() {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use common::{ended, folder, mentions, metrics, quick_run, refuses, run, text};
 use headlight_architecture::Parameter;
-use headlight_trainer::weights;
+use headlight_trainer::storage::weights;
 use serde_json::{Value, from_str, json};
 
 /// What `--json` prints, which is one line.

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use headlight_trainer::checkpoint::Checkpoint;
+use headlight_trainer::storage::checkpoint::Checkpoint;
 
 use common::runs::{assert_same, attempt, command, copy, files, finish, half, newest};
 use common::{

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_trainer::{Failure, built_in, config};
+use headlight_trainer::Failure;
+use headlight_trainer::storage::built_in;
+use headlight_trainer::storage::config;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use toml::{Table, Value};
@@ -56,7 +58,7 @@ fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfi
     } else {
         config::load_changed(Path::new(source), changes)?
     };
-    config.compute.engine = headlight_trainer::session::engine_for(&config)?;
+    config.compute.engine = headlight_trainer::sessions::session::engine_for(&config)?;
     Ok(config)
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
-use headlight_trainer::{Failure, printing};
+use headlight_trainer::{Failure, notes};
 use pyo3::create_exception;
 use pyo3::exceptions::{
     PyArithmeticError, PyKeyboardInterrupt, PyOSError, PyUserWarning, PyValueError,
@@ -22,7 +22,7 @@ static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Collects notes from now on, instead of writing them to standard error.
 pub(crate) fn listen() {
-    printing::pass_on(|text| {
+    notes::pass_on(|text| {
         let mut notes = NOTES.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push(text.to_owned());
     });

@@ -6,10 +6,11 @@ use std::path::Path;
 use headlight_architecture::Parameter;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error};
-use headlight_trainer::files::open;
-use headlight_trainer::signals::Signals;
-use headlight_trainer::standard::shown;
-use headlight_trainer::{Failure, weights};
+use headlight_trainer::Failure;
+use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::files::open;
+use headlight_trainer::storage::standard::shown;
+use headlight_trainer::storage::weights;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use headlight_inspector::{SeedFigures, SeedRow};
 use headlight_trainer::Failure;
-use headlight_trainer::files::open;
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::standard::shown;
+use headlight_trainer::storage::files::open;
+use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::standard::shown;
 use serde_json::Value;
 
 use crate::grid::Seeds;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use headlight_data::Splits;
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
+use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
-use headlight_trainer::hash::add_splits;
-use headlight_trainer::opening::open_device;
-use headlight_trainer::session::{Session, dataset, engine_for};
-use headlight_trainer::standard::shown;
-use headlight_trainer::{Failure, config};
+use headlight_trainer::sessions::opening::open_device;
+use headlight_trainer::sessions::session::{Session, dataset, engine_for};
+use headlight_trainer::storage::config;
+use headlight_trainer::storage::hash::add_splits;
+use headlight_trainer::storage::standard::shown;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

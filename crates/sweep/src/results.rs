@@ -8,10 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::{Log, cannot_write, folder_of, is_at, open, sync_names};
-use headlight_trainer::printing::note;
-use headlight_trainer::signals::Signals;
-use headlight_trainer::standard::{STANDARD, shown};
+use headlight_trainer::notes::note;
+use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::files::{Log, cannot_write, folder_of, is_at, open, sync_names};
+use headlight_trainer::storage::standard::{STANDARD, shown};
 
 use crate::plan::Plan;
 use crate::row::Row;

@@ -5,9 +5,10 @@ use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{Counts, LEARNED, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Predictions};
-use headlight_trainer::session::Session;
-use headlight_trainer::signals::Signals;
-use headlight_trainer::{Failure, weights};
+use headlight_trainer::Failure;
+use headlight_trainer::sessions::session::Session;
+use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::weights;
 use sha2::{Digest, Sha256};
 
 use crate::outcome::Outcome;

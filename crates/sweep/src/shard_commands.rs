@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use headlight_trainer::Failure;
-use headlight_trainer::standard::shown;
+use headlight_trainer::storage::standard::shown;
 
 use crate::shard::Shard;
 

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use headlight_trainer::Failure;
-use headlight_trainer::signals::Signals;
+use headlight_trainer::sessions::signals::Signals;
 
 use crate::room::threads_that_fit;
 

@@ -10,7 +10,7 @@ use common::{file, folder};
 use headlight_experiment::metrics::Tally;
 use headlight_sweep::{Merged, Outcome, Row};
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
+use headlight_trainer::storage::outputs::Output;
 use serde_json::{Value, json};
 
 /// A row of seed and point, of config `a`.

@@ -10,17 +10,19 @@ use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
 use headlight_input::FILE_LIMIT;
 
-use crate::checkpoint::Checkpoint;
-use crate::dumping::{Model, dump};
-use crate::environment::SourceCommit;
-use crate::printing::note;
-use crate::reference::{Comparison, compare_at_end, compare_at_start};
-use crate::report::{RunReport, reported_samples};
-use crate::run_dir::{Damage, RunDir, is_dump, step_of};
-use crate::run_writer::{Display, RunWriter, origin};
-use crate::session::Session;
-use crate::standard::{quoted, shown};
-use crate::{Failure, page, resume};
+use crate::Failure;
+use crate::documents::page;
+use crate::documents::report::{RunReport, reported_samples};
+use crate::notes::note;
+use crate::sessions::dumping::{Model, dump};
+use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
+use crate::sessions::resume;
+use crate::sessions::run_writer::{Display, RunWriter, origin};
+use crate::sessions::session::Session;
+use crate::storage::checkpoint::Checkpoint;
+use crate::storage::environment::SourceCommit;
+use crate::storage::run_dir::{Damage, RunDir, is_dump, step_of};
+use crate::storage::standard::{quoted, shown};
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {

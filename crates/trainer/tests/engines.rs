@@ -10,10 +10,10 @@ use headlight_data::Batches;
 use headlight_dump::{Array, AttentionDump};
 use headlight_experiment::config::{EngineName, TokenSecondMoment};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Predictions};
-use headlight_trainer::burn::BurnEngine;
-use headlight_trainer::config;
-use headlight_trainer::dumping::{Model, Origin, dump};
-use headlight_trainer::session::Session;
+use headlight_trainer::sessions::burn::BurnEngine;
+use headlight_trainer::sessions::dumping::{Model, Origin, dump};
+use headlight_trainer::sessions::session::Session;
+use headlight_trainer::storage::config;
 
 fn configs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs")

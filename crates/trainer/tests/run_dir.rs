@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::DumpFormat;
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::{Failure, config};
+use headlight_trainer::Failure;
+use headlight_trainer::storage::config;
+use headlight_trainer::storage::run_dir::RunDir;
 
 const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../configs/quick.toml");
 

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use headlight_data::{Dataset, Stream};
 use headlight_dump::AttentionDump;
-use headlight_trainer::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::opening::open_device;
+use headlight_trainer::sessions::dumping::{Model, Origin, Samples, dump};
+use headlight_trainer::sessions::opening::open_device;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 

@@ -8,8 +8,11 @@ pub(crate) mod file {
 
     pub(crate) fn read(bytes: &[u8]) {
         if let Ok(text) = String::from_utf8(bytes.to_vec()) {
-            let read =
-                headlight_trainer::config::parse(Path::new("c.toml"), text, std::iter::empty());
+            let read = headlight_trainer::storage::config::parse(
+                Path::new("c.toml"),
+                text,
+                std::iter::empty(),
+            );
             if let Err(failure) = read {
                 assert_eq!(failure.exit_code(), 2, "{failure}");
             }
@@ -36,8 +39,11 @@ pub(crate) mod set {
             .get_or_init(|| std::fs::read_to_string(repository("configs/quick.toml")).unwrap());
         if let Ok(text) = str::from_utf8(bytes) {
             let overrides = text.lines().map(|line| ("--set", line));
-            let read =
-                headlight_trainer::config::parse(Path::new("quick.toml"), quick.clone(), overrides);
+            let read = headlight_trainer::storage::config::parse(
+                Path::new("quick.toml"),
+                quick.clone(),
+                overrides,
+            );
             if let Err(failure) = read {
                 assert_eq!(failure.exit_code(), 2, "{failure}");
             }

@@ -26,7 +26,7 @@ fn quick() -> &'static ExperimentConfig {
     static QUICK: OnceLock<ExperimentConfig> = OnceLock::new();
     QUICK.get_or_init(|| {
         let path = repository("configs/quick.toml");
-        headlight_trainer::config::load(&path, &[]).unwrap()
+        headlight_trainer::storage::config::load(&path, &[]).unwrap()
     })
 }
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use headlight_trainer::page::{Source, page};
-use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::documents::page::{Source, page};
+use headlight_trainer::storage::run_dir::RunDir;
 use tempfile::TempDir;
 
 use super::archives::small_dump;
@@ -161,7 +161,7 @@ pub(crate) mod results {
 /// Two results files to merge, separated by a zero byte.
 pub(crate) mod merge {
     use headlight_sweep::merge;
-    use headlight_trainer::outputs::Output;
+    use headlight_trainer::storage::outputs::Output;
 
     use super::{file, fs, rows};
 

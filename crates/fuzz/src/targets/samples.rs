@@ -138,7 +138,7 @@ pub(crate) mod jsonl {
 pub(crate) mod tokens {
     use std::io::Cursor;
 
-    use headlight_trainer::samples::parse;
+    use headlight_trainer::storage::samples::parse;
 
     use crate::targets::quick;
 

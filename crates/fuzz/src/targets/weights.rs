@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use headlight_trainer::session::Session;
+use headlight_trainer::sessions::session::Session;
 
 use super::quick;
 
@@ -26,7 +26,7 @@ fn file(header: &str, data: usize) -> Vec<u8> {
 /// A model's weights.
 pub(crate) mod model {
     use headlight_architecture::Parameter;
-    use headlight_trainer::weights::{decode, encode};
+    use headlight_trainer::storage::weights::{decode, encode};
 
     use super::session;
 
@@ -55,7 +55,7 @@ pub(crate) mod model {
 
 /// A reference run.
 pub(crate) mod reference {
-    use headlight_trainer::reference::Reference;
+    use headlight_trainer::sessions::reference::Reference;
 
     use super::session;
 
@@ -82,8 +82,8 @@ pub(crate) mod reference {
 /// A checkpoint. The fuzzer writes only the bytes after the checksum, which it could not guess.
 pub(crate) mod checkpoint {
     use headlight_experiment::train::Progress;
-    use headlight_trainer::checkpoint::{Checkpoint, seal};
-    use headlight_trainer::files::Mark;
+    use headlight_trainer::storage::checkpoint::{Checkpoint, seal};
+    use headlight_trainer::storage::files::Mark;
 
     use super::session;
 

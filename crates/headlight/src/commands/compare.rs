@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_experiment::metrics::METRICS;
 use headlight_inspector::number;
 use headlight_trainer::Failure;
-use headlight_trainer::printing::{print, print_json};
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::standard::shown;
+use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::standard::shown;
 use serde_json::{Value, json};
 use toml::Table;
 

@@ -1,9 +1,9 @@
 //! `headlight completions`: what a shell completes after `headlight`.
 
+use crate::printing::print;
 use clap::Args;
 use clap_complete::Shell;
 use headlight_trainer::Failure;
-use headlight_trainer::printing::print;
 
 /// Print a script that completes commands and options in a shell
 #[derive(Args, Debug)]

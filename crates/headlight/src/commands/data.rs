@@ -6,10 +6,11 @@ use clap::Args;
 use headlight_data::files::{self, Contents, Format};
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::session::dataset;
+use headlight_trainer::sessions::session::dataset;
+use headlight_trainer::storage::outputs::Output;
 
 use crate::arguments::{ConfigArguments, Force};
+use crate::printing::tell;
 
 /// Write a config's dataset as .npz, .csv or .jsonl
 #[derive(Args, Debug)]
@@ -41,13 +42,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         padding_token: config.model.attention.padding_token,
     };
     out.write(|file| files::write(contents, format, file))?;
-    out.tell(&format!(
-        "{} training samples ({}), {} held out ({})",
-        splits.train.len(),
-        by_class(&splits.train, &config.data),
-        splits.held_out.len(),
-        by_class(&splits.held_out, &config.data),
-    ))
+    tell(
+        out,
+        &format!(
+            "{} training samples ({}), {} held out ({})",
+            splits.train.len(),
+            by_class(&splits.train, &config.data),
+            splits.held_out.len(),
+            by_class(&splits.held_out, &config.data),
+        ),
+    )
 }
 
 /// How many samples there are of each class.

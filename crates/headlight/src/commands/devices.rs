@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
+use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::devices::DEVICES;
-use headlight_trainer::opening::adapters;
-use headlight_trainer::printing::{print, print_json};
+use headlight_trainer::sessions::opening::adapters;
 use serde_json::json;
 
 use crate::arguments::Form;

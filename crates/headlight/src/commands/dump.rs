@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use headlight_experiment::config::DumpFormat;
 use headlight_inspector::counted;
-use headlight_trainer::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::opening::open_device;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::run_dir::write_dump;
-use headlight_trainer::standard::shown;
-use headlight_trainer::{Failure, samples, weights};
+use headlight_trainer::Failure;
+use headlight_trainer::sessions::dumping::{Model, Origin, Samples, dump};
+use headlight_trainer::sessions::opening::open_device;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::run_dir::write_dump;
+use headlight_trainer::storage::samples;
+use headlight_trainer::storage::standard::shown;
+use headlight_trainer::storage::weights;
 
 use crate::arguments::{ConfigArguments, Force, device};
+use crate::printing::tell;
 
 /// Run given weights on given samples, and write every intermediate value
 #[derive(Args, Debug)]
@@ -65,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let dump = dump(model, &samples, Origin::default(), &device)?;
     out.write(|file| write_dump(&dump, format, file))?;
-    out.tell(&counted(dataset.len(), "sample"))
+    tell(out, &counted(dataset.len(), "sample"))
 }
 
 fn format_of(path: &Path) -> Result<DumpFormat, Failure> {

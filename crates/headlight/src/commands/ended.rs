@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
+use crate::printing::print_json;
 use headlight_data::DatasetConfig;
 use headlight_dump::AttentionDump;
 use headlight_experiment::outcome::Outcome;
 use headlight_inspector::{ColourMode, Heatmap, Quantity};
 use headlight_trainer::Failure;
-use headlight_trainer::printing::print_json;
-use headlight_trainer::report::{WHOLE_MATRIX, outcome_text};
-use headlight_trainer::run_dir::RunDir;
+use headlight_trainer::documents::report::{WHOLE_MATRIX, outcome_text};
+use headlight_trainer::storage::run_dir::RunDir;
 use serde_json::json;
 
 use crate::terminal;

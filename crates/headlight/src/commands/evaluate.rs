@@ -3,17 +3,19 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use crate::printing::{print_beside, print_json};
 use clap::{Args, ValueEnum};
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
 use headlight_experiment::metrics::Assessment;
 use headlight_inspector::counted;
-use headlight_trainer::assessment::document;
-use headlight_trainer::outputs::{Output, print_beside};
-use headlight_trainer::printing::print_json;
-use headlight_trainer::standard::shown;
-use headlight_trainer::{Failure, samples, session};
+use headlight_trainer::Failure;
+use headlight_trainer::documents::assessment::document;
+use headlight_trainer::sessions::session;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::samples;
+use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
 use super::model::RunModel;

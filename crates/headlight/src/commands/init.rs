@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::printing::print;
 use clap::Args;
 use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
-use headlight_trainer::built_in::{self, CONFIGS};
-use headlight_trainer::outputs::Output;
-use headlight_trainer::printing::print;
-use headlight_trainer::standard::shown;
+use headlight_trainer::storage::built_in::{self, CONFIGS};
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::standard::shown;
 
 use crate::arguments::Force;
 

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::page;
+use headlight_trainer::documents::page;
+use headlight_trainer::storage::outputs::Output;
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::browser;
+use crate::printing::tell;
 
 /// Write a page that trains a config itself, without a run
 #[derive(Args, Debug)]
@@ -46,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let text = page::html(&page::lab(name, config)?)?;
     out.write_all(text.as_bytes())?;
     let size = text.len() as f64 / 1000.0;
-    out.tell(&format!("a page without a run, {size:.0} KB"))?;
+    tell(out, &format!("a page without a run, {size:.0} KB"))?;
     if arguments.open {
         browser::open(&arguments.html);
     }

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use crate::printing::{note, tell};
 use clap::Args;
 use headlight_inspector::counted;
 use headlight_sweep::{Merged, merge};
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::printing::note;
+use headlight_trainer::storage::outputs::Output;
 
 use crate::arguments::Force;
 
@@ -62,5 +62,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if failed > 0 {
         let _ = write!(text, ", {failed} failed");
     }
-    out.tell(&text)
+    tell(out, &text)
 }

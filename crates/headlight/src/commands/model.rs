@@ -3,19 +3,20 @@
 use std::path::Path;
 use std::thread;
 
+use crate::printing::note;
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Ensemble, Predictor};
 use headlight_sweep::{Again, Plan, Seeds, Sink};
+use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
-use headlight_trainer::opening::open_device;
-use headlight_trainer::printing::note;
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::session::Session;
-use headlight_trainer::signals::Signals;
-use headlight_trainer::standard::shown;
-use headlight_trainer::{Failure, weights};
+use headlight_trainer::sessions::opening::open_device;
+use headlight_trainer::sessions::session::Session;
+use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::standard::shown;
+use headlight_trainer::storage::weights;
 
 use crate::arguments::SweptArguments;
 use crate::terminal::SweepDisplay;

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use crate::printing::{print_beside, print_json};
 use clap::Args;
 use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::{Output, print_beside};
-use headlight_trainer::printing::print_json;
+use headlight_trainer::storage::outputs::Output;
 
 use crate::arguments::{Force, Form};
 use crate::terminal;

@@ -7,10 +7,10 @@ use headlight_dump::AttentionDump;
 use headlight_inspector::{OwnRow, Page, SeedRow};
 use headlight_sweep::attention;
 use headlight_trainer::Failure;
-use headlight_trainer::hash::file_sha256;
-use headlight_trainer::page::{Source, page as build_page};
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::standard::shown;
+use headlight_trainer::documents::page::{Source, page as build_page};
+use headlight_trainer::storage::hash::file_sha256;
+use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::standard::shown;
 
 /// The page of some runs, compared with the rows of a results file.
 ///

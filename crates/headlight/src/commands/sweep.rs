@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::EngineName;
 use headlight_inspector::counted;
@@ -13,10 +14,9 @@ use headlight_sweep::{
 };
 use headlight_sweep::{Grid, Seeds, Shard};
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::printing::{note, print};
-use headlight_trainer::signals::Signals;
-use headlight_trainer::standard::shown;
+use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::standard::shown;
 
 use crate::arguments::{ConfigArguments, at_least_one, device, engines};
 use crate::terminal::{self, SweepDisplay};

@@ -5,16 +5,18 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use crate::printing::{detail, note, print};
 use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_trainer::environment::SourceCommit;
-use headlight_trainer::printing::{detail, note, print};
-use headlight_trainer::run_dir::{Damage, RunDir};
-use headlight_trainer::session::{Session, engine_for, unsupported_by_fused};
-use headlight_trainer::signals::Signals;
-use headlight_trainer::standard::{STANDARD, shown};
+use headlight_trainer::Failure;
+use headlight_trainer::sessions::dump_volume;
+use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_fused};
+use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::config;
+use headlight_trainer::storage::environment::SourceCommit;
+use headlight_trainer::storage::run_dir::{Damage, RunDir};
+use headlight_trainer::storage::standard::{STANDARD, shown};
 use headlight_trainer::training::{Training, check_complete, how_to_resume};
-use headlight_trainer::{Failure, config, dump_volume};
 
 use super::ended::{Ended, pictures};
 use crate::arguments::{ConfigArguments, Form, device, engines};

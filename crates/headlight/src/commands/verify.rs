@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_trainer::Failure;
-use headlight_trainer::printing::{print, print_json};
-use headlight_trainer::run_dir::{Damage, RunDir};
+use headlight_trainer::storage::run_dir::{Damage, RunDir};
 use headlight_trainer::training::how_to_resume;
 use serde_json::json;
 

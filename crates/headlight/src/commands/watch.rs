@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use headlight_trainer::Failure;
-use headlight_trainer::run_dir::{RunDir, step_of};
+use headlight_trainer::storage::run_dir::{RunDir, step_of};
 
 /// The time between two looks at the run directory.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
+use headlight_trainer::storage::outputs::Output;
 use serde_json::{Map, Value};
 
 use super::row_reader::{RowPlace, RowReader};

@@ -10,9 +10,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::printing::note;
-use headlight_trainer::standard::shown;
+use headlight_trainer::notes::note;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::standard::shown;
 
 use crate::results::Rows;
 use row_reader::{RowPlace, RowReader};

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use headlight_trainer::Failure;
-use headlight_trainer::files::open;
+use headlight_trainer::storage::files::open;
 
 /// The most files that are open at the same time; operating systems commonly allow 1024 or 256.
 const OPEN_LIMIT: usize = 128;

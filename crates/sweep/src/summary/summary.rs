@@ -6,7 +6,7 @@ use std::path::Path;
 use headlight_architecture::Keys;
 use headlight_experiment::metrics::{LEARNED, Metric};
 use headlight_trainer::Failure;
-use headlight_trainer::standard::shown;
+use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 use serde_json::Value;
 

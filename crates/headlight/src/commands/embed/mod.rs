@@ -5,17 +5,18 @@ mod table;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use crate::printing::{print_beside, print_json};
 use clap::Args;
 use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
 use headlight_experiment::contexts::{levels, occurrences};
 use headlight_input::toml_message::nearest;
 use headlight_inspector::counted;
-use headlight_trainer::outputs::{Output, print_beside};
-use headlight_trainer::printing::print_json;
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::standard::shown;
-use headlight_trainer::{Failure, session};
+use headlight_trainer::Failure;
+use headlight_trainer::sessions::session;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::standard::shown;
 
 use table::{Table, quoted};
 

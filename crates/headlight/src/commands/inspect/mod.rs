@@ -5,15 +5,15 @@ mod page;
 
 use std::path::{Path, PathBuf};
 
+use crate::printing::{print, print_beside};
 use clap::Args;
 use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::{Output, print_beside};
-use headlight_trainer::page::{no_dumps, read_dump};
-use headlight_trainer::printing::print;
-use headlight_trainer::run_dir::{RunDir, step_of};
-use headlight_trainer::standard::shown;
+use headlight_trainer::documents::page::{no_dumps, read_dump};
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::run_dir::{RunDir, step_of};
+use headlight_trainer::storage::standard::shown;
 
 use super::watch;
 use crate::arguments::Force;

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::printing::{print, tell};
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::page::{self, Source};
-use headlight_trainer::printing::print;
-use headlight_trainer::run_dir::RunDir;
-use headlight_trainer::standard::shown;
+use headlight_trainer::documents::page::{self, Source};
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::standard::shown;
 
 use crate::browser;
 use crate::commands::seeds;
@@ -32,7 +32,7 @@ pub(super) fn write<'a>(
     let text = page::html(&page)?;
     out.write_all(text.as_bytes())?;
     let size = text.len() as f64 / 1000.0;
-    out.tell(&format!("{}, {size:.0} KB", page.extent()))
+    tell(out, &format!("{}, {size:.0} KB", page.extent()))
 }
 
 /// Opens the page that a run has.

@@ -10,8 +10,8 @@ use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Predictor};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::samples;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::samples;
 use serde_json::Value;
 
 use crate::commands::model::RunModel;

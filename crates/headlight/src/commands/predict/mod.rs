@@ -5,12 +5,12 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
+use crate::printing::{print, print_json, tell};
 use clap::{ArgGroup, Args};
 use headlight_trainer::Failure;
-use headlight_trainer::outputs::Output;
-use headlight_trainer::printing::{print, print_json};
-use headlight_trainer::samples;
-use headlight_trainer::standard::{STANDARD, shown};
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::samples;
+use headlight_trainer::storage::standard::{STANDARD, shown};
 use serde_json::json;
 
 use super::model::RunModel;
@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return if arguments.form.json {
             print_json(&json!({"samples": count.samples, "correct": count.correct}))
         } else {
-            out.tell(&count.to_string())
+            tell(out, &count.to_string())
         };
     }
     if arguments.out.is_some() {

@@ -11,7 +11,7 @@ use headlight_experiment::Predictions;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_trainer::Failure;
-use headlight_trainer::dumping::{self, Model, Origin, Samples};
+use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use serde_json::{Value, json};
 
 use super::file;

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
 
+use crate::printing::{print, print_beside};
 use headlight_trainer::Failure;
-use headlight_trainer::files::read_bounded;
-use headlight_trainer::outputs::{Output, print_beside};
-use headlight_trainer::printing::print;
-use headlight_trainer::standard::shown;
+use headlight_trainer::storage::files::read_bounded;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::standard::shown;
 
 use crate::terminal;
 

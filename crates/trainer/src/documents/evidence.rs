@@ -1,0 +1,85 @@
+//! The origin of a run's numbers, for its page.
+
+use std::path::Path;
+
+use headlight_input::TEXT_LIMIT;
+use headlight_inspector::Evidence;
+
+use crate::Failure;
+use crate::storage::files::read_bounded;
+use crate::storage::hash::file_sha256;
+
+/// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
+pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
+    let mut evidence = vec![entry(
+        "Page made by",
+        format!("headlight {}", env!("CARGO_PKG_VERSION")),
+    )];
+    if let Some(environment) = json(&run.join("environment.json"))? {
+        let keys = [
+            "version",
+            "git_commit",
+            "engine",
+            "device",
+            "adapter",
+            "operating_system",
+            "architecture",
+            "started",
+        ];
+        let describe = |environment: &serde_json::Value| -> String {
+            let facts = keys.iter().filter_map(|&key| {
+                let value = environment[key].as_str()?;
+                Some(format!("{} {value}", key.replace('_', " ")))
+            });
+            facts.collect::<Vec<String>>().join(", ")
+        };
+        evidence.push(entry("Run", describe(&environment)));
+        for resumed in environment["resumed"].as_array().into_iter().flatten() {
+            let name = format!("Resumed from step {}", resumed["step"]);
+            evidence.push(entry(&name, describe(resumed)));
+        }
+    }
+    for name in ["model.safetensors", "config.toml"] {
+        let path = run.join(name);
+        if path.is_file() {
+            let hash = file_sha256(&path)?;
+            evidence.push(entry(&format!("SHA-256 of {name}"), hash));
+        }
+    }
+    if let Some(comparisons) = json(&run.join("reference.json"))? {
+        for comparison in comparisons.as_array().into_iter().flatten() {
+            let text = |key: &str| comparison[key].as_str().unwrap_or("").to_owned();
+            let within = comparison["within"].as_bool() == Some(true);
+            let largest = comparison["largest"].as_f64().unwrap_or(f64::NAN);
+            evidence.push(entry(
+                &format!("Compared with the reference run: {}", text("what")),
+                format!(
+                    "{}; {} numbers, largest difference {largest:.1e}, bound {}: {}",
+                    text("level"),
+                    comparison["numbers"],
+                    text("bound"),
+                    if within { "within" } else { "BEYOND" }
+                ),
+            ));
+        }
+    }
+    Ok(evidence)
+}
+
+fn entry(name: &str, text: String) -> Evidence {
+    Evidence {
+        name: name.to_owned(),
+        text,
+    }
+}
+
+/// A JSON file, if it exists.
+fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let value = serde_json::from_slice(&read_bounded(path, TEXT_LIMIT)?);
+    value
+        .map(Some)
+        .map_err(|error| Failure::reading(path, error))
+}

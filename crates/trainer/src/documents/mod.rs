@@ -1,0 +1,6 @@
+//! Documents of a run: its report, evaluations, its page.
+
+pub mod assessment;
+mod evidence;
+pub mod page;
+pub mod report;

@@ -1,0 +1,67 @@
+//! Whether a page can train its run again.
+
+use std::sync::Arc;
+
+use headlight_data::Source;
+use headlight_dump::AttentionDump;
+use headlight_experiment::Experiment;
+use headlight_inspector::{Again, OwnData};
+
+use super::samples::{Carried, carried};
+use crate::Failure;
+use crate::sessions::inputs::inputs_sha256;
+use crate::storage::hash::file_sha256;
+use crate::storage::run_dir::RunDir;
+
+/// Whether the page can train a run again: the fused engine on a CPU trained it, and its samples follow from its config or
+/// fit into the page.
+pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure> {
+    let config = &last.meta.config;
+    let recorded = |reason: &str| Ok(Again::Recorded(reason.to_owned()));
+    if !config["reference"].is_null() {
+        return recorded("The first weights of this run and its batches come from a reference run");
+    }
+    if config["compute"]["engine"] != "fused" {
+        return recorded("The page has the fused engine alone, and another one trained this run");
+    }
+    let metrics = run.last_metrics()?;
+    let steps = metrics.and_then(|row| row["step"].as_u64());
+    let (Some(steps), true) = (steps, run.has_weights()) else {
+        return recorded("The run has no weights yet");
+    };
+    let is_from_file = !config["data"]["file"].is_null();
+    let data = match is_from_file.then(|| samples(run)).transpose() {
+        Ok(data) => data,
+        Err(reason) => return Ok(Again::Recorded(reason)),
+    };
+    Ok(Again::Live {
+        config: config.clone(),
+        steps: usize::try_from(steps).unwrap_or(usize::MAX),
+        weights_sha256: file_sha256(&run.weights_path())?,
+        data,
+    })
+}
+
+/// The samples of a run, from the file that its config names. A run directory has no copy of the file, so its newest
+/// checkpoint tells whether the file still holds what the run was trained on. Otherwise the reason, as a sentence without
+/// its full stop; what the file holds is none of it, since somebody else may have written the config.
+fn samples(run: &RunDir) -> Result<OwnData, String> {
+    let unreadable = |_| "The file with the samples of this run cannot be read".to_owned();
+    let config = run.config().map_err(unreadable)?;
+    let Source::File(path) = &config.data.source else {
+        return Err("The config of this run has changed since".to_owned());
+    };
+    let (data, splits) = match carried(&config, path).map_err(unreadable)? {
+        Carried::Whole(data, splits) => (data, *splits),
+        Carried::TooLarge(size) => return Err(format!("The samples of this run {size}")),
+    };
+    let Some(checkpoint) = run.checkpoints().newest_whole() else {
+        return Err("The samples of this run come from a file, and without a checkpoint nothing tells whether they are still the same".to_owned());
+    };
+    let experiment = Experiment::new(config, Arc::new(splits), None);
+    let experiment = experiment.map_err(|error| unreadable(error.into()))?;
+    if inputs_sha256(&experiment, None) != checkpoint.inputs_sha256 {
+        return Err("The file with the samples of this run has changed since".to_owned());
+    }
+    Ok(data)
+}

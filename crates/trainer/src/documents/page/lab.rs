@@ -1,0 +1,61 @@
+//! The page of a config, without a run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use headlight_data::Source;
+use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::{Experiment, check_model_size};
+use headlight_inspector::{Lab, Page};
+
+use super::samples::{Carried, carried};
+use crate::Failure;
+use crate::sessions::resume;
+use crate::sessions::session::{dataset, engine_for, unsupported_by_fused};
+use crate::storage::standard::shown;
+
+/// The page that trains a config when it is opened. It depends on the config, and on the samples of its file.
+///
+/// # Errors
+/// When the config is one that the page cannot train, or its samples cannot be read or do not fit into a page.
+pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> {
+    let refused = |reason: String| Err(Failure::Input(reason));
+    if config.reference.is_some() {
+        return refused(
+            "`reference`: a page without a run cannot repeat a reference run; `headlight train` does"
+                .to_owned(),
+        );
+    }
+    if engine_for(&config)? != EngineName::Fused {
+        let setting = unsupported_by_fused(&config);
+        let setting = setting.unwrap_or_else(|| "compute.engine = \"burn\"".to_owned());
+        return refused(format!(
+            "`{setting}`: a page trains with the fused engine, on the CPU; `headlight train` has the others"
+        ));
+    }
+    config.compute.engine = EngineName::Fused;
+    check_model_size(&config)?;
+    let (data, splits) = match &config.data.source {
+        Source::Generated { .. } => (None, dataset(&config)?),
+        Source::File(path) => match carried(&config, path)? {
+            Carried::Whole(data, splits) => (Some(data), *splits),
+            Carried::TooLarge(size) => {
+                return refused(format!("{}: the samples {size}", shown(path)));
+            }
+        },
+    };
+    // Nothing in the page tells where the file was.
+    if let Source::File(path) = &mut config.data.source {
+        *path = PathBuf::from(path.file_name().unwrap_or_default());
+    }
+    let experiment = Experiment::new(config, Arc::new(splits), None)?;
+    experiment.check_recording()?;
+    let config = &experiment.config;
+    let mut page = Page::without_a_run(Lab {
+        name,
+        config: resume::json(config)?,
+        data,
+    });
+    page.question = config.data.rule.as_ref().map(|rule| rule.question());
+    Ok(page)
+}

@@ -1,0 +1,198 @@
+//! The interactive page of runs and dumps, and of a config without a run.
+
+mod again;
+mod lab;
+mod samples;
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use headlight_data::LabelRule;
+use headlight_dump::AttentionDump;
+use headlight_input::FILE_LIMIT;
+use headlight_inspector::{Again, LossPoint, Page, PageRun};
+use serde::Deserialize;
+
+use crate::Failure;
+use crate::documents::evidence::evidence;
+use crate::storage::files::open;
+use crate::storage::run_dir::RunDir;
+use crate::storage::standard::shown;
+
+use again::again;
+pub use lab::lab;
+
+/// One source of a page: a run directory, or a single dump.
+#[derive(Debug)]
+pub struct Source {
+    /// The run directory, or the dump.
+    pub path: PathBuf,
+    /// The run; `None` for a single dump.
+    pub run: Option<RunDir>,
+    /// The npz dumps, by step; at least one.
+    pub dumps: Vec<PathBuf>,
+}
+
+impl Source {
+    /// Opens a run directory or a dump.
+    ///
+    /// # Errors
+    /// When the path is neither, or the run holds no npz dump.
+    pub fn open(path: &Path) -> Result<Self, Failure> {
+        let (run, dumps) = if path.is_dir() {
+            let run = RunDir::open(path)?;
+            let dumps = run.dumps()?;
+            (Some(run), dumps)
+        } else {
+            (None, vec![path.to_owned()])
+        };
+        if dumps.is_empty() {
+            return Err(no_dumps(path));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            run,
+            dumps,
+        })
+    }
+
+    /// Its file name, or its whole path if another source has the same file name.
+    fn name(&self, all: &[Self]) -> String {
+        let file_name = |source: &Self| {
+            let name = source.path.file_name();
+            name.map_or_else(
+                || shown(&source.path),
+                |name| name.to_string_lossy().into_owned(),
+            )
+        };
+        let name = file_name(self);
+        if all.iter().filter(|other| file_name(other) == name).count() > 1 {
+            return shown(&self.path);
+        }
+        name
+    }
+}
+
+/// The failure of a source without npz dumps.
+pub fn no_dumps(source: &Path) -> Failure {
+    Failure::reading(source, "it holds no npz dumps; add \"npz\" to dump.formats")
+}
+
+/// The page of runs and dumps. Calls `visit` with the name and the last dump of each source.
+///
+/// # Errors
+/// When a file cannot be read, the sources do not belong together, or `visit` fails.
+pub fn page(
+    sources: &[Source],
+    mut visit: impl FnMut(&Source, &str, &AttentionDump) -> Result<(), Failure>,
+) -> Result<Page, Failure> {
+    let mut page = Page::default();
+    let mut questions = Vec::new();
+    for (index, source) in sources.iter().enumerate() {
+        let real = |source: &Source| std::fs::canonicalize(&source.path).ok();
+        let mut earlier = sources[..index].iter();
+        if earlier.any(|other| real(other) == real(source)) {
+            return Err(Failure::reading(&source.path, "it is named twice"));
+        }
+        let Some(path) = source.dumps.last() else {
+            return Err(no_dumps(&source.path));
+        };
+        let last = read_dump(path)?;
+        let name = source.name(sources);
+        visit(source, &name, &last)?;
+        questions.push(question(&last));
+        let added = page.add(page_run(name, source, &last, sources.len())?);
+        added.map_err(|reason| Failure::reading(&source.path, reason))?;
+    }
+    questions.dedup();
+    if let [Some(question)] = &questions[..] {
+        page.question = Some(question.clone());
+    }
+    Ok(page)
+}
+
+/// The question that the classifier of a dump answers, if its config has a rule.
+fn question(dump: &AttentionDump) -> Option<String> {
+    let rule = LabelRule::deserialize(&dump.meta.config["data"]["rule"]).ok()?;
+    Some(rule.question())
+}
+
+/// A run with its loss and its evidence; a single dump has neither.
+fn page_run(
+    name: String,
+    source: &Source,
+    last: &AttentionDump,
+    runs: usize,
+) -> Result<PageRun, Failure> {
+    let dumps = &source.dumps;
+    let again = match &source.run {
+        Some(run) if runs == 1 => again(run, last)?,
+        Some(_) => {
+            Again::Recorded("A page of several runs shows what their dumps recorded".to_owned())
+        }
+        None => Again::Recorded("The page was made from dumps, not from a run".to_owned()),
+    };
+    let mut page_run = PageRun::new(name, last, dumps.len(), runs, again);
+    for index in page_run.wanted().to_vec() {
+        let path = &dumps[index];
+        let added = if index + 1 == dumps.len() {
+            page_run.add(last)
+        } else {
+            page_run.add(&read_dump(path)?)
+        };
+        added.map_err(|reason| Failure::reading(path, reason))?;
+    }
+    if let Some(run) = &source.run {
+        page_run.loss = loss(run)?;
+        page_run.evidence = evidence(run.path())?;
+    }
+    Ok(page_run)
+}
+
+/// Writes a run's page into its run directory and returns its path; `None` if the run has no npz dumps.
+///
+/// # Errors
+/// When a file of the run cannot be read, or the page cannot be written.
+pub fn write(run: &RunDir) -> Result<Option<PathBuf>, Failure> {
+    if run.dumps()?.is_empty() {
+        return Ok(None);
+    }
+    let html = html(&page(&[Source::open(run.path())?], |_, _, _| Ok(()))?)?;
+    run.write_page(&html)?;
+    Ok(Some(run.page_path()))
+}
+
+/// The page as HTML.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn html(page: &Page) -> Result<String, Failure> {
+    page.html()
+        .map_err(|error| Failure::System(format!("the page cannot be made: {error}")))
+}
+
+/// Reads and checks a dump.
+///
+/// # Errors
+/// When it is missing or damaged.
+pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
+    if let Some(extension @ ("json" | "csv")) = path.extension().and_then(|name| name.to_str()) {
+        let reason =
+            format!("a dump is read from its .npz file; this .{extension} is for other programs");
+        return Err(Failure::reading(path, reason));
+    }
+    let file = open(path, FILE_LIMIT)?;
+    AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
+}
+
+fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
+    if !run.path().join("metrics.jsonl").is_file() {
+        return Ok(Vec::new());
+    }
+    run.metrics(|row| {
+        Some(LossPoint {
+            step: usize::try_from(row["step"].as_u64()?).ok()?,
+            loss: row["loss"].as_f64()?,
+        })
+    })
+}

@@ -1,0 +1,86 @@
+//! The samples of a dataset file, as a page carries them.
+
+use std::path::Path;
+
+use headlight_data::files::{Rows, numbers_are_names};
+use headlight_data::{CLS, Splits};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_inspector::{OwnData, OwnLabel};
+
+use crate::Failure;
+use crate::sessions::session::fit;
+use crate::storage::dataset_file;
+
+/// The most bytes of samples in a page, as JSON.
+const MOST: usize = 200_000;
+
+/// A file of more bytes than this is not read: JSON has two bytes or more for each token, and the other formats seldom
+/// have more than eight.
+const LARGEST_FILE: u64 = 16 << 20;
+
+/// What a page can have of a dataset file.
+pub(super) enum Carried {
+    /// All samples, and the same samples as training takes them.
+    Whole(OwnData, Box<Splits>),
+    /// Nothing; how large the samples are, as the end of a sentence without its full stop.
+    TooLarge(String),
+}
+
+/// The samples of a config's file.
+///
+/// # Errors
+/// When the file cannot be read, or does not fit the config.
+pub(super) fn carried(config: &ExperimentConfig, path: &Path) -> Result<Carried, Failure> {
+    let file = path.metadata();
+    let bytes = file
+        .map_err(|error| Failure::unreadable(path, &error))?
+        .len();
+    if bytes > LARGEST_FILE {
+        return Ok(too_large("come from a file of", bytes as f64 / 1e6, "MB"));
+    }
+    let rows = dataset_file::read(path, &config.data.columns)?;
+    let splits = fit(&rows, config)?;
+    let data = own_data(&rows, config)?;
+    let json = serde_json::to_string(&data);
+    let size = json.map_or(usize::MAX, |json| json.len());
+    if size > MOST {
+        return Ok(too_large("take", size as f64 / 1e3, "kB"));
+    }
+    Ok(Carried::Whole(data, Box::new(splits)))
+}
+
+fn too_large(verb: &str, size: f64, unit: &str) -> Carried {
+    let most = MOST / 1000;
+    Carried::TooLarge(format!(
+        "{verb} {size:.0} {unit}, and a page has room for {most} kB of samples"
+    ))
+}
+
+/// The samples in the file's order. A config adds `[CLS]` and padding to them, and holds some out.
+fn own_data(rows: &Rows, config: &ExperimentConfig) -> Result<OwnData, Failure> {
+    let shape = config.sample_shape();
+    let samples = rows.dataset(&config.data, shape.padding_token)?;
+    let tokens = (0..samples.len()).map(|row| {
+        let tokens = shape.without_padding(samples.tokens(row));
+        tokens.filter(|&token| token != CLS).collect()
+    });
+    let held_out: Vec<bool> = (0..rows.len()).map(|row| rows.is_held_out(row)).collect();
+    let split = |&held_out: &bool| if held_out { "test" } else { "train" };
+    let splits = if held_out.contains(&true) {
+        held_out.iter().map(split).collect()
+    } else {
+        Vec::new()
+    };
+    let classes = &config.data.classes;
+    let named = numbers_are_names(&config.data);
+    let label = |&class: &u8| match classes.get(usize::from(class)) {
+        Some(name) if named => OwnLabel::Name(name.clone()),
+        _ => OwnLabel::Class(class),
+    };
+    Ok(OwnData {
+        tokens: tokens.collect(),
+        labels: samples.labels().iter().map(label).collect(),
+        splits,
+        classes: classes.clone(),
+    })
+}

@@ -1,0 +1,174 @@
+//! Where attention looks: means over the samples of each class, and the matrices of single samples.
+
+use headlight_architecture::ModelConfig;
+use headlight_data::LabelRule;
+use headlight_dump::AttentionDump;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::{EvalMetrics, Metric, StepMetrics};
+use headlight_inspector::{Listing, Section, Table, counted, largest, number, shorten};
+
+use super::names::{class_name, left_out};
+use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};
+
+/// The most positions of a matrix that is shown whole.
+pub const WHOLE_MATRIX: usize = 24;
+
+/// The keys that are shown of a longer row.
+const MAIN_KEYS: usize = 12;
+
+/// The most bytes of all matrices, and about those of a matrix's title and of the keys of a longer row.
+const MOST_MATRICES: usize = 9000;
+const TITLE: usize = 80;
+const ROW: usize = 320;
+
+/// `last` is the evaluation of the trained model.
+pub(super) fn sections(
+    config: &ExperimentConfig,
+    last: Option<&StepMetrics>,
+    dump: &AttentionDump,
+) -> Vec<Section> {
+    let mut sections = vec![Section {
+        title: "Attention".to_owned(),
+        ..Section::default()
+    }];
+    if let (Some(rule), Some(last)) = (&config.data.rule, last) {
+        sections.extend(means(config, rule, &last.train));
+    }
+    sections.extend(heads(dump));
+    sections
+}
+
+/// The attention of `[CLS]` to the place that decides the label, on average over the samples of each class.
+fn means(config: &ExperimentConfig, rule: &LabelRule, metrics: &EvalMetrics) -> Vec<Section> {
+    let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
+    if config.data.n_classes == 2 {
+        return vec![Section::of_paragraph(format!(
+            "From [CLS] to {place}: {} on average over positives ({} if uniform), {} over negatives ({}).",
+            number(metrics[Metric::AttentionPositive], 3),
+            number(metrics[Metric::UniformPositive], 3),
+            number(metrics[Metric::AttentionNegative], 3),
+            number(metrics[Metric::UniformNegative], 3)
+        ))];
+    }
+    let header = ["class", "attention", "uniform"]
+        .map(str::to_owned)
+        .to_vec();
+    let classes = metrics.classes.iter().enumerate().take(MOST_CLASSES);
+    let rows = classes.map(|(class, metrics)| {
+        let values = [metrics.attention, metrics.uniform].map(|value| number(value, 3));
+        [class_name(&config.data, class)]
+            .into_iter()
+            .chain(values)
+            .collect()
+    });
+    let table = Section {
+        paragraphs: vec![format!(
+            "From [CLS] to {place}, on average over the training samples of each class (uniform: if attention were \
+             uniform):"
+        )],
+        tables: vec![Table::of_text(
+            "",
+            "",
+            [header].into_iter().chain(rows).collect(),
+        )],
+        ..Section::default()
+    };
+    let left_out = left_out(&config.data, "; metrics.jsonl has all");
+    [table].into_iter().chain(left_out).collect()
+}
+
+/// That attention is a mean of several heads; empty with one head.
+fn mean_of_heads(model: &ModelConfig) -> String {
+    let layer = match model.n_layers {
+        1 => "",
+        _ => " of the last layer",
+    };
+    match model.n_heads {
+        1 => String::new(),
+        n_heads => format!(", mean of {n_heads} heads{layer}"),
+    }
+}
+
+/// The heads of each sample of the dump; of many, those next to the output.
+fn heads(dump: &AttentionDump) -> Vec<Section> {
+    let positions = dump.dims.positions;
+    let size = match positions {
+        ..=WHOLE_MATRIX => TITLE + positions * (7 * positions + 2),
+        _ => TITLE + ROW,
+    };
+    let heads = dump.dims.layers * dump.dims.heads;
+    let most = MOST_MATRICES / (dump.dims.samples * size).max(1);
+    let shown = most.clamp(1, heads);
+    let of_sample = |sample| {
+        let heads = heads - shown..heads;
+        heads.map(move |head| (sample, head / dump.dims.heads, head % dump.dims.heads))
+    };
+    let all = (0..dump.dims.samples).flat_map(of_sample);
+    let mut sections: Vec<Section> = all
+        .map(|(sample, layer, head)| one_head(dump, sample, layer, head))
+        .collect();
+    if shown < heads {
+        sections.push(Section::of_paragraph(format!(
+            "The last {shown} of {}; `headlight inspect RUN --layer all --head all` shows the others.",
+            counted(heads, "head")
+        )));
+    }
+    if positions > WHOLE_MATRIX {
+        let remedy =
+            "The folder `attention` has the whole matrices; `headlight inspect` draws them.";
+        sections.push(Section::of_paragraph(remedy.to_owned()));
+    }
+    sections
+}
+
+/// The attention of a head in a sample of the dump: the whole matrix, or the main keys of `[CLS]`.
+fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Section {
+    let sample = dump.meta.samples[shown].unwrap_or(shown);
+    let layer_name = match dump.dims.layers {
+        1 => String::new(),
+        _ => format!(" · layer {layer}"),
+    };
+    let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
+    let weights = dump.weights(shown, layer, head);
+    let positions = dump.dims.positions;
+    if positions <= WHOLE_MATRIX {
+        let matrix = Listing {
+            title: format!("{title}, query by key:"),
+            lines: matrix(weights, positions),
+        };
+        return Section {
+            listings: vec![matrix],
+            ..Section::default()
+        };
+    }
+    let row = &weights[dump.cls_position() * positions..][..positions];
+    let keys = main_keys(dump, shown, row);
+    Section::of_paragraph(format!(
+        "{title} of [CLS], the largest of {positions} positions: {keys}."
+    ))
+}
+
+/// A square matrix with four decimals, in brackets, as NumPy prints it.
+fn matrix(cells: &[f32], size: usize) -> Vec<String> {
+    let rows = cells.chunks(size).enumerate().map(|(index, row)| {
+        let row: Vec<String> = row.iter().map(|cell| format!("{cell:.4}")).collect();
+        let open = if index == 0 { "[[" } else { " [" };
+        let close = if index + 1 == size { "]]" } else { "]" };
+        format!("{open}{}{close}", row.join(" "))
+    });
+    rows.collect()
+}
+
+/// The largest weights of a row, each with its key and the token there.
+fn main_keys(dump: &AttentionDump, shown: usize, row: &[f32]) -> String {
+    let keys = largest(row).into_iter().take(MAIN_KEYS);
+    let token = |key: usize| {
+        let text = dump.token_string(dump.tokens(shown)[key]);
+        shorten(&text, MOST_NAME)
+    };
+    let keys: Vec<String> = keys
+        .filter(|&key| row[key] > 0.0)
+        .map(|key| format!("{:.4} on position {key} ({})", row[key], token(key)))
+        .collect();
+    keys.join(", ")
+}

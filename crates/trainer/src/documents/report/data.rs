@@ -1,0 +1,148 @@
+//! The samples of a run: how many of which class, and their words.
+
+use std::cmp::Reverse;
+
+use headlight_data::words::FIRST_WORD;
+use headlight_data::{Dataset, DatasetConfig, Splits, Words};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_inspector::{Listing, Section, Table, shorten};
+
+use super::names::{class_name, left_out, tokens};
+use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};
+
+/// The most positives, and the most names of classes, that are listed.
+const LISTED: usize = 5;
+
+/// The most frequent words that are listed.
+const MOST_WORDS: usize = 12;
+
+/// The title of a report without a rule.
+pub(super) fn title(data: &DatasetConfig) -> String {
+    let count = match data.n_classes {
+        2 => "Two".to_owned(),
+        n_classes => n_classes.to_string(),
+    };
+    let names = 0..data.classes.len().min(LISTED);
+    let names: Vec<String> = names.map(|class| class_name(data, class)).collect();
+    let names = match data.classes.len() {
+        0 => String::new(),
+        all if all > LISTED => format!(": {}, ...", names.join(", ")),
+        _ => format!(": {}", names.join(", ")),
+    };
+    format!("{count} classes from a file{names}")
+}
+
+pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Section> {
+    let data = &config.data;
+    let mut sections = match (data.n_classes, &data.classes[..]) {
+        (2, []) => vec![positives(config, splits)],
+        _ => classes(data, splits),
+    };
+    let padding = config.model.attention.padding_token;
+    match (&data.words, padding) {
+        (Some(of_data), _) => sections.extend(words(of_data, data, splits)),
+        (None, Some(token)) => sections.push(Section::of_paragraph(format!(
+            "Token {token} pads shorter samples; it receives no attention."
+        ))),
+        (None, None) => {}
+    }
+    sections
+}
+
+/// The number of positives, and the first of them.
+fn positives(config: &ExperimentConfig, splits: &Splits) -> Section {
+    let train = &splits.train;
+    let count = train.positives().count();
+    let counts = format!(
+        "{} training samples, {count} of them positive ({:.1}%); {} held-out samples.",
+        train.len(),
+        share(count, train),
+        splits.held_out.len()
+    );
+    let width = train.len().to_string().len();
+    let shown = train.positives().take(LISTED);
+    let mut lines: Vec<String> = shown
+        .map(|sample| format!("{sample:>width$}: {}", tokens(config, train, sample)))
+        .collect();
+    if count > LISTED {
+        let more = count - LISTED;
+        lines.push(format!(
+            "... and {more} more (`headlight data` writes them)"
+        ));
+    }
+    let listing = (count > 0).then(|| Listing {
+        title: "Samples with label 1:".to_owned(),
+        lines,
+    });
+    Section {
+        title: "Data".to_owned(),
+        paragraphs: vec![counts],
+        listings: listing.into_iter().collect(),
+        ..Section::default()
+    }
+}
+
+/// The number of samples of each class.
+fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
+    let train = &splits.train;
+    let counts = train.class_counts(data.n_classes).into_iter().enumerate();
+    let rows = counts.take(MOST_CLASSES).map(|(class, count)| {
+        let share = format!("{:.1}%", share(count, train));
+        vec![class_name(data, class), count.to_string(), share]
+    });
+    let header = ["class", "samples", "share"].map(str::to_owned).to_vec();
+    let table = Section {
+        title: "Data".to_owned(),
+        paragraphs: vec![format!(
+            "{} training samples; {} held-out samples.",
+            train.len(),
+            splits.held_out.len()
+        )],
+        tables: vec![Table::of_text(
+            "",
+            "",
+            [header].into_iter().chain(rows).collect(),
+        )],
+        ..Section::default()
+    };
+    let positive = (data.classes.len() == 2).then(|| {
+        let name = class_name(data, 1);
+        Section::of_paragraph(format!(
+            "Where this report speaks of positives, it means class {name}."
+        ))
+    });
+    let notes = [left_out(data, ""), positive];
+    [table]
+        .into_iter()
+        .chain(notes.into_iter().flatten())
+        .collect()
+}
+
+/// The vocabulary, its most frequent words, and what became of the others.
+fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
+    let mut counts = vec![0; words.vocab_size() as usize];
+    for &token in splits.train.all_tokens() {
+        counts[token as usize] += 1;
+    }
+    let mut frequent: Vec<u32> = (FIRST_WORD..words.vocab_size()).collect();
+    frequent.sort_by_key(|&token| Reverse(counts[token as usize]));
+    let frequent = frequent.iter().take(MOST_WORDS).map(|&token| {
+        let word = shorten(words.text(token), MOST_NAME);
+        format!("{word} ({})", counts[token as usize])
+    });
+    let vocabulary = format!(
+        "The vocabulary has {} words. The most frequent in the training samples: {}.",
+        words.vocabulary.len(),
+        frequent.collect::<Vec<_>>().join(", ")
+    );
+    let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
+    let losses = losses.unwrap_or_default();
+    let losses = (!losses.is_empty()).then(|| losses.join(" "));
+    let paragraphs = [vocabulary].into_iter().chain(losses);
+    paragraphs.map(Section::of_paragraph).collect()
+}
+
+/// A count of training samples, in percent.
+fn share(count: usize, train: &Dataset) -> f64 {
+    100.0 * count as f64 / train.len() as f64
+}

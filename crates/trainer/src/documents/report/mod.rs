@@ -1,0 +1,106 @@
+//! The report of a run: all that the notebook prints, and the attention matrices.
+
+mod attention;
+mod comparisons;
+mod data;
+mod ending;
+mod model;
+mod names;
+mod predictions;
+mod training;
+
+use headlight_data::{Dataset, Splits};
+use headlight_dump::AttentionDump;
+use headlight_experiment::best::BestTracker;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::{Assessment, StepMetrics};
+use headlight_experiment::outcome::Outcome;
+use headlight_experiment::train::Progress;
+use headlight_inspector::Document;
+
+use crate::documents::assessment;
+use crate::sessions::reference::Comparison;
+
+pub use attention::WHOLE_MATRIX;
+pub use ending::outcome_text;
+
+/// The width of plots as text, in columns.
+const WIDTH: usize = 100;
+
+/// All that a report shows.
+#[derive(Debug)]
+pub struct RunReport<'a> {
+    /// The experiment.
+    pub config: &'a ExperimentConfig,
+    /// Its samples.
+    pub splits: &'a Splits,
+    /// The evaluations; the last one measures the trained model.
+    pub metrics: &'a [StepMetrics],
+    /// The trained model on the held-out samples, or on the training samples if none are held out; `None` if its output
+    /// is not a number.
+    pub assessment: Option<&'a Assessment>,
+    /// What came of the training.
+    pub outcome: Option<&'a Outcome>,
+    /// The trained model's dump of [`reported_samples`].
+    pub dump: &'a AttentionDump,
+    /// The comparisons with the reference run, if the run repeats one.
+    pub comparisons: &'a [Comparison],
+    /// The progress at which training was interrupted, if it was.
+    pub interrupted: Option<Progress>,
+    /// The best model, if the config keeps one.
+    pub tracker: Option<&'a BestTracker>,
+}
+
+/// The samples that a report shows: sample 0, and the first positive.
+pub fn reported_samples(train: &Dataset) -> Vec<usize> {
+    let mut samples = vec![0];
+    samples.extend(train.positives().find(|&sample| sample != 0));
+    samples
+}
+
+impl RunReport<'_> {
+    /// The report as a Markdown file.
+    pub fn markdown(&self) -> String {
+        self.document().markdown_file(WIDTH)
+    }
+
+    /// The report.
+    pub fn document(&self) -> Document {
+        let Self {
+            config,
+            splits,
+            metrics,
+            dump,
+            ..
+        } = *self;
+        let rule = config.data.rule.as_ref();
+        let ending = [
+            self.interrupted
+                .map(|progress| ending::interrupted(progress, config)),
+            self.tracker
+                .and_then(|tracker| ending::best(tracker, metrics)),
+            self.outcome
+                .map(|outcome| ending::outcome(outcome, &config.data)),
+        ];
+        let samples = match splits.held_out.len() {
+            0 => "training samples, since none are held out",
+            _ => "held-out samples",
+        };
+        let evaluation = self
+            .assessment
+            .map(|assessment| assessment::summary(samples, &config.data, assessment));
+        let mut sections: Vec<_> = ending.into_iter().flatten().collect();
+        sections.extend(data::sections(config, splits));
+        sections.extend(model::sections(config));
+        sections.extend(training::sections(config, metrics));
+        sections.extend(evaluation);
+        sections.extend(attention::sections(config, metrics.last(), dump));
+        sections.push(predictions::section(config, &splits.train, dump));
+        sections.extend(comparisons::section(config, self.comparisons));
+        Document {
+            title: rule.map_or_else(|| data::title(&config.data), |rule| rule.question()),
+            sections,
+            ..Document::default()
+        }
+    }
+}

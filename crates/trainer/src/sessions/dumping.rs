@@ -1,0 +1,161 @@
+//! Dumps: all that a model computes for some samples.
+
+use std::collections::BTreeMap;
+
+use headlight_architecture::{Mask, Parameter};
+use headlight_data::{Dataset, LabelRule};
+use headlight_dump::{AttentionDump, Meta, VERSION, axes};
+#[cfg(feature = "burn")]
+use headlight_experiment::config::EngineName;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::fused;
+use headlight_experiment::metrics::rounded_probabilities;
+
+use crate::Failure;
+use crate::devices::OpenDevice;
+
+/// The point in training at which a dump was made; each field is `None` for weights from elsewhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Origin {
+    /// Training steps taken.
+    pub step: Option<usize>,
+    /// Epochs finished.
+    pub epoch: Option<usize>,
+    /// Seed of the weights.
+    pub seed: Option<u64>,
+}
+
+/// The samples to dump.
+#[derive(Clone, Debug)]
+pub struct Samples<'a> {
+    /// The dataset that holds them.
+    pub dataset: &'a Dataset,
+    /// Their indices.
+    pub indices: Vec<usize>,
+    /// Whether the dataset is the training set. Only then does the dump record the indices.
+    pub from_training: bool,
+    /// Whether the labels are known.
+    pub labelled: bool,
+}
+
+/// The model to run them through.
+#[derive(Clone, Copy, Debug)]
+pub struct Model<'a> {
+    /// Its config.
+    pub config: &'a ExperimentConfig,
+    /// Its parameters, in any order.
+    pub parameters: &'a [Parameter],
+}
+
+/// Runs a model over samples and keeps all that it computes.
+///
+/// # Errors
+/// When the parameters do not match the config or a result is NaN or infinite.
+pub fn dump(
+    model: Model<'_>,
+    samples: &Samples<'_>,
+    origin: Origin,
+    device: &OpenDevice,
+) -> Result<AttentionDump, Failure> {
+    let mut dump = empty(samples, origin, model.config)?;
+    forward(&mut dump, model, samples.dataset, &samples.indices, device)?;
+    dump.probabilities = rounded_probabilities(&dump.logits, dump.dims.logits);
+    for &sample in &samples.indices {
+        let tokens = samples.dataset.tokens(sample).iter();
+        dump.tokens.extend(tokens.map(|&token| i64::from(token)));
+        let label = f32::from(samples.dataset.label(sample));
+        dump.labels
+            .push(if samples.labelled { label } else { f32::NAN });
+    }
+    dump.check().map_err(|error| {
+        let step = origin
+            .step
+            .map_or_else(String::new, |step| format!(" at step {step}"));
+        Failure::Diverged(format!("attention{step} cannot be dumped: {error}"))
+    })?;
+    Ok(dump)
+}
+
+/// Appends what a model computes to the dump's arrays. Burn computes it on a GPU, or where a config asks for
+/// Burn; the fused engine computes everything else.
+fn forward(
+    dump: &mut AttentionDump,
+    model: Model<'_>,
+    dataset: &Dataset,
+    indices: &[usize],
+    device: &OpenDevice,
+) -> Result<(), Failure> {
+    let Model { config, parameters } = model;
+    #[cfg(feature = "burn")]
+    if device.adapter.is_some() || config.compute.engine == EngineName::Burn {
+        return crate::sessions::burn::fill(dump, config, parameters, dataset, indices, device);
+    }
+    #[cfg(not(feature = "burn"))]
+    let _ = device;
+    let chosen: Vec<u32> = indices.iter().map(|&sample| sample as u32).collect();
+    let all = fused::forward(config, parameters, dataset, &chosen, &[])?;
+    dump.logits = all.predictions.logits;
+    dump.arrays = all.arrays;
+    if let Some(mask) = &mut dump.attention_mask {
+        *mask = all.mask;
+    }
+    Ok(())
+}
+
+/// Whether dumps hold a mask.
+pub(crate) fn is_masked(config: &ExperimentConfig) -> bool {
+    let attention = &config.model.attention;
+    attention.mask != Mask::None || attention.padding_token.is_some()
+}
+
+fn empty(
+    samples: &Samples<'_>,
+    origin: Origin,
+    config: &ExperimentConfig,
+) -> Result<AttentionDump, Failure> {
+    let rule = config.data.rule.as_ref();
+    let tokens = |&sample: &usize| samples.dataset.tokens(sample);
+    let config_json = serde_json::to_value(config).map_err(|error| {
+        Failure::System(format!("the config cannot be written as JSON: {error}"))
+    })?;
+    let dims = fused::dims(config, samples.indices.len())?;
+    let (attention, masked) = (&config.model.attention, is_masked(config));
+    Ok(AttentionDump {
+        dims,
+        meta: Meta {
+            version: VERSION,
+            axes: axes(dims, masked),
+            step: origin.step,
+            epoch: origin.epoch,
+            seed: origin.seed,
+            samples: samples
+                .indices
+                .iter()
+                .map(|&sample| samples.from_training.then_some(sample))
+                .collect(),
+            token_strings: samples
+                .indices
+                .iter()
+                .flat_map(tokens)
+                .map(|&token| {
+                    (
+                        token,
+                        config.data.token_text(token, attention.padding_token),
+                    )
+                })
+                .collect::<BTreeMap<_, _>>(),
+            label_positions: samples
+                .indices
+                .iter()
+                .map(|sample| {
+                    rule.map_or_else(Vec::new, |rule: &LabelRule| {
+                        rule.label_positions(tokens(sample))
+                    })
+                })
+                .collect(),
+            config: config_json,
+        },
+        attention_mask: masked.then(Vec::new),
+        ..AttentionDump::default()
+    })
+}

@@ -1,0 +1,208 @@
+//! Resuming a run: the checkpoint that it resumes from, and the settings that may have changed.
+
+use headlight_experiment::best::BestTracker;
+use headlight_experiment::config::ExperimentConfig;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::Failure;
+use crate::sessions::inputs::inputs_sha256;
+use crate::sessions::session::Session;
+use crate::storage::checkpoint::Checkpoint;
+use crate::storage::run_dir::RunDir;
+use crate::storage::weights::{FREE_LIMIT, HEADER_LIMIT};
+
+/// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so
+/// far, and a file may have moved, since its contents are compared.
+const CHANGEABLE: [&str; 4] = ["training.epochs", "data.file", "reference", "checkpoint"];
+
+/// Refuses settings that would make it a different run.
+///
+/// # Errors
+/// When there are such settings; the message lists each key with both values.
+fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<(), Failure> {
+    let mut differences = Vec::new();
+    find_differences("", before, &json(now)?, &mut differences);
+    differences.retain(|(key, ..)| {
+        let section = key.split('.').next().unwrap_or_default();
+        !CHANGEABLE.contains(&key.as_str()) && !CHANGEABLE.contains(&section)
+    });
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let list: Vec<String> = differences
+        .into_iter()
+        .map(|(key, before, now)| format!("{key} was {before} and would be {now}"))
+        .collect();
+    Err(Failure::Input(format!(
+        "the run in {} cannot be resumed with other settings: {}; only a larger training.epochs and \
+         changes to [checkpoint] are allowed; start a new run with another --run",
+        run.path().display(),
+        list.join(", ")
+    )))
+}
+
+/// A config as JSON, as checkpoints hold it.
+pub(crate) fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
+    serde_json::to_value(config)
+        .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
+}
+
+/// A checkpoint's config with the default of each key that it lacks, because an older Headlight wrote it. A
+/// config that this Headlight cannot read stays as it is, so that the differences name its keys.
+fn with_defaults(config: &Value) -> Result<Value, Failure> {
+    match ExperimentConfig::deserialize(config) {
+        Ok(config) => json(&config),
+        Err(_) => Ok(config.clone()),
+    }
+}
+
+/// Adds to `found` every key under which two values differ, with both values as JSON.
+pub fn find_differences(
+    key: &str,
+    before: &Value,
+    now: &Value,
+    found: &mut Vec<(String, String, String)>,
+) {
+    if let (Value::Object(before), Value::Object(now)) = (before, now) {
+        let mut names: Vec<&String> = before.keys().chain(now.keys()).collect();
+        names.sort();
+        names.dedup();
+        for name in names {
+            let inner = if key.is_empty() {
+                name.clone()
+            } else {
+                format!("{key}.{name}")
+            };
+            let side = |map: &serde_json::Map<String, Value>| {
+                map.get(name).cloned().unwrap_or(Value::Null)
+            };
+            find_differences(&inner, &side(before), &side(now), found);
+        }
+    } else if before != now {
+        let shown = |value: &Value| match value {
+            Value::Null => "not set".to_owned(),
+            value => value.to_string(),
+        };
+        found.push((key.to_owned(), shown(before), shown(now)));
+    }
+}
+
+/// The checkpoint that a run resumes from; `None` if it must start again.
+///
+/// # Errors
+/// When its checkpoints are damaged, or its settings, samples or initial weights have changed.
+pub(crate) fn latest_checkpoint(
+    run: &RunDir,
+    session: &Session,
+) -> Result<Option<Checkpoint>, Failure> {
+    let experiment = &session.experiment;
+    // The checkpoint has the settings of its steps, even if config.toml was edited since.
+    let check_settings = |checkpoint: &Checkpoint| {
+        check_config(run, &with_defaults(&checkpoint.config)?, &experiment.config)
+    };
+    let found = run.checkpoints().newest(limit(session), |checkpoint| {
+        match check_settings(checkpoint) {
+            Ok(()) => check_checkpoint(run, session, checkpoint),
+            // Reported below: with other settings, a whole checkpoint need not match this session.
+            Err(_) => Ok(()),
+        }
+    })?;
+    match &found {
+        Some(checkpoint) => check_settings(checkpoint)?,
+        None => check_config(run, &json(&run.config()?)?, &experiment.config)?,
+    }
+    let Some(checkpoint) = found else {
+        // Checkpoints come before weights; without this check, a finished run would be overwritten.
+        if run.has_weights() {
+            return Err(Failure::Input(format!(
+                "the run in {} has weights but no checkpoint to resume from; start a new run with another --run",
+                run.path().display()
+            )));
+        }
+        return Ok(None);
+    };
+    if checkpoint.inputs_sha256 != inputs_sha256(experiment, session.reference.as_ref()) {
+        return Err(Failure::Input(format!(
+            "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed since the run began",
+            run.path().display()
+        )));
+    }
+    let step = checkpoint.progress.step;
+    if step > experiment.steps() {
+        return Err(Failure::Input(format!(
+            "the run in {} is already at step {step}, more than the {} steps of training.epochs = {}",
+            run.path().display(),
+            experiment.steps(),
+            experiment.config.training.epochs
+        )));
+    }
+    Ok(Some(checkpoint))
+}
+
+/// Whether nothing of a run is left to train or to write.
+pub(crate) fn is_over(run: &RunDir, session: &Session, checkpoint: Option<&Checkpoint>) -> bool {
+    let experiment = &session.experiment;
+    let Some(checkpoint) = checkpoint else {
+        return false;
+    };
+    let stopped = BestTracker::new(&experiment.config.training).is_some_and(|mut tracker| {
+        tracker.best.clone_from(&checkpoint.best);
+        tracker.is_out_of_patience()
+    });
+    run.has_ended() && (stopped || checkpoint.progress.step == experiment.steps())
+}
+
+/// The largest checkpoint that is read, in bytes: four times the model (its weights, Adam's two moments, and
+/// the best model), and at least [`FREE_LIMIT`].
+fn limit(session: &Session) -> u64 {
+    let counts = session
+        .experiment
+        .start
+        .iter()
+        .map(|parameter| parameter.values.len() as u64);
+    FREE_LIMIT.max(counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT)
+}
+
+/// Checks that a whole checkpoint belongs to this run, and that the run's metrics and losses until then are
+/// unchanged.
+fn check_checkpoint(
+    run: &RunDir,
+    session: &Session,
+    checkpoint: &Checkpoint,
+) -> Result<(), String> {
+    let experiment = &session.experiment;
+    let Checkpoint {
+        progress, state, ..
+    } = checkpoint;
+    let per_epoch = experiment.steps_per_epoch();
+    let is_consistent = progress.step > 0
+        && state.steps as usize == progress.step
+        && progress.epoch == progress.step / per_epoch
+        && progress.at_epoch_end == progress.step.is_multiple_of(per_epoch)
+        && checkpoint.losses.bytes == 4 * progress.step as u64;
+    if !is_consistent {
+        return Err("its counters contradict each other".to_owned());
+    }
+    let state_matches = state.check(&experiment.start);
+    state_matches.map_err(|error| error.to_string())?;
+    let best = checkpoint.best.iter().flat_map(|best| &best.parameters);
+    let shapes = best.map(|parameter| (&parameter.name, &parameter.shape));
+    let start = experiment.start.iter();
+    if checkpoint.best.is_some()
+        && !shapes.eq(start.map(|parameter| (&parameter.name, &parameter.shape)))
+    {
+        return Err("its best model is a different model".to_owned());
+    }
+    if let Some(name) = state.not_finite() {
+        return Err(format!("{name} holds NaN or infinite numbers"));
+    }
+    for (path, mark) in [
+        (run.metrics_path(), &checkpoint.metrics),
+        (run.loss_log_path(), &checkpoint.losses),
+    ] {
+        let checked = mark.check(&path);
+        checked.map_err(|reason| format!("{}: {reason}", path.display()))?;
+    }
+    Ok(())
+}

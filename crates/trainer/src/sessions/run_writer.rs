@@ -1,0 +1,287 @@
+//! Writes a run directory during training: metrics, dumps and checkpoints.
+
+use std::path::Path;
+use std::time::Instant;
+
+use headlight_experiment::best::BestTracker;
+use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
+use headlight_experiment::metrics::StepMetrics;
+use headlight_experiment::train::{Next, Observer, Progress, due, measure};
+use headlight_experiment::{Engine, Experiment};
+
+use crate::Failure;
+use crate::sessions::dumping::{Model, Origin, dump};
+use crate::sessions::inputs::inputs_sha256;
+use crate::sessions::resume;
+use crate::sessions::session::Session;
+use crate::storage::checkpoint::Checkpoint;
+use crate::storage::config;
+use crate::storage::environment::{Environment, SourceCommit};
+use crate::storage::files::Log;
+use crate::storage::run_dir::{RunDir, step_of};
+
+/// Shows the progress of a run.
+pub trait Display {
+    /// Called after each step, with the number of steps taken.
+    fn step(&self, step: usize);
+
+    /// Called after each evaluation.
+    fn evaluated(&self, metrics: &StepMetrics);
+
+    /// Called once training has ended.
+    fn finish(&self);
+}
+
+/// Writes metrics, dumps and checkpoints during training.
+pub(crate) struct RunWriter<'a> {
+    session: &'a Session,
+    run: &'a RunDir,
+    display: &'a dyn Display,
+    dumped: Vec<usize>,
+    log: Log,
+    loss_log: Log,
+    /// The loss of each step since the last checkpoint, float32, little-endian.
+    losses: Vec<u8>,
+    inputs_sha256: String,
+    /// The evaluations so far.
+    pub(crate) metrics: Vec<StepMetrics>,
+    /// The best model so far, if the config keeps one.
+    pub(crate) tracker: Option<BestTracker>,
+    /// The progress of training.
+    pub(crate) progress: Progress,
+    /// The dumps before `progress` that were damaged or removed after they had been written, by name.
+    pub(crate) lost: Vec<String>,
+    /// The steps of the last dump and of the last checkpoint.
+    last_dump: Option<usize>,
+    last_checkpoint: Option<usize>,
+    saved_at: Instant,
+}
+
+impl<'a> RunWriter<'a> {
+    /// Begins a run, or resumes it from a checkpoint: removes metrics and dumps of later steps.
+    pub(crate) fn new(
+        session: &'a Session,
+        run: &'a RunDir,
+        checkpoint: Option<Checkpoint>,
+        source: SourceCommit,
+        display: &'a dyn Display,
+    ) -> Result<Self, Failure> {
+        let experiment = &session.experiment;
+        let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
+        let step = start.map(|start| start.step);
+        let lost =
+            run.rewind(|dumped| dumped <= step.unwrap_or(0) && dump_is_due(experiment, dumped))?;
+        run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
+        let compute = &experiment.config.compute;
+        let environment = Environment::now(source, compute, &session.device);
+        run.write_environment(&environment, step)?;
+        let mut tracker = BestTracker::new(&experiment.config.training);
+        let (mut progress, mut bytes, mut loss_bytes) = (Progress::default(), 0, 0);
+        if let Some(checkpoint) = checkpoint {
+            progress = checkpoint.progress;
+            (bytes, loss_bytes) = (checkpoint.metrics.bytes, checkpoint.losses.bytes);
+            if let Some(tracker) = &mut tracker {
+                tracker.best = checkpoint.best;
+            }
+        }
+        let log = run.metrics_log(bytes)?;
+        let metrics = run.step_metrics()?;
+        Ok(Self {
+            session,
+            run,
+            display,
+            dumped: experiment.config.dump.chosen(&experiment.splits.train),
+            log,
+            loss_log: run.loss_log(loss_bytes)?,
+            losses: Vec::new(),
+            inputs_sha256: inputs_sha256(experiment, session.reference.as_ref()),
+            metrics,
+            tracker,
+            progress,
+            lost,
+            last_dump: None,
+            last_checkpoint: None,
+            saved_at: Instant::now(),
+        })
+    }
+
+    /// Whether the config's patience has run out.
+    pub(crate) fn is_out_of_patience(&self) -> bool {
+        let tracker = self.tracker.as_ref();
+        tracker.is_some_and(BestTracker::is_out_of_patience)
+    }
+
+    /// Dumps, saves and evaluates the last step, if that was not done yet.
+    pub(crate) fn finish(mut self, engine: &mut dyn Engine) -> Result<Self, Failure> {
+        self.display.finish();
+        self.write_dump(engine)?;
+        if self.progress.step > 0 {
+            self.save(engine)?;
+        }
+        let evaluated = self.metrics.last().map(|last| last.step);
+        if evaluated != Some(self.progress.step) {
+            // An interrupted run. Its checkpoint comes before this row, so that the run drops the row when it is
+            // resumed, and ends with the rows and the best model of a run that was not interrupted.
+            self.measure(engine)?;
+        }
+        for log in [&self.log, &self.loss_log] {
+            log.check()?;
+            log.sync()?;
+            self.run.record(log);
+        }
+        Ok(self)
+    }
+
+    /// Whether a checkpoint is due. Unlike dumps, checkpoints may depend on the clock: they change no result.
+    fn checkpoint_is_due(&self, step: usize) -> bool {
+        let experiment = &self.session.experiment;
+        let CheckpointConfig {
+            every_seconds,
+            every_epochs,
+            every_steps,
+        } = experiment.config.checkpoint;
+        let late = every_seconds > 0 && self.saved_at.elapsed().as_secs() >= every_seconds;
+        step > 0 && (late || is_due(experiment, every_epochs, every_steps, step))
+    }
+
+    /// Saves all that is needed to resume the run from here.
+    fn save(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        let (experiment, step) = (&self.session.experiment, self.progress.step);
+        if self.last_checkpoint == Some(step) {
+            return Ok(());
+        }
+        self.last_checkpoint = Some(step);
+        self.saved_at = Instant::now();
+        let state = engine.state();
+        if let Some(name) = state.not_finite() {
+            let reason = format!("{name} is no longer finite after step {step}");
+            return Err(experiment.diverged(&reason).into());
+        }
+        // The checkpoint relies on these files, so they must be on the disk before it.
+        self.log.sync()?;
+        self.write_losses()?;
+        self.loss_log.sync()?;
+        let tracker = self.tracker.as_ref();
+        self.run.save(&Checkpoint {
+            progress: self.progress,
+            state,
+            metrics: self.log.mark(),
+            losses: self.loss_log.mark(),
+            best: tracker.and_then(|tracker| tracker.best.clone()),
+            config: resume::json(&experiment.config)?,
+            inputs_sha256: self.inputs_sha256.clone(),
+        })
+    }
+
+    /// Writes the loss of each step so far.
+    pub(crate) fn write_losses(&mut self) -> Result<(), Failure> {
+        self.loss_log.append(&self.losses)?;
+        self.losses.clear();
+        Ok(())
+    }
+
+    /// Writes the dump of the step that the run resumes from, if that dump is lost.
+    pub(crate) fn restore_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        let is_own = |name: &String| step_of(Path::new(name)) == Some(self.progress.step);
+        if self.lost.iter().any(is_own) {
+            self.write_dump(engine)?;
+        }
+        Ok(())
+    }
+
+    fn write_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        if self.last_dump == Some(self.progress.step) {
+            return Ok(());
+        }
+        self.last_dump = Some(self.progress.step);
+        let config = &self.session.experiment.config;
+        let parameters = &engine.parameters();
+        let dump = dump(
+            Model { config, parameters },
+            &self.session.training_samples(self.dumped.clone()),
+            origin(self.progress, config),
+            &self.session.device,
+        )
+        .map_err(|failure| match failure {
+            Failure::Diverged(reason) => self.session.experiment.diverged(&reason).into(),
+            other => other,
+        })?;
+        self.run.write_dump(&dump, &config.dump.formats)?;
+        let step = self.progress.step;
+        self.lost
+            .retain(|name| step_of(Path::new(name)) != Some(step));
+        Ok(())
+    }
+
+    fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        self.measure(engine)?;
+        if let (Some(tracker), Some(metrics)) = (&mut self.tracker, self.metrics.last()) {
+            tracker.update(metrics, engine);
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        let metrics = measure(&self.session.experiment, engine, self.progress)?;
+        self.display.evaluated(&metrics);
+        self.log.append_line(&metrics)?;
+        self.metrics.push(metrics);
+        Ok(())
+    }
+}
+
+/// Whether every run of the experiment makes a dump after `step`, however it ends.
+fn dump_is_due(experiment: &Experiment, step: usize) -> bool {
+    let DumpConfig {
+        every_epochs,
+        every_steps,
+        ..
+    } = experiment.config.dump;
+    step == 0 || step == experiment.steps() || is_due(experiment, every_epochs, every_steps, step)
+}
+
+/// Whether something done every `every_epochs` epochs and `every_steps` steps is due; 0 means never.
+fn is_due(experiment: &Experiment, every_epochs: usize, every_steps: usize, step: usize) -> bool {
+    let per_epoch = experiment.steps_per_epoch();
+    let epoch_ends = step.is_multiple_of(per_epoch);
+    due(every_steps, step) || epoch_ends && due(every_epochs, step / per_epoch)
+}
+
+impl Observer for RunWriter<'_> {
+    type Failure = Failure;
+
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
+        let experiment = &self.session.experiment;
+        self.progress = progress;
+        self.display.step(progress.step);
+        if let Some(loss) = progress.loss {
+            self.losses.extend((loss as f32).to_le_bytes());
+        }
+        let step = progress.step;
+        if dump_is_due(experiment, step) {
+            self.write_dump(engine)?;
+        }
+        let every = experiment.config.training.evaluate_every;
+        if progress.at_epoch_end || due(every, step) {
+            self.evaluate(engine)?;
+        }
+        if self.checkpoint_is_due(step) {
+            self.save(engine)?;
+        }
+        Ok(if self.is_out_of_patience() {
+            Next::Stop
+        } else {
+            Next::Step
+        })
+    }
+}
+
+/// The origin of a dump that a run makes.
+pub(crate) fn origin(progress: Progress, config: &ExperimentConfig) -> Origin {
+    Origin {
+        step: Some(progress.step),
+        epoch: Some(progress.epoch),
+        // The weights and batches of a reference run do not come from the seed.
+        seed: config.reference.is_none().then_some(config.seed),
+    }
+}

@@ -1,0 +1,168 @@
+//! An experiment on this machine: its files read, its device opened.
+
+use std::sync::Arc;
+
+use headlight_architecture::Parameter;
+use headlight_data::files::{FitError, Rows};
+use headlight_data::{Dataset, Source, Splits};
+use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
+use headlight_keys::InvalidValue;
+
+use crate::Failure;
+use crate::devices::{self, OpenDevice};
+use crate::sessions::dumping;
+use crate::sessions::opening::open_device;
+use crate::sessions::reference::Reference;
+use crate::storage::dataset_file;
+
+/// An experiment, the device of its config, and the reference run that it repeats.
+#[derive(Debug)]
+pub struct Session {
+    /// Config, samples and initial weights.
+    pub experiment: Experiment,
+    /// The opened device of the config.
+    pub device: OpenDevice,
+    /// The reference run.
+    pub reference: Option<Reference>,
+}
+
+impl Session {
+    /// Generates or reads the dataset, opens the device, and reads the reference run.
+    ///
+    /// # Errors
+    /// When one of them fails, `[dump]` selects a missing sample, or training would be too large.
+    pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
+        let splits = Arc::new(dataset(&config)?);
+        let device = open_device(&config.compute.device)?;
+        let session = Self::with_shared(config, splits, device)?;
+        session.experiment.check_recording()?;
+        Ok(session)
+    }
+
+    /// As [`open`](Self::open), with a dataset and a device that several sessions share.
+    ///
+    /// # Errors
+    /// When the reference run cannot be read, or training would be too large.
+    pub fn with_shared(
+        config: ExperimentConfig,
+        splits: Arc<Splits>,
+        device: OpenDevice,
+    ) -> Result<Self, Failure> {
+        check_model_size(&config)?;
+        let reference = match &config.reference {
+            None => None,
+            Some(path) => Some(Reference::load(path, &config, &splits.train)?),
+        };
+        let replay = reference.as_ref().map(Reference::replay);
+        Ok(Self {
+            experiment: Experiment::new(config, splits, replay)?,
+            device,
+            reference,
+        })
+    }
+
+    /// Given weights instead of an experiment's own, for the samples of a dataset.
+    ///
+    /// # Errors
+    /// When the model would be too large.
+    pub fn with_weights(
+        config: ExperimentConfig,
+        weights: Vec<Parameter>,
+        dataset: Dataset,
+        device: OpenDevice,
+    ) -> Result<Self, Failure> {
+        let splits = Splits {
+            held_out: Dataset::empty(config.data.seq_len),
+            train: dataset,
+            texts: None,
+        };
+        let replay = Replay {
+            start: weights,
+            order: Vec::new(),
+        };
+        Ok(Self {
+            experiment: Experiment::new(config, Arc::new(splits), Some(replay))?,
+            device,
+            reference: None,
+        })
+    }
+
+    /// The engine of the config, with the initial weights.
+    ///
+    /// # Errors
+    /// When the engine does not support the config, or is not in this build.
+    pub fn engine(&self) -> Result<Box<dyn Engine + '_>, Failure> {
+        let experiment = &self.experiment;
+        match engine_for(&experiment.config)? {
+            EngineName::Fused => Ok(Box::new(FusedEngine::new(experiment)?)),
+            #[cfg(feature = "burn")]
+            _ => {
+                let device = &self.device.device;
+                Ok(Box::new(crate::sessions::burn::BurnEngine::new(
+                    experiment, device,
+                )?))
+            }
+            #[cfg(not(feature = "burn"))]
+            _ => Err(Failure::without_burn("`compute.engine`: engine `burn`")),
+        }
+    }
+
+    /// Samples of the training set, by index, for a dump.
+    pub fn training_samples(&self, indices: Vec<usize>) -> dumping::Samples<'_> {
+        dumping::Samples {
+            dataset: &self.experiment.splits.train,
+            indices,
+            from_training: true,
+            labelled: true,
+        }
+    }
+}
+
+/// Reads or generates the dataset of a config.
+///
+/// # Errors
+/// When the dataset cannot be generated, or its file cannot be read.
+pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
+    let Source::File(path) = &config.data.source else {
+        return config.data.generate().map_err(|error| invalid(&error));
+    };
+    fit(&dataset_file::read(path, &config.data.columns)?, config)
+}
+
+/// The dataset of a config, from the samples of its file.
+///
+/// # Errors
+/// When they do not fit the config.
+pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
+    let splits = rows.fit(&config.data, config.model.attention.padding_token);
+    splits.map_err(|error| match error {
+        FitError::Config(error) => invalid(&error),
+        FitError::File(error) => error.into(),
+    })
+}
+
+fn invalid(invalid: &InvalidValue) -> Failure {
+    Failure::Input(format!("`data.{}`: {}", invalid.key, invalid.message))
+}
+
+/// The device of a config if the fused engine does not compute on it.
+pub fn unsupported_by_fused(config: &ExperimentConfig) -> Option<String> {
+    let device = &config.compute.device;
+    let on_cpu = devices::find(device).is_ok_and(|device| device.is_cpu);
+    (!on_cpu).then(|| format!("compute.device = \"{device}\""))
+}
+
+/// The engine that runs a config: resolves `auto`.
+///
+/// # Errors
+/// When the config's engine does not support it; the message names the setting.
+pub fn engine_for(config: &ExperimentConfig) -> Result<EngineName, Failure> {
+    match (config.compute.engine, unsupported_by_fused(config)) {
+        (EngineName::Auto | EngineName::Fused, None) => Ok(EngineName::Fused),
+        (EngineName::Fused, Some(reason)) => Err(Failure::Input(format!(
+            "`compute.engine`: `fused` does not support {reason}; use `--engine burn`, or `auto`"
+        ))),
+        (EngineName::Auto | EngineName::Burn, _) => Ok(EngineName::Burn),
+    }
+}

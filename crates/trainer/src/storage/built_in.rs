@@ -1,0 +1,144 @@
+//! The configs that are part of Headlight, and the recorded runs that they name.
+
+use std::path::{Path, PathBuf};
+
+use headlight_input::TEXT_LIMIT;
+use headlight_input::toml_message::nearest;
+
+use crate::Failure;
+use crate::storage::files::read_text;
+use crate::storage::standard::{STANDARD, shown};
+
+/// The config that a command uses if none is named.
+pub const DEFAULT: &str = "notebook";
+
+/// A file of the repository, compiled in.
+#[derive(Debug)]
+pub struct BuiltIn<T: ?Sized + 'static> {
+    /// The path below `configs` without its ending; of a recorded run, the path that a config names.
+    pub name: &'static str,
+    /// Its content.
+    pub content: &'static T,
+}
+
+macro_rules! configs {
+    ($($name:literal)*) => {
+        [$(BuiltIn {
+            name: $name,
+            content: include_str!(concat!("../../../../configs/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// All configs of `configs`.
+pub static CONFIGS: [BuiltIn<str>; 15] = configs!(
+    "notebook"
+    "quick"
+    "token_anywhere"
+    "token_before_token"
+    "equal_positions"
+    "count"
+    "negation"
+    "pronoun"
+    "bank"
+    "apple"
+    "claims/causal_mask"
+    "claims/scaling"
+    "claims/without_positions"
+    "keras_reference"
+    "keras_classes"
+);
+
+macro_rules! recordings {
+    ($($name:literal)*) => {
+        [$(BuiltIn {
+            name: $name,
+            content: include_bytes!(concat!("../../../../", $name)),
+        }),*]
+    };
+}
+
+/// The recorded runs that the configs name.
+static RECORDINGS: [BuiltIn<[u8]>; 2] = recordings!(
+    "data/keras_reference.safetensors"
+    "data/keras_classes.safetensors"
+);
+
+/// Finds a built-in config by name.
+///
+/// # Errors
+/// When there is none; the message names the most similar one.
+pub fn config(name: &Path) -> Result<&'static BuiltIn<str>, Failure> {
+    let found = CONFIGS.iter().find(|config| name == Path::new(config.name));
+    found.ok_or_else(|| {
+        let name = shown(name);
+        let near = nearest(&name, CONFIGS.iter().map(|config| config.name));
+        let remedy = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`headlight init --list` lists the built-in ones".to_owned(),
+        };
+        Failure::Input(format!(
+            "there is no file and no built-in config `{name}`; {remedy}"
+        ))
+    })
+}
+
+/// The text of the config that a user names: of a file, of a file without its ending `.toml`, or of a built-in config;
+/// `-` is standard input.
+///
+/// # Errors
+/// When there is none of that name, or the file cannot be read.
+pub fn config_text(name: &Path) -> Result<String, Failure> {
+    if name.is_file() || name == Path::new(STANDARD) {
+        return read_text(name, TEXT_LIMIT);
+    }
+    let mut with_ending = PathBuf::from(name).into_os_string();
+    with_ending.push(".toml");
+    if Path::new(&with_ending).is_file() {
+        return read_text(Path::new(&with_ending), TEXT_LIMIT);
+    }
+    match config(name) {
+        // The message is about the file.
+        Err(_) if name.exists() || name.extension().is_some() => read_text(name, TEXT_LIMIT),
+        found => found.map(|config| config.content.to_owned()),
+    }
+}
+
+/// The recorded run of this name, unless a file has it.
+pub fn recording(path: &Path) -> Option<&'static [u8]> {
+    if path.exists() {
+        return None;
+    }
+    let found = RECORDINGS
+        .iter()
+        .find(|recording| path == Path::new(recording.name));
+    found.map(|recording| recording.content)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn every_config_of_the_repository_is_built_in() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
+        let mut found = Vec::new();
+        for (prefix, folder) in [("", folder.clone()), ("claims/", folder.join("claims"))] {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_file() {
+                    let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+                    found.push(format!("{prefix}{stem}"));
+                }
+            }
+        }
+        found.sort();
+        let mut names = CONFIGS.each_ref().map(|config| config.name.to_owned());
+        names.sort();
+        assert_eq!(found, names);
+    }
+}

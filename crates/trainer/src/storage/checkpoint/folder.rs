@@ -1,0 +1,131 @@
+//! A run's checkpoints: the newest two, so that one is left if the other is damaged.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use headlight_input::FILE_LIMIT;
+
+use super::snapshot::Checkpoint;
+use crate::Failure;
+use crate::notes::note;
+use crate::storage::files::read_bounded;
+
+/// The number of checkpoints that are kept.
+const KEPT: usize = 2;
+
+const EXTENSION: &str = "checkpoint";
+
+/// The file extension of checkpoints and dumps that cannot be used.
+pub(crate) const DAMAGED: &str = "damaged";
+
+/// The folder `checkpoint` of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Checkpoints {
+    folder: PathBuf,
+}
+
+impl Checkpoints {
+    /// The checkpoints in a folder, which need not exist yet.
+    pub(crate) fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// The folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file name of a checkpoint.
+    pub(crate) fn name(checkpoint: &Checkpoint) -> String {
+        format!("step-{:09}.{EXTENSION}", checkpoint.progress.step)
+    }
+
+    /// All but the newest two.
+    pub(crate) fn superseded(&self) -> Result<Vec<PathBuf>, Failure> {
+        Ok(self.newest_first()?.into_iter().skip(KEPT).collect())
+    }
+
+    /// The newest valid checkpoint; `None` if the folder holds no checkpoint. Reports newer, invalid ones on
+    /// standard error and renames them.
+    ///
+    /// A checkpoint is invalid if it is larger than `limit` bytes or damaged, or if `check` returns a reason.
+    ///
+    /// # Errors
+    /// When the folder holds checkpoints but none can be used.
+    pub(crate) fn newest(
+        &self,
+        limit: u64,
+        check: impl Fn(&Checkpoint) -> Result<(), String>,
+    ) -> Result<Option<Checkpoint>, Failure> {
+        let paths = self.newest_first()?;
+        let mut invalid = Vec::new();
+        for path in &paths {
+            let found = match read(path, limit) {
+                Err(failure @ Failure::System(_)) => return Err(failure),
+                found => found.map_err(|failure| failure.to_string()),
+            };
+            match found.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
+                Ok(checkpoint) => {
+                    if !invalid.is_empty() {
+                        note(&format!("using {} instead", path.display()));
+                    }
+                    // Renamed, so that later checkpoints do not replace them.
+                    for path in invalid {
+                        let aside = Path::with_extension(path, DAMAGED);
+                        fs::rename(path, &aside)
+                            .map_err(|error| Failure::writing(&aside, &error))?;
+                    }
+                    return Ok(Some(checkpoint));
+                }
+                Err(reason) => {
+                    note(&format!("{} cannot be used: {reason}", path.display()));
+                    invalid.push(path);
+                }
+            }
+        }
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        Err(Failure::Input(format!(
+            "no checkpoint in {} can be used; start a new run with another --run",
+            self.folder.display()
+        )))
+    }
+
+    /// The newest checkpoint that is not damaged.
+    pub(crate) fn newest_whole(&self) -> Option<Checkpoint> {
+        let paths = self.newest_first().unwrap_or_default();
+        paths.iter().find_map(|path| read(path, FILE_LIMIT).ok())
+    }
+
+    /// The damaged checkpoints, each with what is wrong with it.
+    pub(crate) fn damaged(&self) -> Vec<(PathBuf, String)> {
+        let paths = self.newest_first().unwrap_or_default().into_iter();
+        let damaged = paths.filter_map(|path| {
+            let reason = read(&path, FILE_LIMIT).err()?;
+            Some((path, reason.to_string()))
+        });
+        damaged.collect()
+    }
+
+    /// The checkpoints, newest first: their names begin with the step.
+    pub(crate) fn newest_first(&self) -> Result<Vec<PathBuf>, Failure> {
+        let entries = match fs::read_dir(&self.folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Failure::unreadable(&self.folder, &error)),
+        };
+        let mut paths: Vec<PathBuf> = entries
+            .filter_map(Result::ok)
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|name| name == EXTENSION))
+            .collect();
+        paths.sort();
+        paths.reverse();
+        Ok(paths)
+    }
+}
+
+fn read(path: &Path, limit: u64) -> Result<Checkpoint, Failure> {
+    Checkpoint::decode(&read_bounded(path, limit)?).map_err(Failure::Input)
+}

@@ -1,0 +1,9 @@
+//! Checkpoints: all that is needed to resume a run.
+
+mod bytes;
+mod folder;
+mod snapshot;
+
+pub use bytes::seal;
+pub(crate) use folder::{Checkpoints, DAMAGED};
+pub use snapshot::Checkpoint;

@@ -1,0 +1,98 @@
+//! Config files, and the paths that configs name.
+
+use std::path::{Path, PathBuf};
+
+use headlight_data::Source;
+use headlight_experiment::config::{ExperimentConfig, toml};
+
+use crate::storage::built_in;
+use crate::storage::dataset_file;
+use crate::storage::standard::shown;
+use crate::{Failure, devices};
+
+/// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, completes it from its dataset file, and
+/// checks the result.
+///
+/// # Errors
+/// When the file cannot be read, or the config is invalid; the message names the file, the line and the column,
+/// or the change, and shows the line.
+pub fn load(path: &Path, changes: &[String]) -> Result<ExperimentConfig, Failure> {
+    load_changed(path, changes.iter().map(|text| ("--set", text.as_str())))
+}
+
+/// As [`load`], with changes from any flag; each change comes with its flag, which messages name.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_changed<'a>(
+    path: &Path,
+    changes: impl Iterator<Item = toml::Change<'a>>,
+) -> Result<ExperimentConfig, Failure> {
+    parse(path, built_in::config_text(path)?, changes)
+}
+
+/// As [`load_changed`], from the text of the file `path`.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse<'a>(
+    path: &Path,
+    text: String,
+    changes: impl Iterator<Item = toml::Change<'a>>,
+) -> Result<ExperimentConfig, Failure> {
+    let name = shown(path);
+    let mut of_machine = None;
+    let complete = |table: &mut _| {
+        dataset_file::complete(table).map_err(|failure| {
+            let message = failure.to_string();
+            of_machine = Some(failure).filter(|failure| matches!(failure, Failure::System(_)));
+            message
+        })
+    };
+    let parsed = toml::parse(&name, text, changes, complete, devices::check);
+    parsed.map_err(|message| of_machine.unwrap_or(Failure::Input(message)))
+}
+
+/// The config with absolute paths. In a config, paths are relative to the working folder.
+///
+/// # Errors
+/// When the working folder cannot be found, or a path is not valid Unicode, as TOML is.
+pub fn with_absolute_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
+    with_paths(config, |path| {
+        let whole = std::path::absolute(path).map_err(|error| Failure::unreadable(path, &error))?;
+        if whole.to_str().is_none() {
+            let reason =
+                "its path is not valid Unicode, so a config cannot name it; rename the folder";
+            return Err(Failure::reading(&whole, reason));
+        }
+        Ok(whole)
+    })
+}
+
+/// The config with paths relative to the working folder; paths outside the working folder stay absolute.
+///
+/// # Errors
+/// As [`with_absolute_paths`].
+pub fn with_relative_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
+    let dot = Path::new(".");
+    let here = std::env::current_dir().map_err(|error| Failure::unreadable(dot, &error))?;
+    with_paths(with_absolute_paths(config)?, |path| {
+        let inside = path.strip_prefix(&here).unwrap_or(path);
+        Ok(inside.to_owned())
+    })
+}
+
+fn with_paths(
+    mut config: ExperimentConfig,
+    change: impl Fn(&Path) -> Result<PathBuf, Failure>,
+) -> Result<ExperimentConfig, Failure> {
+    if let Source::File(path) = &mut config.data.source {
+        *path = change(path)?;
+    }
+    if let Some(path) = &mut config.reference
+        && built_in::recording(path).is_none()
+    {
+        *path = change(path)?;
+    }
+    Ok(config)
+}

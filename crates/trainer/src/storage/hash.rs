@@ -1,0 +1,35 @@
+//! SHA-256 of the inputs of a run.
+
+use std::io;
+use std::path::Path;
+
+use headlight_data::Splits;
+use headlight_input::FILE_LIMIT;
+use sha2::{Digest, Sha256};
+
+use crate::Failure;
+use crate::storage::files::open;
+
+/// The SHA-256 of a file, in hexadecimal digits.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn file_sha256(path: &Path) -> Result<String, Failure> {
+    let mut hash = Sha256::new();
+    io::copy(&mut open(path, FILE_LIMIT)?, &mut hash)
+        .map_err(|error| Failure::unreadable(path, &error))?;
+    Ok(format!("{:x}", hash.finalize()))
+}
+
+/// Adds all samples of a dataset to a hash.
+pub fn add_splits(hash: &mut Sha256, splits: &Splits) {
+    for split in [&splits.train, &splits.held_out] {
+        hash.update((split.len() as u64).to_le_bytes());
+        for token in split.all_tokens() {
+            hash.update(token.to_le_bytes());
+        }
+        for &label in split.labels() {
+            hash.update([label]);
+        }
+    }
+}

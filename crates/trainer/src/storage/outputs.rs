@@ -1,0 +1,186 @@
+//! The files that a command writes where its user says; `-` is standard output. No command replaces what it reads, or
+//! a file of a run. It replaces another file only with `--force`. Links are followed, devices and pipes written to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Failure;
+use crate::storage::files::{
+    folder_of, remove_unfinished, sync_names, write_atomically, write_new,
+};
+use crate::storage::run_dir::is_file_of_run;
+use crate::storage::standard::{STANDARD, shown};
+
+/// A file to be written, which has been checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'a> {
+    path: &'a Path,
+    force: bool,
+}
+
+impl<'a> Output<'a> {
+    /// Checks one output.
+    ///
+    /// # Errors
+    /// As [`all`](Self::all).
+    pub fn new(path: &'a Path, inputs: &[&Path], force: bool) -> Result<Self, Failure> {
+        let output = Self { path, force };
+        let refuse = |reason: &str| {
+            let message = format!("{} {reason}", shown(path));
+            Err(Failure::Input(message))
+        };
+        if output.is_standard() || output.is_special() {
+            return Ok(output);
+        }
+        let own = target(path);
+        if inputs.iter().any(|input| target(input) == own) {
+            return refuse("is an input of this command; choose another output file");
+        }
+        if is_file_of_run(&own) || is_file_of_run(&place(path)) {
+            return refuse("is a file of a run; choose another output file");
+        }
+        if own.is_dir() {
+            return refuse("is a folder; choose a file as the output");
+        }
+        if own.exists() && !force {
+            return refuse(EXISTS);
+        }
+        Ok(output)
+    }
+
+    /// Checks all outputs of a command, in the given order.
+    ///
+    /// # Errors
+    /// When an output is named twice, is an input, is a file of a run, or exists and `force` is not given; the
+    /// message names the file.
+    pub fn all<const N: usize>(
+        paths: [Option<&'a Path>; N],
+        inputs: &[&Path],
+        force: bool,
+    ) -> Result<[Option<Self>; N], Failure> {
+        let mut outputs = [None; N];
+        for (index, path) in paths.into_iter().enumerate() {
+            let Some(path) = path else { continue };
+            let before = paths[..index].iter().flatten();
+            if before
+                .map(|other| target(other))
+                .any(|other| other == target(path))
+            {
+                let message = format!("{} is named twice; choose another output file", shown(path));
+                return Err(Failure::Input(message));
+            }
+            outputs[index] = Some(Self::new(path, inputs, force)?);
+        }
+        Ok(outputs)
+    }
+
+    /// The file.
+    pub fn path(self) -> &'a Path {
+        self.path
+    }
+
+    /// Writes the file: whole, or not at all. On success, the file and its name are on the disk.
+    ///
+    /// # Errors
+    /// When it cannot be written, or has come into being since it was checked.
+    pub fn write(
+        self,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        if self.is_standard() {
+            let shown = Path::new("standard output");
+            return write_through(shown, write, || Ok(io::stdout().lock()));
+        }
+        if self.is_special() {
+            return write_through(self.path, write, || {
+                OpenOptions::new().write(true).open(self.path)
+            });
+        }
+        let linked = self.path.is_symlink().then(|| target(self.path));
+        let path = linked.as_deref().unwrap_or(self.path);
+        remove_unfinished(folder_of(path));
+        if self.force {
+            write_atomically(path, write)?;
+        } else if !write_new(path, write)? {
+            return Err(Failure::Input(format!("{} {EXISTS}", shown(self.path))));
+        }
+        sync_names(folder_of(path))
+    }
+
+    /// The path whose extension tells the format; `default` for standard output.
+    pub fn named(self, default: &'static str) -> &'a Path {
+        if self.is_standard() {
+            Path::new(default)
+        } else {
+            self.path
+        }
+    }
+
+    /// Whether it is standard output.
+    pub fn is_standard(self) -> bool {
+        self.path == Path::new(STANDARD)
+    }
+
+    /// Whether it is a device or a pipe.
+    fn is_special(self) -> bool {
+        let found = self.path.metadata();
+        found.is_ok_and(|found| !found.is_file() && !found.is_dir())
+    }
+
+    /// As [`write`](Self::write), from bytes.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_all(self, bytes: &[u8]) -> Result<(), Failure> {
+        self.write(|file| file.write_all(bytes))
+    }
+}
+
+/// Why a file is not replaced.
+const EXISTS: &str = "already exists; choose another output file, or replace it with --force";
+
+/// The file that a path leads to, through links; it may not exist yet.
+fn target(path: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    if let Ok(link) = fs::read_link(path) {
+        return path.with_file_name("").join(link);
+    }
+    place(path)
+}
+
+/// Where the name itself stands: its folder through links, but not what the name links to.
+fn place(path: &Path) -> PathBuf {
+    match (fs::canonicalize(folder_of(path)), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// Writes to a place that keeps no files, once all is written without an error; a reader that stops early (`| head`) is
+/// no failure.
+fn write_through<W: Write>(
+    shown: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    open: impl FnOnce() -> io::Result<W>,
+) -> Result<(), Failure> {
+    let attempt = || -> io::Result<()> {
+        let mut writer = BufWriter::new(tempfile::tempfile()?);
+        write(&mut writer)?;
+        let mut file = writer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
+        file.seek(SeekFrom::Start(0))?;
+        let mut out = open()?;
+        io::copy(&mut file, &mut out)?;
+        out.flush()
+    };
+    match attempt() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::writing(shown, &error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! Reads what a run has written so far.
+
+use std::fs;
+use std::path::PathBuf;
+
+use headlight_architecture::Parameter;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::StepMetrics;
+
+use super::{CHECKPOINTS, RunDir, step_of};
+use crate::Failure;
+use crate::storage::checkpoint::Checkpoints;
+use crate::storage::config;
+use crate::storage::files::{read_bounded, read_json_lines};
+use crate::storage::weights;
+
+impl RunDir {
+    /// Reads the config back.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub fn config(&self) -> Result<ExperimentConfig, Failure> {
+        config::load(&self.config_path(), &[])
+    }
+
+    /// Reads the loss of each step that is written so far. `[step]`
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn losses(&self) -> Result<Vec<f32>, Failure> {
+        Ok(weights::float32(&read_bounded(
+            &self.loss_log_path(),
+            u64::MAX,
+        )?))
+    }
+
+    /// Reads `metrics.jsonl`, and keeps what `take` returns for each row.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn metrics<T>(
+        &self,
+        take: impl FnMut(serde_json::Value) -> Option<T>,
+    ) -> Result<Vec<T>, Failure> {
+        read_json_lines(&self.metrics_path(), take)
+    }
+
+    /// The evaluations in `metrics.jsonl`.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn step_metrics(&self) -> Result<Vec<StepMetrics>, Failure> {
+        let rows = self.metrics(|row| Some(StepMetrics::read(&row)))?;
+        let rows: Option<Vec<StepMetrics>> = rows.into_iter().collect();
+        rows.ok_or_else(|| {
+            Failure::reading(&self.metrics_path(), "it has rows that are not metrics")
+        })
+    }
+
+    /// The last row of `metrics.jsonl`; `None` before the first evaluation.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn last_metrics(&self) -> Result<Option<serde_json::Value>, Failure> {
+        let mut last = None;
+        self.metrics(|row| {
+            last = Some(row);
+            None::<()>
+        })?;
+        Ok(last)
+    }
+
+    /// Whether the run has the weights of a trained model.
+    pub(crate) fn has_weights(&self) -> bool {
+        self.weights_path().exists()
+    }
+
+    /// Reads the weights of the trained model, in the model's order.
+    ///
+    /// # Errors
+    /// When they are missing, damaged, or do not match the config.
+    pub fn load_weights(&self, config: &ExperimentConfig) -> Result<Vec<Parameter>, Failure> {
+        weights::load(config, &self.weights_path())
+    }
+
+    /// Whether the run has ended, with its report written.
+    pub fn has_ended(&self) -> bool {
+        self.report_path().exists()
+    }
+
+    /// The npz dumps, by step.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn dumps(&self) -> Result<Vec<PathBuf>, Failure> {
+        let folder = self.attention_path();
+        let entries =
+            fs::read_dir(&folder).map_err(|error| Failure::unreadable(&folder, &error))?;
+        let mut paths: Vec<PathBuf> = entries
+            .filter_map(Result::ok)
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "npz"))
+            .collect();
+        paths.sort_by_key(|path| step_of(path));
+        Ok(paths)
+    }
+
+    /// The checkpoints, from which the run can be resumed.
+    pub(crate) fn checkpoints(&self) -> Checkpoints {
+        Checkpoints::at(self.path.join(CHECKPOINTS))
+    }
+}
