@@ -103,10 +103,21 @@ impl AttentionDump {
         Some(&mask[(sample * positions + query) * positions..][..positions])
     }
 
-    /// The [strongest head](strongest_head) of the last block.
-    pub fn strongest_head(&self) -> Option<usize> {
+    /// The last block, and its [strongest head](strongest_head): where to look first.
+    pub fn strongest(&self) -> (usize, usize) {
+        let layer = self.dims.layers.saturating_sub(1);
+        (layer, self.strongest_head(layer))
+    }
+
+    /// The [strongest head](strongest_head) of a block; the first in a dump without attention.
+    ///
+    /// # Panics
+    /// When there is no such block.
+    pub fn strongest_head(&self, layer: usize) -> usize {
         let (cls, positions) = (self.cls_position(), self.dims.positions);
-        let layer = self.dims.layers.checked_sub(1)?;
+        if self.arrays[Array::Weights].is_empty() {
+            return 0;
+        }
         let looks: Vec<Look<'_>> = (0..self.dims.samples)
             .map(|sample| Look {
                 weights: (0..self.dims.heads)
@@ -119,7 +130,7 @@ impl AttentionDump {
                 deciding: &self.meta.label_positions[sample],
             })
             .collect();
-        strongest_head(&looks)
+        strongest_head(&looks).unwrap_or(0)
     }
 
     /// The position of `[CLS]`: that of token 0 in the first sample, or 0 without such a token.

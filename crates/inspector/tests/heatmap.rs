@@ -13,7 +13,7 @@ fn heatmap(tokens: &[&str], quantity: Quantity) -> Heatmap {
         tokens: tokens.iter().map(|&token| token.to_owned()).collect(),
         marked: vec![1],
         cls: 0,
-        keys: vec![count; count],
+        keys: vec![(0..count).collect(); count],
         layers: vec![0],
         heads: vec![0],
         cells: (0..count * count)

@@ -12,7 +12,7 @@ fn heatmap() -> Heatmap {
         tokens: ["[CLS]", "16", "42"].map(str::to_owned).to_vec(),
         marked: vec![2],
         cls: 0,
-        keys: vec![3; 3],
+        keys: vec![(0..3).collect(); 3],
         layers: vec![0],
         heads: vec![0],
         cells: vec![0.125, 0.25, 0.625, 0.5, 0.25, 0.25, 0.0, 0.0, 1.0],
@@ -45,7 +45,7 @@ fn long(count: usize, heads: usize) -> Heatmap {
     Heatmap {
         tokens: (0..count).map(|token| token.to_string()).collect(),
         marked: vec![count - 1],
-        keys: vec![count; count],
+        keys: vec![(0..count).collect(); count],
         heads: (0..heads).collect(),
         cells: cells.repeat(heads),
         range: ColourRange::Uniform,

@@ -510,7 +510,7 @@ fn writes_the_fixture_of_the_script_tests() {
         quantity: Quantity::Weights,
         range: ColourRange::Unit,
         cls: 0,
-        keys: vec![5; 5],
+        keys: vec![(0..5).collect(); 5],
         layers: vec![0],
         heads: vec![0],
         tokens: vec![String::new(); 5],

@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::documents::page;
 use crate::documents::report::{RunReport, reported_samples};
 use crate::notes::note;
-use crate::sessions::dumping::{Model, dump};
+use crate::sessions::dumping::{Model, Origin, dump};
 use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
@@ -42,6 +42,8 @@ pub struct Trained {
     pub report: String,
     /// The trained model's dump of the samples in the report.
     pub dump: AttentionDump,
+    /// The layer and the head to look at first, as the run's dumps say.
+    pub strongest: (usize, usize),
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
     /// The dumps that were damaged or removed, and that no checkpoint can restore, by name.
@@ -208,6 +210,7 @@ fn conclude(
     let model = Model { config, parameters };
     let samples = session.training_samples(reported_samples(train));
     let dump = dump(model, &samples, origin(progress, config), &session.device)?;
+    let strongest = strongest(session, model)?;
     let (assessment, outcome) = judge(session, engine, &metrics);
     let report = RunReport {
         config,
@@ -216,6 +219,7 @@ fn conclude(
         assessment: assessment.as_ref(),
         outcome: outcome.as_ref(),
         dump: &dump,
+        strongest,
         comparisons: &comparisons,
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
         tracker: tracker.as_ref(),
@@ -232,11 +236,24 @@ fn conclude(
         outcome,
         report,
         dump,
+        strongest,
         page,
         lost,
         progress,
         was_interrupted,
     })
+}
+
+/// The last layer and its strongest head, over the samples that the run dumps, so that all that shows the run opens on the
+/// same head.
+fn strongest(session: &Session, model: Model<'_>) -> Result<(usize, usize), Failure> {
+    let experiment = &session.experiment;
+    let config = &experiment.config;
+    if config.model.n_heads == 1 {
+        return Ok((config.model.n_layers - 1, 0));
+    }
+    let samples = session.training_samples(config.dump.chosen(&experiment.splits.train));
+    Ok(dump(model, &samples, Origin::default(), &session.device)?.strongest())
 }
 
 /// Adds to a failure during training what the run directory holds, or how to resume the run.

@@ -58,6 +58,8 @@ export interface Facts {
   samples: { number: number | null; label: number | null; tokens: number[]; marked: number[] }[];
   token_strings: Record<string, string>;
   cls: number;
+  /** The head of the last block that a recording shows first. */
+  strongest?: number;
   loss: LossPoint[];
   loss_over?: string;
   evidence: { name: string; text: string }[];

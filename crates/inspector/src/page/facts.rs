@@ -51,6 +51,8 @@ struct RunFacts<'a> {
     token_strings: BTreeMap<i64, String>,
     /// The position of `[CLS]`.
     cls: usize,
+    /// The head of the last block that the page shows first.
+    strongest: usize,
     loss: &'a [LossPoint],
     evidence: Vec<Evidence>,
     /// What the page leaves out.
@@ -124,6 +126,7 @@ impl PageRun {
                 .map(|&token| (token, last.token_string(token)))
                 .collect(),
             cls: last.cls_position(),
+            strongest: self.strongest,
             loss: &self.loss,
             evidence: self.evidence(last),
             notes: self.notes(),

@@ -17,6 +17,7 @@ pub(super) fn table(run: &PageRun) -> String {
     let positions = dump.dims.positions;
     let row = dump.labels.iter().position(|&label| label > 0.0);
     let row = row.unwrap_or(0);
+    let (layer, head) = (dump.dims.layers - 1, run.strongest);
     let names: Vec<String> = dump
         .tokens(row)
         .iter()
@@ -29,14 +30,14 @@ pub(super) fn table(run: &PageRun) -> String {
         .map_or_else(String::new, |step| format!(", step {step}"));
     let mut text = format!(
         "<p>Without scripts, this page shows only this table.</p>\n<table class=\"numbers\">\n<caption>Attention \
-         weights, sample {number}{step}, layer 0, head 0: queries down, keys across.</caption>\n<tr><th \
+         weights, sample {number}{step}, layer {layer}, head {head}: queries down, keys across.</caption>\n<tr><th \
          scope=\"col\">query \\ key</th>"
     );
     for (key, name) in names.iter().enumerate() {
         let _ = write!(text, "<th scope=\"col\">{key}: <bdi>{name}</bdi></th>");
     }
     text.push_str("</tr>\n");
-    for (query, weights) in dump.weights(row, 0, 0).chunks(positions).enumerate() {
+    for (query, weights) in dump.weights(row, layer, head).chunks(positions).enumerate() {
         let name = &names[query];
         let _ = write!(
             text,

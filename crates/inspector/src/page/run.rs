@@ -18,6 +18,8 @@ pub struct PageRun {
     pub(super) recorded: [usize; 2],
     pub(super) dumps: Vec<AttentionDump>,
     pub(super) worst_row_sum: f64,
+    /// The strongest head of the last block, over all samples of the dump.
+    pub(super) strongest: usize,
     /// Whether its scores are known, and not its weights alone.
     pub(super) has_scores: bool,
     /// The loss curve, by step.
@@ -44,6 +46,7 @@ impl PageRun {
             recorded: [dumps.max(1), dump.dims.samples],
             dumps: Vec::new(),
             worst_row_sum: 0.0,
+            strongest: dump.strongest().1,
             has_scores: true,
             loss: Vec::new(),
             evidence: Vec::new(),

@@ -1,5 +1,6 @@
 //! The attention of one sample, of one head or of several, with its labels.
 
+use headlight_architecture::{Keys, is_uniform};
 use headlight_dump::AttentionDump;
 
 use super::colour_range::{ColourRange, ColourScale};
@@ -35,8 +36,8 @@ pub struct Heatmap {
     pub marked: Vec<usize>,
     /// The position of `[CLS]`.
     pub cls: usize,
-    /// How many keys each query may look at. `[query]`
-    pub keys: Vec<usize>,
+    /// The keys that each query may look at. `[query]`
+    pub keys: Vec<Keys>,
     /// The numbers of the layers.
     pub layers: Vec<usize>,
     /// The numbers of the heads, the same in each layer.
@@ -80,7 +81,7 @@ impl Heatmap {
             marked: dump.meta.label_positions[sample].clone(),
             cls: dump.cls_position(),
             keys: (0..tokens.len())
-                .map(|query| dump.keys(sample, query).count())
+                .map(|query| dump.keys(sample, query))
                 .collect(),
             layers: layers.to_vec(),
             heads: heads.to_vec(),
@@ -97,6 +98,24 @@ impl Heatmap {
     pub(super) fn matrix(&self, index: usize) -> &[f32] {
         let size = self.tokens.len() * self.tokens.len();
         &self.cells[index * size..][..size]
+    }
+
+    /// That the weights are close to uniform attention, if they are those of one head: of all its queries, or of one.
+    pub(super) fn uniform(&self, query: Option<usize>) -> Option<&'static str> {
+        let count = self.tokens.len().max(1);
+        let rows = self.keys.iter().zip(self.cells.chunks(count)).enumerate();
+        let rows = rows.filter(|(row, _)| query.is_none_or(|query| *row == query));
+        let is_close = self.matrices() == 1
+            && self.quantity == Quantity::Weights
+            && is_uniform(rows.map(|(_, row)| row));
+        is_close.then_some(match query {
+            None => {
+                "These weights are close to uniform attention: the head prefers hardly any key."
+            }
+            Some(_) => {
+                "These weights are close to uniform attention: the query prefers hardly any key."
+            }
+        })
     }
 
     /// The places of values in the scale of colours.

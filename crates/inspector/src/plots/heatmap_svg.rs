@@ -61,7 +61,8 @@ impl<'a> Layout<'a> {
         };
         let room = (side + cell[0] * count as f64).max(360.0);
         let title = heatmap.title_lines((room / 8.4) as usize);
-        let top = MARGIN + (title.len() + 3) as f64 * LINE + above;
+        let uniform = usize::from(heatmap.uniform(None).is_some());
+        let top = MARGIN + (title.len() + 3 + uniform) as f64 * LINE + above;
         Self {
             heatmap,
             title,
@@ -98,6 +99,9 @@ impl<'a> Layout<'a> {
         svg.text("quiet", [MARGIN, y], &axes);
         let colours = self.heatmap.scale().legend();
         svg.text("quiet", [MARGIN, y + LINE], &colours);
+        if let Some(sentence) = self.heatmap.uniform(None) {
+            svg.text("quiet", [MARGIN, y + 2.0 * LINE], sentence);
+        }
     }
 
     fn names(&self, svg: &mut Svg) {

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::heatmap::AXES;
 use super::{Heatmap, Quantity};
-use crate::ColourMode;
 use crate::terminal::Options;
 use crate::words::{centred, counted, left, right, shorten, width, wrap};
+use crate::{ColourMode, number};
 
 /// A matrix that does not fit with the last of these is not shown whole.
 const DECIMALS: [usize; 2] = [4, 2];
@@ -54,6 +54,9 @@ impl Heatmap {
         let mut text = String::new();
         for line in self.title_lines(options.width) {
             let _ = writeln!(text, "{line}");
+        }
+        if let Some(sentence) = self.uniform(query) {
+            say(&mut text, options, sentence);
         }
         let count = self.tokens.len();
         let shown = query.unwrap_or(self.cls);
@@ -198,10 +201,8 @@ impl Heatmap {
             format!("all {}", counted(keys.len(), "key"))
         };
         let uniform = match self.quantity {
-            Quantity::Weights if self.keys[row.query] > 0 => {
-                format!("; uniform: {:.4}", 1.0 / self.keys[row.query] as f32)
-            }
-            _ => String::new(),
+            Quantity::Weights => format!("; uniform: {}", number(self.keys[row.query].each(), 4)),
+            Quantity::Scores => String::new(),
         };
         say(
             text,

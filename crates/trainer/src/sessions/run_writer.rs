@@ -237,7 +237,9 @@ fn dump_is_due(experiment: &Experiment, step: usize) -> bool {
         every_steps,
         ..
     } = experiment.config.dump;
-    step == 0 || step == experiment.steps() || is_due(experiment, every_epochs, every_steps, step)
+    step == 0
+        || step == experiment.steps()
+        || is_due(experiment, every_epochs.value, every_steps, step)
 }
 
 /// Whether something done every `every_epochs` epochs and `every_steps` steps is due; 0 means never.

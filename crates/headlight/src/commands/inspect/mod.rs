@@ -19,7 +19,7 @@ use super::watch;
 use crate::arguments::Force;
 use crate::{browser, terminal};
 
-use chosen::{Chosen, indices, ranges};
+use chosen::{Chosen, places, ranges};
 
 /// Show attention in the terminal, as a picture or as a page
 #[derive(Args, Debug)]
@@ -42,12 +42,13 @@ pub(crate) struct Arguments {
     /// Follow a run during training: draw each new dump until the run ends
     #[arg(long, conflicts_with_all = ["step", "svg", "png"])]
     watch: bool,
-    /// The layer (transformer block), counted from 0, or `all`
-    #[arg(long, value_name = "N|all", default_value = "0")]
-    layer: Chosen,
-    /// The attention head, counted from 0, or `all`: a picture then has a column for each head
-    #[arg(long, value_name = "N|all", default_value = "0")]
-    head: Chosen,
+    /// The layer (transformer block), counted from 0, or `all` [default: the last]
+    #[arg(long, value_name = "N|all")]
+    layer: Option<Chosen>,
+    /// The attention head, counted from 0, or `all`: a picture then has a column for each head [default: the one in
+    /// which `[CLS]` looks most at what decides the label, or else is furthest from uniform attention]
+    #[arg(long, value_name = "N|all")]
+    head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
     /// position of `[CLS]`]
     #[arg(long, value_name = "N", conflicts_with_all = ["svg", "png"])]
@@ -142,8 +143,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
     let dump = read_dump(path)?;
     let sample = sample_row(&dump, arguments.sample)?;
-    let layers = indices("--layer", arguments.layer, dump.dims.layers)?;
-    let heads = indices("--head", arguments.head, dump.dims.heads)?;
+    let (layers, heads) = places(&dump, arguments.layer, arguments.head)?;
     let positions = dump.dims.positions;
     if let Some(query) = arguments.query.filter(|&query| query >= positions) {
         return Err(Failure::Input(format!(

@@ -1,6 +1,6 @@
 //! Where attention looks: means over the samples of each class, and the matrices of single samples.
 
-use headlight_architecture::ModelConfig;
+use headlight_architecture::{Keys, ModelConfig, is_uniform};
 use headlight_data::LabelRule;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
@@ -21,11 +21,12 @@ const MOST_MATRICES: usize = 9000;
 const TITLE: usize = 80;
 const ROW: usize = 320;
 
-/// `last` is the evaluation of the trained model.
+/// `last` is the evaluation of the trained model, and `strongest` the layer and the head that come first.
 pub(super) fn sections(
     config: &ExperimentConfig,
     last: Option<&StepMetrics>,
     dump: &AttentionDump,
+    strongest: (usize, usize),
 ) -> Vec<Section> {
     let mut sections = vec![Section {
         title: "Attention".to_owned(),
@@ -34,7 +35,7 @@ pub(super) fn sections(
     if let (Some(rule), Some(last)) = (&config.data.rule, last) {
         sections.extend(means(config, rule, &last.train));
     }
-    sections.extend(heads(dump));
+    sections.extend(heads(dump, strongest));
     sections
 }
 
@@ -89,8 +90,8 @@ fn mean_of_heads(model: &ModelConfig) -> String {
     }
 }
 
-/// The heads of each sample of the dump; of many, those next to the output.
-fn heads(dump: &AttentionDump) -> Vec<Section> {
+/// The heads of each sample of the dump, the strongest first; of many, those next to the output.
+fn heads(dump: &AttentionDump, strongest: (usize, usize)) -> Vec<Section> {
     let positions = dump.dims.positions;
     let size = match positions {
         ..=WHOLE_MATRIX => TITLE + positions * (7 * positions + 2),
@@ -99,17 +100,17 @@ fn heads(dump: &AttentionDump) -> Vec<Section> {
     let heads = dump.dims.layers * dump.dims.heads;
     let most = MOST_MATRICES / (dump.dims.samples * size).max(1);
     let shown = most.clamp(1, heads);
+    let places = (0..heads).map(|head| (head / dump.dims.heads, head % dump.dims.heads));
+    let others: Vec<_> = places.filter(|&place| place != strongest).collect();
+    let others = &others[heads - shown..];
     let of_sample = |sample| {
-        let heads = heads - shown..heads;
-        heads.map(move |head| (sample, head / dump.dims.heads, head % dump.dims.heads))
+        let places = [&strongest].into_iter().chain(others);
+        places.map(move |&(layer, head)| one_head(dump, sample, layer, head))
     };
-    let all = (0..dump.dims.samples).flat_map(of_sample);
-    let mut sections: Vec<Section> = all
-        .map(|(sample, layer, head)| one_head(dump, sample, layer, head))
-        .collect();
+    let mut sections: Vec<Section> = (0..dump.dims.samples).flat_map(of_sample).collect();
     if shown < heads {
         sections.push(Section::of_paragraph(format!(
-            "The last {shown} of {}; `headlight inspect RUN --layer all --head all` shows the others.",
+            "{shown} of {}, the strongest first; `headlight inspect RUN --layer all --head all` shows the others.",
             counted(heads, "head")
         )));
     }
@@ -131,21 +132,32 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
     let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
     let weights = dump.weights(shown, layer, head);
     let positions = dump.dims.positions;
+    let keys: Vec<Keys> = (0..positions)
+        .map(|query| dump.keys(shown, query))
+        .collect();
+    let is_uniform = is_uniform(keys.iter().zip(weights.chunks(positions)));
+    let uniform = is_uniform.then(|| "These weights are close to uniform attention.".to_owned());
     if positions <= WHOLE_MATRIX {
         let matrix = Listing {
             title: format!("{title}, query by key:"),
             lines: matrix(weights, positions),
         };
         return Section {
+            paragraphs: uniform.into_iter().collect(),
             listings: vec![matrix],
             ..Section::default()
         };
     }
     let row = &weights[dump.cls_position() * positions..][..positions];
     let keys = main_keys(dump, shown, row);
-    Section::of_paragraph(format!(
-        "{title} of [CLS], the largest of {positions} positions: {keys}."
-    ))
+    let keys = format!("{title} of [CLS], the largest of {positions} positions: {keys}.");
+    Section::of_paragraph(
+        [Some(keys), uniform]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
 }
 
 /// A square matrix with four decimals, in brackets, as NumPy prints it.

@@ -43,6 +43,8 @@ pub struct RunReport<'a> {
     pub outcome: Option<&'a Outcome>,
     /// The trained model's dump of [`reported_samples`].
     pub dump: &'a AttentionDump,
+    /// The layer and the head whose attention comes first.
+    pub strongest: (usize, usize),
     /// The comparisons with the reference run, if the run repeats one.
     pub comparisons: &'a [Comparison],
     /// The progress at which training was interrupted, if it was.
@@ -94,7 +96,12 @@ impl RunReport<'_> {
         sections.extend(model::sections(config));
         sections.extend(training::sections(config, metrics));
         sections.extend(evaluation);
-        sections.extend(attention::sections(config, metrics.last(), dump));
+        sections.extend(attention::sections(
+            config,
+            metrics.last(),
+            dump,
+            self.strongest,
+        ));
         sections.push(predictions::section(config, &splits.train, dump));
         sections.extend(comparisons::section(config, self.comparisons));
         Document {
