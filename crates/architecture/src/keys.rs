@@ -32,6 +32,11 @@ impl Keys {
         self.0.len()
     }
 
+    /// Whether a position is one of the keys.
+    pub fn has(&self, position: usize) -> bool {
+        self.0.contains(&position)
+    }
+
     /// Uniform attention on these positions together: 1 / the number of keys for each of them that is a key. `None` for a
     /// query that may look at no key.
     pub fn uniform(&self, positions: &[usize]) -> Option<f64> {

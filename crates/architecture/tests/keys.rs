@@ -59,7 +59,10 @@ fn a_weight_is_a_multiple_of_uniform_attention_where_there_are_keys() {
     let padded = [0, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1];
     let words = keys(Mask::None, Some(1), 0, &padded);
     assert_eq!(words.times_uniform(1.0 / 7.0), Some(1.0));
-    assert_eq!(keys(Mask::Causal, None, 2, &padded).times_uniform(0.5), Some(1.5));
+    assert_eq!(
+        keys(Mask::Causal, None, 2, &padded).times_uniform(0.5),
+        Some(1.5)
+    );
     let none: Keys = [].into_iter().collect();
     assert_eq!(none.times_uniform(0.0), None);
 }

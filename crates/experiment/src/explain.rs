@@ -4,7 +4,7 @@
 //! To leave a word out, no query of any block may look at it ([`Intervention::RemoveKey`]). The word stays in its place, so
 //! that the positions of the others do not change.
 
-use headlight_architecture::{Look, strongest_head};
+use headlight_architecture::{Look, is_uniform, strongest_head};
 use headlight_data::Dataset;
 use headlight_data::words::UNK;
 
@@ -24,6 +24,8 @@ pub struct Explanation {
     pub layer: usize,
     /// Its head whose attention from `[CLS]` is the farthest from uniform in this sample.
     pub head: usize,
+    /// Whether this attention is close to uniform.
+    pub is_uniform: bool,
     /// Uniform attention of `[CLS]`: 1 / the keys that it may look at. `None` if there are none.
     pub uniform: Option<f64>,
     /// The words, or the tokens of a sample without words; neither `[CLS]` nor padding.
@@ -108,6 +110,7 @@ pub fn explain(
     };
     let head = strongest_head(std::slice::from_ref(&look)).unwrap_or(0);
     let uniform = look.keys.each();
+    let is_uniform = is_uniform([(&look.keys, look.weights[head])]);
 
     let (gradients, per_position) =
         gradients(&Frozen::new(config)?, weights, dataset, sample, predicted)?;
@@ -123,7 +126,7 @@ pub fn explain(
         let changes: Vec<Intervention> = (0..config.model.n_layers).map(remove).collect();
         let without = logits(&forward(&changes)?.predictions.logits);
         let weight = f64::from(look.weights[head][position]);
-        let own = look.keys.uniform(&[position]).filter(|&own| own > 0.0);
+        let times = look.keys.times_uniform(weight);
         words.push(Word {
             position,
             token,
@@ -133,7 +136,7 @@ pub fn explain(
             },
             is_unknown: config.data.words.is_some() && token == UNK,
             weight,
-            attention: own.map(|own| weight / own),
+            attention: times.filter(|_| look.keys.has(position)),
             probability_without: probability(&without, predicted),
             predicted_without: predicted_class(&without),
             gradient: per_position[position],
@@ -144,6 +147,7 @@ pub fn explain(
         probability: probability(&own_logits, predicted),
         layer,
         head,
+        is_uniform,
         uniform,
         cut: written.iter().skip(tokens.len() - 1).cloned().collect(),
         words,

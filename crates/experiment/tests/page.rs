@@ -87,7 +87,10 @@ fn the_page_has_what_the_core_describes() {
     let below = format!(
         "/** A row of weights that diverges from uniform attention by less than this, in nats, is close to it. */\nexport const UNIFORM_BELOW = {UNIFORM_BELOW};\n"
     );
-    let parts = parts.into_iter().chain([metrics, below]).collect::<Vec<_>>();
+    let parts = parts
+        .into_iter()
+        .chain([metrics, below])
+        .collect::<Vec<_>>();
     let described = parts.join("\n");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, &described).unwrap();

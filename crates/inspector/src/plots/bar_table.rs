@@ -29,6 +29,8 @@ pub struct BarColumn {
     pub texts: Vec<String>,
     /// The lengths of the bars, 0 for none; empty for a column without bars. Negative values go to the left.
     pub bars: Vec<f64>,
+    /// The value of the longest bar if none is larger: bars of small values stay short.
+    pub full: f64,
 }
 
 /// The longest name, and the longest bar of a text, in columns of a terminal.
@@ -49,11 +51,33 @@ const NOTE: usize = 96;
 impl BarColumn {
     /// The largest bar.
     fn most(&self) -> f64 {
-        self.bars.iter().copied().map(f64::abs).fold(0.0, f64::max)
+        self.bars
+            .iter()
+            .copied()
+            .map(f64::abs)
+            .fold(self.full, f64::max)
     }
 
     fn has_negative(&self) -> bool {
         self.bars.iter().any(|&bar| bar < 0.0)
+    }
+
+    /// Where the bar of a row starts in a picture, its length and its class; `None` if it would not be seen. Bars of both
+    /// signs start in the middle.
+    fn bar(&self, index: usize, x: f64) -> Option<(f64, f64, &'static str)> {
+        let bar = *self.bars.get(index)?;
+        let (zero, room) = if self.has_negative() {
+            (x + BAR / 2.0, BAR / 2.0)
+        } else {
+            (x, BAR)
+        };
+        let length = bar.abs() / self.most() * room;
+        let (start, class) = if bar < 0.0 {
+            (zero - length, "set1")
+        } else {
+            (zero, "set0")
+        };
+        (length >= 0.5).then_some((start, length, class))
     }
 
     /// The width of its numbers, or of its title.
@@ -169,15 +193,7 @@ impl BarTable {
             svg.text("text", [MARGIN, middle + 4.0], &name);
             for (column, &(x, numbers)) in self.columns.iter().zip(&places) {
                 svg.text("end", [x + numbers, middle + 4.0], &column.texts[index]);
-                if let Some(&bar) = column.bars.get(index).filter(|&&bar| bar != 0.0) {
-                    let (zero, room) = if column.has_negative() {
-                        (x + numbers + 8.0 + BAR / 2.0, BAR / 2.0)
-                    } else {
-                        (x + numbers + 8.0, BAR)
-                    };
-                    let length = (bar.abs() / column.most() * room).max(0.5);
-                    let start = if bar < 0.0 { zero - length } else { zero };
-                    let class = if bar < 0.0 { "set1" } else { "set0" };
+                if let Some((start, length, class)) = column.bar(index, x + numbers + 8.0) {
                     let value = format!("{name}: {}", column.texts[index]);
                     let (corner, size) = ([start, middle - 6.0], [length, 12.0]);
                     svg.named_rect(&format!("class=\"{class}\""), corner, size, &value);

@@ -15,6 +15,11 @@ const PROBABILITY: usize = 3;
 const MULTIPLE: usize = 2;
 const GRADIENT: usize = 2;
 
+/// The values of the longest bars, if none is larger.
+const FULL_MULTIPLE: f64 = 4.0;
+const FULL_CHANGE: f64 = 0.25;
+const FULL_GRADIENT: f64 = 1.0;
+
 /// Explains what a model predicts for the only sample of a dataset; `text` is what the user wrote, if it is a text.
 ///
 /// # Errors
@@ -63,6 +68,7 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
         "layer": explanation.layer,
         "head": explanation.head,
         "uniform": explanation.uniform,
+        "close_to_uniform": explanation.is_uniform,
         "words": explanation.words.iter().map(word).collect::<Vec<_>>(),
         "cut": explanation.cut,
         "logit": explanation.gradients.logit,
@@ -74,7 +80,12 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
 /// The explanation as a table with bars.
 pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
     let own = explanation;
-    let class = data.class_name(own.predicted);
+    let class = match (data.classes.is_empty(), data.n_classes, own.predicted) {
+        (true, 2, 0) => "negative".to_owned(),
+        (true, 2, _) => "positive".to_owned(),
+        (true, _, class) => format!("class {class}"),
+        (false, _, class) => data.class_name(class),
+    };
     let each = |text: &dyn Fn(&Word) -> String| own.words.iter().map(text).collect::<Vec<_>>();
     let bars = |value: &dyn Fn(&Word) -> f64| own.words.iter().map(value).collect::<Vec<_>>();
     let change = |word: &Word| word.probability_without - own.probability;
@@ -85,6 +96,7 @@ pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
             title: title("attention", "× uniform"),
             texts: each(&|word| number(word.attention, MULTIPLE)),
             bars: bars(&|word| word.attention.unwrap_or(0.0)),
+            full: FULL_MULTIPLE,
         },
         BarColumn {
             title: title("if removed:", "probability"),
@@ -93,16 +105,19 @@ pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
                 number(Some(word.probability_without), PROBABILITY) + star
             }),
             bars: Vec::new(),
+            full: 0.0,
         },
         BarColumn {
             title: title("", "change"),
             texts: each(&|word| signed(change(word), PROBABILITY)),
             bars: bars(&change),
+            full: FULL_CHANGE,
         },
         BarColumn {
             title: title("integrated", "gradients"),
             texts: each(&|word| signed(word.gradient, GRADIENT)),
             bars: bars(&|word| word.gradient),
+            full: FULL_GRADIENT,
         },
     ];
     let (rows, place) = match data.words {
@@ -129,10 +144,18 @@ pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
 /// What the columns are, and what became of words.
 fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Vec<String> {
     let keys = own.uniform.map_or(0.0, f64::recip).round();
+    let uniform = match own.is_uniform {
+        true => " It is close to uniform: this attention tells no words apart.",
+        false => "",
+    };
+    let quantity = match data.n_classes {
+        2 => "log-odds",
+        _ => "logit",
+    };
     let mut notes = vec![
         format!(
             "attention: the weight of [CLS] in layer {}, head {}, in multiples of uniform attention (1/{keys}). Of the \
-             last layer's heads, this one is the farthest from uniform here.",
+             last layer's heads, this one is the farthest from uniform here.{uniform}",
             own.layer, own.head
         ),
         format!(
@@ -148,13 +171,8 @@ fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Ve
             }
         ),
         format!(
-            "integrated gradients: what the {word} adds to the {} of {class}. They sum to it with [CLS], which adds \
-             {}, and an input of zeros, which has {}: {}.",
-            if data.n_classes == 2 {
-                "log-odds"
-            } else {
-                "logit"
-            },
+            "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {} from [CLS] and {} \
+             for an input of zeros, is the {quantity}: {}.",
             signed(own.gradients.cls, GRADIENT),
             signed(own.gradients.baseline, GRADIENT),
             signed(own.gradients.logit, GRADIENT)
