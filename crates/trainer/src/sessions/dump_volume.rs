@@ -13,6 +13,9 @@ use crate::storage::run_dir::RunDir;
 /// The most bytes of dumps that a run writes by default.
 const DEFAULT_BYTES: f64 = 20e6;
 
+/// The part of them that an estimate may reach: numbers that compress badly take a seventh more than estimated.
+const ESTIMATED: f64 = 0.85 * DEFAULT_BYTES;
+
 /// A run that will write more dumps than this, or more bytes of them, says so.
 const NOTED_DUMPS: u64 = 1000;
 const NOTED_BYTES: f64 = (100 << 20) as f64;
@@ -46,18 +49,19 @@ pub fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), 
         dump.positives.adapt(begun.dump.positives.value);
         dump.negatives.adapt(begun.dump.negatives.value);
         dump.every_epochs.adapt(begun.dump.every_epochs.value);
-        if !wanted.positives.is_given && !wanted.negatives.is_given {
+        // The run has these, and the first samples of some classes.
+        if begun.dump.samples.starts_with(&dump.samples) {
             dump.samples = begun.dump.samples;
         }
         return Ok(());
     }
     let (all, bytes) = volume(experiment)?;
-    if bytes <= DEFAULT_BYTES {
+    if bytes <= ESTIMATED {
         return Ok(());
     }
     for dump in smaller(experiment) {
         experiment.config.dump = dump;
-        if volume(experiment)?.1 <= DEFAULT_BYTES {
+        if volume(experiment)?.1 <= ESTIMATED {
             break;
         }
     }
@@ -65,8 +69,8 @@ pub fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), 
     let dump = &experiment.config.dump;
     if *dump != wanted {
         note(&format!(
-            "all dumps would take {}, {all}; to stay below {}, the run writes {fewer}, {}; to choose for yourself, set \
-             dump.positives, dump.negatives and dump.every_epochs",
+            "by default, this run would write {all} ({}); to stay below {}, it writes {fewer} ({}); to choose for \
+             yourself, set dump.positives, dump.negatives and dump.every_epochs",
             million_bytes(bytes),
             million_bytes(DEFAULT_BYTES),
             million_bytes(less),
@@ -104,7 +108,7 @@ fn smaller(experiment: &Experiment) -> Vec<DumpConfig> {
     }
     if !dump.every_epochs.is_given {
         let epochs = experiment.config.training.epochs;
-        let doubled = std::iter::successors(Some(2), |every| Some(2 * every));
+        let doubled = std::iter::successors(Some(2_usize), |every| every.checked_mul(2));
         for every in doubled.take_while(|&every| every < epochs).chain([0]) {
             dump.every_epochs.adapt(every);
             all.push(dump.clone());
