@@ -22,9 +22,9 @@ use crate::interventions::intervention;
 /// A config's model with weights.
 #[pyclass(frozen, module = "headlight._headlight")]
 pub(crate) struct Model {
-    config: ExperimentConfig,
+    pub(crate) config: ExperimentConfig,
     /// In the model's order.
-    parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<Parameter>,
 }
 
 impl Model {
@@ -196,14 +196,14 @@ impl Model {
 }
 
 /// Samples as a copy, since Python may change the array meanwhile.
-struct Tokens {
+pub(crate) struct Tokens {
     all: Vec<u32>,
     samples: usize,
     positions: usize,
 }
 
 impl Tokens {
-    fn of(array: &PyReadonlyArray2<'_, u32>) -> Self {
+    pub(crate) fn of(array: &PyReadonlyArray2<'_, u32>) -> Self {
         let array = array.as_array();
         Self {
             all: array.iter().copied().collect(),
@@ -212,7 +212,7 @@ impl Tokens {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.samples).map(|row| &self.all[row * self.positions..][..self.positions])
     }
 }

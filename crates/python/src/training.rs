@@ -6,14 +6,14 @@ use std::sync::mpsc::Sender;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train as take_steps};
 use headlight_experiment::{Engine, Error};
-use headlight_trainer::storage::environment::SourceCommit;
-use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::Failure;
+use headlight_trainer::sessions::dump_volume;
 use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::environment::SourceCommit;
+use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::training::{Training, check_complete};
-use headlight_trainer::Failure;
-use headlight_trainer::sessions::dump_volume;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ._headlight import Diverged
 from ._config import configs
 from ._data import datasets
+from ._explanation import Explanation
 from ._model import Model, Output
 from ._run import Run, train
 from ._show import Attention, show
@@ -25,6 +26,7 @@ __all__ = [
     "Attention",
     "AttentionClassifier",
     "Diverged",
+    "Explanation",
     "Model",
     "Output",
     "Run",

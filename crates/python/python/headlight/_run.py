@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from . import _headlight
 from ._config import Source, changes_of, name_of, resolve
+from ._explanation import Explanation
 from ._folders import Folder
 from ._frames import frame
-from ._model import Model
+from ._model import Model, Samples
 from ._page import iframe
 from ._progress import progress as shown
 
@@ -146,6 +147,10 @@ class Run:
         `[sample, layer, head, query, key]`"""
         model = self._last if step is None else self.at(step)
         return model(self.samples).weights
+
+    def explain(self, sample: Samples) -> Explanation:
+        """Which words decided what `model` predicts for a text or a sample of tokens; see `Model.explain`."""
+        return self.model.explain(sample)
 
     def verify(self) -> dict[str, str]:
         """The files that were changed or removed since Headlight wrote them, and what is wrong with each."""

@@ -156,6 +156,15 @@ fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
         Quantity::Weights
     };
     let mut heatmap = Heatmap::of(&dump, sample, &layers, &heads, quantity);
+    if let Some(query) = arguments
+        .query
+        .filter(|query| !heatmap.positions.contains(query))
+    {
+        return Err(Failure::Input(format!(
+            "--query {query}: this position is padding; the {} tokens of the sample are the queries",
+            heatmap.positions.len()
+        )));
+    }
     if let Some(range) = arguments.range {
         if arguments.scores && range != ColourRange::Data {
             return Err(Failure::Input(

@@ -1,5 +1,6 @@
 //! `headlight predict`: classifies one sample, or those of a file, with a run's model.
 
+mod explain;
 mod file;
 mod sample;
 
@@ -38,6 +39,12 @@ pub(crate) struct Arguments {
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Show which words decided: the prediction without each word, and integrated gradients, beside attention
+    #[arg(long, conflicts_with = "out")]
+    explain: bool,
+    /// Write what --explain shows as an SVG picture instead of printing it
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    svg: Option<PathBuf>,
     #[command(flatten)]
     output: Force,
     #[command(flatten)]
@@ -63,6 +70,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         &arguments.swept,
     )?;
     let tokens = arguments.tokens.as_deref();
+    if arguments.explain {
+        explain::check(&model, tokens.filter(|tokens| !is_sample(tokens)))?;
+    }
     if let Some(tokens) = tokens.filter(|tokens| !is_sample(tokens)) {
         let path = Path::new(tokens);
         if path != Path::new(STANDARD) && !path.exists() {
@@ -100,11 +110,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rule = config.data.rule.as_ref();
     let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
     let label = label.map(|_| dataset.label(0));
+    let explained = explain::of(arguments, &model, &dataset)?;
     let dump = sample::dump(model, &dataset, label.is_some())?;
+    let described = sample::describe(&dump, &config, label);
+    if let Some(explained) = explained {
+        let json = || sample::as_json(&dump, &config, label);
+        return explain::show(arguments, &explained, &config.data, &described, json);
+    }
     if arguments.form.json {
         return print_json(&sample::as_json(&dump, &config, label));
     }
-    print(&sample::describe(&dump, &config, label, models))
+    print(&(described + &sample::heads(&dump, &config, models)))
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

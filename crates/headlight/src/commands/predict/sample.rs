@@ -99,11 +99,11 @@ fn words(dump: &AttentionDump) -> Vec<String> {
     tokens.map(|&token| dump.token_string(token)).collect()
 }
 
+/// What the model predicts, and the answer of the rule.
 pub(super) fn describe(
     dump: &AttentionDump,
     config: &ExperimentConfig,
     label: Option<u8>,
-    models: usize,
 ) -> String {
     let data = &config.data;
     let class_name = |class: u8| match (data.classes.is_empty(), data.n_classes, class) {
@@ -139,6 +139,12 @@ pub(super) fn describe(
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
         let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
+    text
+}
+
+/// The attention of `[CLS]` in each head; of several models, their mean.
+pub(super) fn heads(dump: &AttentionDump, config: &ExperimentConfig, models: usize) -> String {
+    let mut text = String::new();
     let of_mean = match models {
         1 => String::new(),
         _ => format!(", mean of {models} models"),
