@@ -8,6 +8,7 @@
     run                                       # in a notebook: the page
 """
 
+from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING, Any
 
 from . import keys
@@ -37,6 +38,9 @@ __all__ = [
     "sweep",
     "train",
 ]
+if not TYPE_CHECKING and _find_spec("sklearn") is None:
+    # So that `from headlight import *` works.
+    __all__.remove("AttentionClassifier")
 __version__ = "0.1.0"
 
 

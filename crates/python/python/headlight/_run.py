@@ -76,7 +76,8 @@ def train(
 def _samples_of(config: _headlight.Config) -> tuple[str, bytes] | None:
     """The name that a run gives to its copy of the dataset file, and the bytes of the file."""
     file = json.loads(config.json())["data"].get("file")
-    if file is None:
+    if file is None or not Path(file).is_file():
+        # Training says what is wrong.
         return None
     name = Path(file).name.lower()
     ending = "".join(Path(name).suffixes[-2 if name.endswith(".gz") else -1 :])
