@@ -155,12 +155,6 @@ impl DatasetConfig {
                 "positive_rate",
                 "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or remove positive_rate",
             ),
-            (Some(rate), Generator::Chacha) if rate > 1.0 => invalid(
-                "positive_rate",
-                format!(
-                    "{rate} asks for more positives than there are samples ({samples}); the rate is a share from 0 to 1"
-                ),
-            ),
             // Every rule holds for a sample of one repeated token.
             (Some(rate), Generator::Chacha) if rate < 1.0 && vocab_size == 2 => invalid(
                 "positive_rate",
@@ -305,11 +299,11 @@ section! {
         #[omit(default)]
         label: Option<String> = None,
         /// Number of different tokens, including `[CLS]` = 0; a dataset file or the grammar gives it too.
-        #[range(Range::at_least(2))]
+        #[range(Range::at_least(2).hint("it counts [CLS]"))]
         #[omit(default)]
         vocab_size: Option<u32> = None,
         /// Tokens per sample, without `[CLS]`; a dataset file or the grammar gives it too.
-        #[range(Range::at_least(1))]
+        #[range(Range::at_least(1).hint("a sample needs a token besides [CLS]"))]
         #[omit(default)]
         seq_len: Option<usize> = None,
         /// Number of classes; labels are 0 to `n_classes - 1`. If unset, as many as the file or the rule gives, or 2.

@@ -71,7 +71,7 @@ fn init_writes_a_config_to_edit() {
         written
     );
 
-    // A folder is no config.
+    // A folder is not a config.
     fs::create_dir(folder.join("token_anywhere")).unwrap();
     let data = ["data", "token_anywhere", "--out", "anywhere.csv"];
     run_in(&folder, &data).done();

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::plan::Plan;
 use crate::results::RowLines;
-use crate::stored::StoredRow;
+use crate::stored_row::StoredRow;
 use crate::workers::{Sink, work};
 
 /// The most rows that are trained again.

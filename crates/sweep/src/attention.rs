@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::grid::Seeds;
 use crate::plan::Plan;
 use crate::results::RowLines;
-use crate::stored::StoredRow;
+use crate::stored_row::StoredRow;
 
 /// The fields that are read of each row, besides its place.
 const FIELDS: [&str; 4] = [

@@ -14,13 +14,14 @@ mod merge;
 mod outcome;
 mod plan;
 mod results;
-mod room;
+
 mod row;
 mod run;
 mod shard;
 mod shard_commands;
-mod stored;
+mod stored_row;
 mod summary;
+mod thread_limit;
 mod workers;
 
 pub use again::Again;

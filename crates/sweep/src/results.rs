@@ -15,7 +15,7 @@ use headlight_trainer::storage::standard::{STANDARD, shown};
 
 use crate::plan::Plan;
 use crate::row::Row;
-use crate::stored::StoredRow;
+use crate::stored_row::StoredRow;
 
 /// The longest row, in bytes; enough for about 200,000 epochs.
 const ROW_LIMIT: u64 = 4 << 20;

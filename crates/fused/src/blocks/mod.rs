@@ -19,7 +19,7 @@ mod places;
 mod probe;
 mod products;
 mod softmax;
-mod turned;
+mod transposed;
 mod values;
 
 use alloc::vec;

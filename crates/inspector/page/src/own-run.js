@@ -21,7 +21,7 @@ const takesLong = () => isLong(/** @type {Config} */ (baseConfig()), page.runs[0
 
 /** Has a worker stand ready while the page is drawn, if the page will train at once. */
 export function prepareLive() {
-  // A worker that cannot start is said by the training.
+  // If a worker cannot start, the training reports it.
   if (!page.runs[0]?.again?.recorded && !cannot() && !takesLong()) prepareWorker().catch(() => {});
 }
 

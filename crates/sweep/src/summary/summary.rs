@@ -15,7 +15,7 @@ use super::target::AttentionTarget;
 use crate::fields::Quantity;
 use crate::plan::Plan;
 use crate::results::Rows;
-use crate::stored::StoredRow;
+use crate::stored_row::StoredRow;
 
 /// The most reasons of failure that are counted separately.
 const REASON_LIMIT: usize = 1000;

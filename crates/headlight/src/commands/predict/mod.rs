@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is
-/// no such file: then the message should be about the word that is no number.
+/// no such file: then the message should name the word that is not a number.
 fn is_sample(tokens: &str) -> bool {
     let mut characters = tokens.chars();
     let is_list = characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',');

@@ -4,7 +4,7 @@ import { bytesOf } from "../packed.js";
 import { Lab, sizeOf } from "./lab.js";
 import { unlzma } from "./lzma.js";
 
-// A training tells of its steps so often, in milliseconds, but not of more at once than these.
+// A training reports its steps at this interval, in milliseconds, and at most this many of them at once.
 const OFTEN = 100;
 const MOST_STEPS = 250;
 const FIRST_STEPS = 8;

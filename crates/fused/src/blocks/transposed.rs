@@ -1,4 +1,4 @@
-//! Inputs and gradients of a projection, turned: one column per lane, for sums over samples.
+//! Inputs and gradients of a projection, transposed: one column per lane, for sums over samples.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::lanes::{LANES, Lanes};
 
 /// Rows of one projection. `[position, sample, width]`
 #[derive(Clone, Debug)]
-pub(super) struct Turned {
+pub(super) struct Transposed {
     inputs: Vec<f32>,
     input_width: usize,
     gradients: Vec<f32>,
@@ -21,7 +21,7 @@ pub(super) struct Turned {
     positions: usize,
 }
 
-impl Turned {
+impl Transposed {
     /// Space for rows of up to `widest` numbers.
     pub(super) fn new(positions: usize, widest: usize) -> Self {
         let space = || vec![0.0; positions * LANES * widest];
