@@ -91,6 +91,10 @@ def test_a_run_holds_its_samples(tmp_path, kind):
     def steps(run):
         return [run.at(step).weights_sha256 for step in (0, 3, run.steps)]
 
+    # A training that is refused changes nothing in the run.
+    other = hl.datasets.from_arrays(tokens[::-1], labels[::-1], path=tmp_path / "other.npz")
+    with pytest.raises(ValueError, match="kept"):
+        hl.train({**config, "data": {"file": other}}, run=kept.path)
     # Other samples are there now, then none.
     os.rename(file, tmp_path / f"old-{os.path.basename(file)}")
     for remains in (True, False):

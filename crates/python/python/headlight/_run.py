@@ -64,11 +64,15 @@ def train(
     else:
         place = Path(run)
     samples = _samples_of(resolved)
+    # Where training is refused, the directory may hold another run, with other samples.
+    is_own = not place.exists()
     try:
         with shown(progress, "step") as report:
             _headlight.train(resolved, place, resume, force, report)
+        is_own = True
     finally:
-        if samples is not None and place.is_dir():
+        # A run that was interrupted can be resumed.
+        if samples is not None and is_own and place.is_dir():
             _keep(*samples, place)
     return Run(place, kept)
 
@@ -85,7 +89,9 @@ def _samples_of(config: _headlight.Config) -> tuple[str, bytes] | None:
 
 
 def _keep(name: str, content: bytes, place: Path) -> None:
-    """Writes a file of a run: whole, or not at all."""
+    """Writes a file of a run, unless it is there: whole, or not at all."""
+    if (place / name).exists():
+        return
     part = place / f".{name}.part"
     part.write_bytes(content)
     part.replace(place / name)
