@@ -124,7 +124,7 @@ impl Tracer {
         let architecture = &self.architecture;
         let checked = interventions
             .iter()
-            .try_for_each(|one| one.check(architecture));
+            .try_for_each(|one| one.check(architecture, chosen.len()));
         checked.map_err(InvalidForward::Intervention)?;
         let parameters = self.blocks.pack(parameters);
         let mut recorder = Recorder {
@@ -201,7 +201,8 @@ impl Recorder<'_> {
             }
         }
         for intervention in self.interventions {
-            intervention.change(site, values, &self.stream, self.architecture);
+            let chunk = self.first..self.first + self.lanes;
+            intervention.change(site, values, &self.stream, chunk, self.architecture);
         }
         if let Site::Vectors(Array::Embeddings | Array::Output, _) = site {
             self.stream = values.to_vec();
