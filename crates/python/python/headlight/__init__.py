@@ -10,6 +10,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from . import keys
 from ._headlight import Diverged
 from ._config import configs
 from ._data import datasets
@@ -31,6 +32,7 @@ __all__ = [
     "Sweep",
     "configs",
     "datasets",
+    "keys",
     "show",
     "sweep",
     "train",
@@ -38,10 +40,16 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
-    # scikit-learn takes a second to import, and may be missing.
-    if name == "AttentionClassifier":
-        from ._classifier import AttentionClassifier
+# Type checkers refuse any name that is not above.
+if not TYPE_CHECKING:
 
-        return AttentionClassifier
-    raise AttributeError(f"module 'headlight' has no attribute '{name}'")
+    def __getattr__(name: str) -> Any:
+        # scikit-learn takes a second to import, and may be missing.
+        if name == "AttentionClassifier":
+            from ._needed import needed
+
+            needed("sklearn", "scikit-learn", "headlight.AttentionClassifier")
+            from ._classifier import AttentionClassifier
+
+            return AttentionClassifier
+        raise AttributeError(f"module 'headlight' has no attribute '{name}'")

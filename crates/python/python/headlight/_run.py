@@ -7,18 +7,23 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _headlight
-from ._config import Source, changes_of, name_of, resolve
+from ._config import Source, changes_of, name_of, resolve, with_file
 from ._folders import Folder
 from ._frames import frame
 from ._model import Model
 from ._page import iframe
 from ._progress import progress as shown
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keys import Sections
 
 
 def train(
@@ -29,18 +34,18 @@ def train(
     resume: bool = False,
     force: bool = False,
     progress: bool | None = None,
-    **sections: Any,
+    **sections: Unpack[Sections],
 ) -> Run:
     """Trains a config.
 
     Args:
         config: The name of a built-in config (`hl.configs()`), a path of a TOML file, or a dict.
         seed: The seed, in place of the config's.
-        run: The directory to keep the run in. Without it, the run is in a temporary directory, which is
-            deleted with the last reference to the run.
+        run: The directory to keep the run in, with a copy of its dataset file. Without it, the run is in a temporary
+            directory, which is deleted with the last reference to the run.
         resume: Resume the run in `run`, if there is one.
         force: Write dumps even if they take more than 1 GiB.
-        progress: Whether to show a bar. By default, a terminal or a notebook shows one if tqdm is installed.
+        progress: Whether to show progress. By default, a notebook shows it, and a terminal if tqdm is installed.
         **sections: Changes to the config by section, such as `training=dict(epochs=3)`.
 
     Raises:
@@ -58,9 +63,31 @@ def train(
         place = kept.path / name_of(config)
     else:
         place = Path(run)
-    with shown(progress, "step") as report:
-        _headlight.train(resolved, place, resume, force, report)
+    samples = _samples_of(resolved)
+    try:
+        with shown(progress, "step") as report:
+            _headlight.train(resolved, place, resume, force, report)
+    finally:
+        if samples is not None and place.is_dir():
+            _keep(*samples, place)
     return Run(place, kept)
+
+
+def _samples_of(config: _headlight.Config) -> tuple[str, bytes] | None:
+    """The name that a run gives to its copy of the dataset file, and the bytes of the file."""
+    file = json.loads(config.json())["data"].get("file")
+    if file is None:
+        return None
+    name = Path(file).name.lower()
+    ending = "".join(Path(name).suffixes[-2 if name.endswith(".gz") else -1 :])
+    return f"samples{ending}", Path(file).read_bytes()
+
+
+def _keep(name: str, content: bytes, place: Path) -> None:
+    """Writes a file of a run: whole, or not at all."""
+    part = place / f".{name}.part"
+    part.write_bytes(content)
+    part.replace(place / name)
 
 
 class Run:
@@ -128,7 +155,12 @@ class Run:
         if step not in self._at:
             if len(self._at) >= 64:
                 self._at.pop(next(iter(self._at)))
-            self._at[int(step)] = Model(_headlight.at_step(self._last._model.config(), int(step)))
+            config = self._last._model.config()
+            own = next(self.path.glob("samples.*"), None)
+            if own is not None:
+                # The file that the config names may be gone, or hold other samples.
+                config = with_file(config, own)
+            self._at[int(step)] = Model(_headlight.at_step(config, int(step)))
         return self._at[int(step)]
 
     @property

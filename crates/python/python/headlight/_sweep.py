@@ -7,14 +7,20 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _headlight
 from ._config import Source, sections_json, values_json
 from ._frames import frame
+from ._page import picture
 from ._progress import progress as shown
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keys import Sections
 
 
 def sweep(
@@ -25,7 +31,7 @@ def sweep(
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
-    **sections: Any,
+    **sections: Unpack[Sections],
 ) -> Sweep:
     """Trains many runs of a config on all cores, and keeps their results.
 
@@ -54,8 +60,8 @@ def sweep(
             path = config
         file = Path(folder) / "rows.jsonl" if out is None else Path(out)
         with shown(progress, "run") as report:
-            picture = _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
-        return Sweep([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], picture)
+            svg = _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
+        return Sweep([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], svg)
 
 
 def _seeds(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
@@ -115,4 +121,4 @@ class Sweep:
         return f"<headlight.Sweep: {len(self.rows)} runs, {learned} learned>"
 
     def _repr_html_(self) -> str:
-        return self.svg
+        return picture(self.svg, repr(self))
