@@ -51,6 +51,8 @@ pub enum Recorded {
     All,
     /// Predictions and the arrays of pairs; the other arrays stay empty.
     Attention,
+    /// Predictions alone.
+    Predictions,
 }
 
 impl Recorded {
@@ -63,7 +65,11 @@ impl Recorded {
     }
 
     fn has(self, array: Array) -> bool {
-        self == Self::All || array.is_of_pairs()
+        match self {
+            Self::All => true,
+            Self::Attention => array.is_of_pairs(),
+            Self::Predictions => false,
+        }
     }
 }
 

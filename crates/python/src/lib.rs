@@ -5,6 +5,7 @@
 
 mod config;
 mod failure;
+mod fitting;
 mod interventions;
 mod model;
 mod page;
@@ -23,11 +24,13 @@ mod headlight_python {
     #[pymodule_export]
     use crate::failure::Diverged;
     #[pymodule_export]
+    use crate::fitting::{Fitted, fit};
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::page::{attention_page, lab, page};
     #[pymodule_export]
-    use crate::sweep::sweep;
+    use crate::sweep::{sweep, sweep_picture};
     #[pymodule_export]
     use crate::training::{at_step, train, verify};
 

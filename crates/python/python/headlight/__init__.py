@@ -14,10 +14,12 @@ from . import keys
 from ._headlight import Diverged
 from ._config import configs
 from ._data import datasets
+from ._fit import Fit, fit
 from ._model import Model, Output
 from ._run import Run, train
 from ._show import Attention, show
 from ._sweep import Sweep, sweep
+from ._trace import Trace, trace
 
 if TYPE_CHECKING:
     from ._classifier import AttentionClassifier
@@ -26,15 +28,19 @@ __all__ = [
     "Attention",
     "AttentionClassifier",
     "Diverged",
+    "Fit",
     "Model",
     "Output",
     "Run",
     "Sweep",
+    "Trace",
     "configs",
     "datasets",
+    "fit",
     "keys",
     "show",
     "sweep",
+    "trace",
     "train",
 ]
 __version__ = "0.1.0"
