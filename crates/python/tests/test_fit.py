@@ -30,10 +30,10 @@ def test_a_fit_writes_no_file(tmp_path):
 
 
 def test_a_fit_is_the_best_model_if_one_is_kept():
-    config = dict(training=dict(epochs=6, keep_best="held_out_loss", learning_rate=0.05), data=dict(held_out=50))
+    config = dict(training=dict(epochs=6, keep_best="held_out_accuracy", learning_rate=0.05), data=dict(held_out=50))
     fitted = hl.fit("quick", **config)
     rows = fitted.metrics.to_dict("records")
-    best = min(rows, key=lambda row: row["held_out_loss"])
+    best = max(rows, key=lambda row: row["held_out_accuracy"])
     assert fitted.step == best["step"] < len(fitted.loss)
     run = hl.train("quick", **config)
     assert fitted.weights_sha256 == hl.Model.open(run.path, "best.safetensors").weights_sha256

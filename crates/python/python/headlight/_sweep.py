@@ -62,7 +62,7 @@ def sweep(
         file = Path(folder) / "rows.jsonl" if out is None else Path(out)
         with shown(progress, "run") as report:
             svg = _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
-        return Sweep([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], svg)
+        return Sweep(_rows(file), svg, _origin(config, sections))
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
