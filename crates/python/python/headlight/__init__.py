@@ -16,10 +16,12 @@ from ._headlight import Diverged
 from ._config import configs
 from ._data import datasets
 from ._explanation import Explanation
+from ._fit import Fit, fit
 from ._model import Model, Output
 from ._run import Run, train
 from ._show import Attention, show
 from ._sweep import Sweep, sweep
+from ._trace import Trace, trace
 
 if TYPE_CHECKING:
     from ._classifier import AttentionClassifier
@@ -29,15 +31,19 @@ __all__ = [
     "AttentionClassifier",
     "Diverged",
     "Explanation",
+    "Fit",
     "Model",
     "Output",
     "Run",
     "Sweep",
+    "Trace",
     "configs",
     "datasets",
+    "fit",
     "keys",
     "show",
     "sweep",
+    "trace",
     "train",
 ]
 if not TYPE_CHECKING and _find_spec("sklearn") is None:

@@ -265,6 +265,11 @@ class Output:
         """The likeliest class of each sample. `[sample]`"""
         return self._predicted.copy()
 
+    @property
+    def words(self) -> list[list[str]]:
+        """The text of each token, as the page shows it: its word, or its number if the model has no words. `[sample][position]`"""
+        return self._model.words(self._tokens)
+
     def without(
         self,
         *,
@@ -295,16 +300,32 @@ class Output:
         place = {"layer": _index(layer, "layer"), "head": _index(head, "head"), "query": _index(query, "query")}
         return self._changed([{"kind": "weights", **place, "weights": _vector(weights, "weights")}])
 
-    def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0) -> Output:
-        """What the model computes if `vector` replaces the vector at a position (activation patching). `place`: `embeddings`,
-        `context`, `residual` or `output`; `vector`: `[d_model]`. Only layer 0 has embeddings: they are its input."""
+    def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0, head: int | None = None) -> Output:
+        """What the model computes if `vector` replaces the vector at a position (activation patching).
+
+        Args:
+            place: `embeddings`, `context`, `residual` or `output`. Only layer 0 has embeddings: they are its input.
+            vector: One for all samples `[d_model]`, or one for each `[sample, d_model]`; of a head `d_head` numbers.
+            head: Replace the context of this head alone.
+        """
         if place == "embeddings" and layer != 0:
             raise ValueError(
                 f"layer={layer!r:.100}: the embeddings are the input of layer 0 alone; leave layer= out, or patch the `output` of the layer "
                 "before, which is the input of a later layer"
             )
+        if head is not None and place != "context":
+            raise ValueError(f"head={head!r:.100}: only the `context` has a vector for each head, not {place!r:.100}")
         numbers = {"layer": _index(layer, "layer"), "position": _index(position, "position")}
-        return self._changed([{"kind": "vector", "place": place, **numbers, "vector": _vector(vector, "vector")}])
+        if head is not None:
+            numbers["head"] = _index(head, "head")
+        return self._changed([{"kind": "vector", "place": place, **numbers, "vector": self._vectors(vector)}])
+
+    def _vectors(self, values: ArrayLike) -> list[float]:
+        """One vector, or one for each sample, as numbers one after the other."""
+        vectors = finite(values, "vector")
+        if vectors.ndim == 2 and len(vectors) != len(self):
+            raise ValueError(f"vector: {len(vectors)} vectors were given, but there are {len(self)} samples; give one for each, or one for all")
+        return _vector(vectors.ravel() if vectors.ndim == 2 else vectors, "vector")
 
     def _changed(self, changes: list[dict[str, Any]]) -> Output:
         return Output(self._model, self._tokens, [*self._changes, *changes])

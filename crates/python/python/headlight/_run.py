@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from . import _headlight
 from ._config import Source, changes_of, name_of, resolve, with_file
 from ._explanation import Explanation
+from ._fit import Callback, heard
 from ._folders import Folder
 from ._frames import frame
 from ._model import Model, Samples
-from ._page import iframe
+from ._page import Page, iframe
 from ._progress import progress as shown
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def train(
     run: str | os.PathLike[str] | None = None,
     resume: bool = False,
     force: bool = False,
+    callback: Callback | None = None,
     progress: bool | None = None,
     **sections: Unpack[Sections],
 ) -> Run:
@@ -46,6 +48,9 @@ def train(
             directory, which is deleted with the last reference to the run.
         resume: Resume the run in `run`, if there is one.
         force: Write dumps even if they take more than 1 GiB.
+        callback: A function of a step and a dict of its metrics, called after each evaluation: at the start, after each epoch,
+            and every `training.evaluate_every` steps. If it returns True, training stops and the run is complete up to there
+            (at the start: after step 1); `resume=True` resumes it. Otherwise it returns False or None.
         progress: Whether to show progress. By default, a notebook shows it, and a terminal if tqdm is installed.
         **sections: Changes to the config by section, such as `training=dict(epochs=3)`.
 
@@ -69,7 +74,7 @@ def train(
     is_own = not place.exists()
     try:
         with shown(progress, "step") as report:
-            _headlight.train(resolved, place, resume, force, report)
+            _headlight.train(resolved, place, resume, force, report, heard(callback))
         is_own = True
     finally:
         # A run that was interrupted can be resumed.
@@ -98,7 +103,7 @@ def _keep(name: str, content: bytes, place: Path) -> None:
     part.replace(place / name)
 
 
-class Run:
+class Run(Page):
     """A run directory, with the files that `headlight train` writes."""
 
     def __init__(self, path: str | os.PathLike[str], kept: Folder | None = None) -> None:
