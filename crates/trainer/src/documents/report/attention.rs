@@ -21,18 +21,18 @@ const MOST_MATRICES: usize = 9000;
 const TITLE: usize = 80;
 const ROW: usize = 320;
 
-/// `last` is the evaluation of the trained model.
+/// `of_model` is the evaluation of the model that the dump is of.
 pub(super) fn sections(
     config: &ExperimentConfig,
-    last: Option<&StepMetrics>,
+    of_model: Option<&StepMetrics>,
     dump: &AttentionDump,
 ) -> Vec<Section> {
     let mut sections = vec![Section {
         title: "Attention".to_owned(),
         ..Section::default()
     }];
-    if let (Some(rule), Some(last)) = (&config.data.rule, last) {
-        sections.extend(means(config, rule, &last.train));
+    if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
+        sections.extend(means(config, rule, &metrics.train));
     }
     sections.extend(heads(dump));
     sections
