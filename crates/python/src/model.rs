@@ -68,21 +68,24 @@ impl Model {
         Ok(Self::of(config, parameters))
     }
 
-    /// The model of a run, with the weights of one of its files, or after its last step.
+    /// The model of a run, with the weights of one of its files; without a file, the best model if the run keeps it, or else
+    /// the last one. Also the step of the model, if it is known.
     #[staticmethod]
-    fn of_run(py: Python<'_>, run: PathBuf, file: Option<PathBuf>) -> PyResult<Self> {
+    fn of_run(
+        py: Python<'_>,
+        run: PathBuf,
+        file: Option<PathBuf>,
+    ) -> PyResult<(Self, Option<usize>)> {
         let read = py.detach(|| {
             let run = RunDir::open(&run)?;
             let config = run.config()?;
-            let parameters = match file {
-                Some(file) => weights::load(&config, &run.path_of(&file))?,
-                None => run.load_weights(&config)?,
-            };
-            Ok((config, parameters))
+            let (path, kept) = run.chosen_model(&config, file.as_deref());
+            let parameters = weights::load(&config, &path)?;
+            let step = kept.and_then(|kept| kept.step);
+            Ok((Self::of(config, parameters), step))
         });
         warn(py)?;
-        let (config, parameters) = read.map_err(raised)?;
-        Ok(Self::of(config, parameters))
+        read.map_err(raised)
     }
 
     /// The config.

@@ -33,8 +33,10 @@ class Model:
 
     @classmethod
     def open(cls, run: str | os.PathLike[str], file: str | None = None) -> Model:
-        """The model of a run directory, after its last step; or with the weights in one of its files."""
-        return cls(_headlight.Model.of_run(run, file))
+        """The model of a run directory: the best one if `training.keep_best` is set, or else the last one. Or the model with
+        the weights in one of its files."""
+        model, _ = _headlight.Model.of_run(run, file)
+        return cls(model)
 
     @classmethod
     def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:

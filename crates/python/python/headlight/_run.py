@@ -111,7 +111,8 @@ class Run(Page):
         self._at: dict[int, Model] = {}
         self.path = Path(path)
         # Raises an error if there is no valid run.
-        self._last = Model(_headlight.Model.of_run(self.path, None))
+        model, self._step = _headlight.Model.of_run(self.path, None)
+        self._model = Model(model)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Run:
@@ -125,12 +126,22 @@ class Run(Page):
     @property
     def config(self) -> dict[str, Any]:
         """The resolved config."""
-        return self._last.config
+        return self._model.config
 
     @property
     def model(self) -> Model:
+        """The best model if `training.keep_best` is set, or else the last one."""
+        return self._model
+
+    @property
+    def step(self) -> int | None:
+        """The step of `model`, if it is known."""
+        return self._step
+
+    @property
+    def last_model(self) -> Model:
         """The model after the last step."""
-        return self._last
+        return Model.open(self.path, str(self.path.resolve() / "model.safetensors"))
 
     @property
     def weights_sha256(self) -> str:
@@ -168,7 +179,7 @@ class Run(Page):
         if step not in self._at:
             if len(self._at) >= 64:
                 self._at.pop(next(iter(self._at)))
-            config = self._last._model.config()
+            config = self._model._model.config()
             own = next(self.path.glob("samples.*"), None)
             if own is not None:
                 # The file that the config names may be gone, or hold other samples.
@@ -179,7 +190,7 @@ class Run(Page):
     @property
     def samples(self) -> NDArray[np.uint32]:
         """The samples of the run's dumps. `[sample, position]`"""
-        dumps = sorted((self.path / "attention").glob("*.npz"))
+        dumps = sorted((self.path / "attention").glob("step-*.npz"))
         if not dumps:
             raise ValueError("the run has no npz dumps; give samples to run.model instead")
         with np.load(dumps[-1]) as dump:
@@ -187,9 +198,9 @@ class Run(Page):
         return tokens
 
     def attention(self, step: int | None = None) -> NDArray[np.float32]:
-        """The attention weights of the run's dumped samples, after a step or after the last one.
+        """The attention weights of the run's dumped samples, by `model` or after a step.
         `[sample, layer, head, query, key]`"""
-        model = self._last if step is None else self.at(step)
+        model = self._model if step is None else self.at(step)
         return model(self.samples).weights
 
     def explain(self, sample: Samples) -> Explanation:
