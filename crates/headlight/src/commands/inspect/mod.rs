@@ -13,7 +13,6 @@ use headlight_trainer::Failure;
 use headlight_trainer::documents::page::{no_dumps, read_dump};
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::run_dir::{RunDir, step_of};
-use headlight_trainer::storage::standard::shown;
 
 use super::watch;
 use crate::arguments::Force;
@@ -132,12 +131,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         out.write_all(heatmap.svg().as_bytes())?;
     }
     if let Some(out) = picture {
-        let picture = png(&heatmap.svg()).map_err(|error| {
-            Failure::System(format!("cannot write {}: {error}", shown(out.path())))
-        })?;
+        let picture = png(&heatmap.svg())
+            .map_err(|error| Failure::System(format!("cannot write {}: {error}", out.shown())))?;
         out.write_all(&picture)?;
     }
-    let paths = outputs.iter().flatten().map(|out| shown(out.path()));
+    let paths = outputs.iter().flatten().map(|out| out.shown());
     let written = paths.map(|path| format!("{path}: {}\n", heatmap.title));
     print_beside(&outputs, &written.collect::<String>())
 }
