@@ -13,6 +13,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::documents::page::{no_dumps, read_dump};
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::run_dir::{RunDir, step_of};
+use headlight_trainer::storage::standard::shown;
 
 use super::watch;
 use crate::arguments::Force;
