@@ -34,7 +34,7 @@ not_pure=(
     crates/sweep/src/attention.rs
     crates/sweep/src/plan.rs
     crates/sweep/src/results.rs
-    crates/sweep/src/room.rs
+    crates/sweep/src/thread_limit.rs
     crates/sweep/src/run.rs
     crates/sweep/src/workers.rs
 )

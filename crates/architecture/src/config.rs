@@ -22,7 +22,7 @@ section! {
         #[range(Range::POSITIVE)]
         pub layer_norm_eps: f64 = 1e-6,
         /// Width of the feed-forward layer that follows attention in each block; 0 for none.
-        #[range(Range::of(0, 16384))]
+        #[range(Range::of(0, 16384).hint("0: no feed-forward layer"))]
         pub d_ff: usize = 0,
         /// Whether a learned vector for each position is added to the token's vector.
         pub positions: bool = true,
@@ -62,7 +62,7 @@ section! {
         /// The factor of the products of queries and keys: `true` is 1 / sqrt(d_head), `false` is 1.
         pub scale: Scale = Scale::Root,
         /// Divides the scaled scores: above 1, weights become more even; below 1, sharper.
-        #[range(Range::POSITIVE)]
+        #[range(Range::POSITIVE.hint("1 has no effect"))]
         pub temperature: f64 = 1.0,
         /// Which keys each query may look at. A matrix has one row per query and one column per key; 1 allows attention.
         pub mask: Mask = Mask::None,

@@ -96,6 +96,18 @@ impl AttentionDump {
             .collect()
     }
 
+    /// The positions of a sample that hold no padding.
+    ///
+    /// # Panics
+    /// When `sample` is out of range.
+    pub fn unpadded(&self, sample: usize) -> Vec<usize> {
+        let padding = self.meta.config.pointer("/model/attention/padding_token");
+        let padding = padding.and_then(serde_json::Value::as_i64);
+        let tokens = self.tokens(sample).iter().enumerate();
+        let held = tokens.filter(|&(_, &token)| Some(token) != padding);
+        held.map(|(position, _)| position).collect()
+    }
+
     /// The mask of a query, if the model has one. `[key]`
     fn mask(&self, sample: usize, query: usize) -> Option<&[bool]> {
         let positions = self.dims.positions;

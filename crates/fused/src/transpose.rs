@@ -1,4 +1,4 @@
-//! Eight vectors of eight numbers, turned: number `j` of vector `i` becomes number `i` of vector `j`.
+//! Eight vectors of eight numbers, transposed: number `j` of vector `i` becomes number `i` of vector `j`.
 //!
 //! Plain loops over arrays become hundreds of scalar instructions, since the compiler does not find the shuffles that a
 //! machine has for this. So a pass gets the function from its set of instructions.

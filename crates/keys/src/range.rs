@@ -17,6 +17,8 @@ pub struct Range {
     pub with_to: bool,
     /// Whether the number must still be in the interval once it is rounded to float32, in which engines compute.
     pub in_float32: bool,
+    /// What a reader of the message needs besides the interval; empty if nothing.
+    pub hint: &'static str,
 }
 
 impl Range {
@@ -42,6 +44,7 @@ impl Range {
             to: f64::INFINITY,
             with_to: false,
             in_float32: false,
+            hint: "",
         }
     }
 
@@ -64,6 +67,12 @@ impl Range {
         }
     }
 
+    /// The same numbers, with a hint for the message about any other.
+    #[must_use]
+    pub const fn hint(self, hint: &'static str) -> Self {
+        Self { hint, ..self }
+    }
+
     /// Whether a number is in the interval.
     pub fn contains(&self, number: f64) -> bool {
         let is_in = |number: f64| {
@@ -81,7 +90,10 @@ impl Range {
         if value.number().is_none_or(|number| self.contains(number)) {
             return Ok(());
         }
-        let message = format!("{key} is {}; it must be {self}", value.text());
+        let mut message = format!("{key} is {}; it must be {self}", value.text());
+        if !self.hint.is_empty() {
+            message = format!("{message} ({})", self.hint);
+        }
         Err(InvalidValue::new(key, message))
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 
-use crate::room::threads_that_fit;
+use crate::thread_limit::threads_that_fit;
 
 /// How many runs a worker may be ahead of the last result that was passed on in order. The results between them wait
 /// in memory.

@@ -102,11 +102,11 @@ impl Pass<'_> {
             d_hidden.fill(ZERO);
             project_back(set, rows, weights, 0..d, gradient, ff_width, d_hidden);
             through_rectifier(set, hidden, d_hidden);
-            let turned = &mut values.turned;
-            turned.input(set, hidden, ff_width);
-            turned.add_linear(set, gradient, width, place.output, sums);
-            turned.input(set, &block.attended.output[..rows * width], width);
-            turned.add_linear(set, d_hidden, ff_width, place.hidden, sums);
+            let transposed = &mut values.transposed;
+            transposed.input(set, hidden, ff_width);
+            transposed.add_linear(set, gradient, width, place.output, sums);
+            transposed.input(set, &block.attended.output[..rows * width], width);
+            transposed.add_linear(set, d_hidden, ff_width, place.hidden, sums);
             let weights = weights_of(parameters, place.hidden);
             project_back(
                 set,
@@ -135,9 +135,9 @@ impl Pass<'_> {
         let d_context = &mut values.d_context[..rows * width];
         d_context.fill(ZERO);
         project_back(set, rows, weights, 0..d, gradient, width, d_context);
-        let turned = &mut values.turned;
-        turned.input(set, &block.context[..rows * width], width);
-        turned.add_linear(set, gradient, width, place.output, sums);
+        let transposed = &mut values.transposed;
+        transposed.input(set, &block.context[..rows * width], width);
+        transposed.add_linear(set, gradient, width, place.output, sums);
         values.d_residual[..rows * width].copy_from_slice(gradient);
     }
 
@@ -214,11 +214,11 @@ impl Pass<'_> {
             return;
         };
         let (_, input) = block_and_input(&values.blocks, &values.embeddings, layer);
-        let turned = &mut values.turned;
-        turned.input(set, input, width);
+        let transposed = &mut values.transposed;
+        transposed.input(set, input, width);
         let gradients = linears.into_iter().zip([query, key, value]);
         for (linear, gradient) in gradients.take(if own { 3 } else { 1 }) {
-            turned.add_linear(set, gradient, width, linear, sums);
+            transposed.add_linear(set, gradient, width, linear, sums);
             let weights = weights_of(parameters, linear);
             project_back(set, p, weights, 0..d, gradient, width, stream);
         }
@@ -360,9 +360,9 @@ impl Pass<'_> {
         let values = &mut *self.values;
         let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
-        let turned = &mut values.turned;
-        turned.input(set, &input[cls * width..][..width], width);
-        turned.add_linear(set, &values.d_query[..width], width, query, sums);
+        let transposed = &mut values.transposed;
+        transposed.input(set, &input[cls * width..][..width], width);
+        transposed.add_linear(set, &values.d_query[..width], width, query, sums);
         let may = if values.may.is_empty() {
             &[][..]
         } else {
@@ -380,10 +380,10 @@ impl Pass<'_> {
                 (&values.pooled, &values.d_context[..width], 1.0, value),
                 (&values.d_u, &block.query[..width], scale, key),
             ] {
-                turned.input(set, &left[head * width..][..width], width);
-                turned.gradient(set, right, width);
-                turned.keep_columns(columns.clone());
-                turned.add_products(set, columns.clone(), factor, sums.of(linear.weight));
+                transposed.input(set, &left[head * width..][..width], width);
+                transposed.gradient(set, right, width);
+                transposed.keep_columns(columns.clone());
+                transposed.add_products(set, columns.clone(), factor, sums.of(linear.weight));
             }
         }
     }

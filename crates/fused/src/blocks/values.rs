@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::places::padded;
-use super::turned::Turned;
+use super::transposed::Transposed;
 use crate::architecture::Architecture;
 use crate::lanes::{Lanes, ZERO};
 
@@ -84,7 +84,7 @@ pub(super) struct Values {
     pub(super) d_pooled: Vec<Lanes>,
 
     /// For the gradients of projections.
-    pub(super) turned: Turned,
+    pub(super) transposed: Transposed,
 }
 
 impl Values {
@@ -123,7 +123,7 @@ impl Values {
             d_hidden: lanes(p * ff_width),
             d_u: lanes(heads * width),
             d_pooled: lanes(heads * width),
-            turned: Turned::new(p, width.max(ff_width)),
+            transposed: Transposed::new(p, width.max(ff_width)),
         }
     }
 }

@@ -21,9 +21,9 @@ import { LEARNED } from "./learned.js";
 /** @typedef {{ name: "new" | "asks" | "training" | "stopped" | "ended" | "failed", why?: string, seconds?: number }} State */
 
 const WORKERS = 2;
-// A worker gets so many seeds at a time.
+// The number of seeds that a worker gets at a time.
 const PART = 4;
-// New dots show at most so often, in milliseconds.
+// The shortest time between two updates of the dots, in milliseconds.
 const PAUSE = 80;
 // Multiplications in a second, of both workers together, on a computer of 2020; the reader is asked before so many seconds.
 const SPEED = 6e9;

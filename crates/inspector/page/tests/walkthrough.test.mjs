@@ -62,7 +62,7 @@ test("where queries and keys are of different tokens, the reader types the keys"
 test("what a reader types names tokens of the example", () => {
   const own = attending(example());
   assert.deepEqual(tokensOf(own, " A, b  a"), ["a", "b", "a"]);
-  assert.throws(() => tokensOf(own, "a dog"), /“dog” is no token of this example, which has vectors for “a”, “b” alone\./);
+  assert.throws(() => tokensOf(own, "a dog"), /“dog” is not a token of this example, which has vectors for “a”, “b” alone\./);
   assert.throws(() => tokensOf(own, " "), /at least one/);
   assert.throws(() => tokensOf(own, "a ".repeat(25)), /25 tokens/);
   assert.deepEqual(tokensOf({ ...own, keys: ["New York", "is"] }, "is, new york"), ["is", "New York"]);

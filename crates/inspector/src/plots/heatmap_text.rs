@@ -48,9 +48,10 @@ impl Heatmap {
     ///
     /// Several heads: a row per head, for `query` or else for `[CLS]`.
     ///
-    /// # Panics
-    /// If there is no such query.
+    /// `query` is a position. Padding is no query: then all are shown.
     pub fn text(&self, options: Options, query: Option<usize>) -> String {
+        let place = |query| self.positions.iter().position(|&own| own == query);
+        let query = query.and_then(place);
         let mut text = String::new();
         for line in self.title_lines(options.width) {
             let _ = writeln!(text, "{line}");

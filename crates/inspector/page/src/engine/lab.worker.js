@@ -4,7 +4,7 @@ import { bytesOf } from "../packed.js";
 import { Lab, sizeOf } from "./lab.js";
 import { unlzma } from "./lzma.js";
 
-// A training tells of its steps so often, in milliseconds, but not of more at once than these.
+// A training reports its steps at this interval, in milliseconds, and at most this many of them at once.
 const OFTEN = 100;
 const MOST_STEPS = 250;
 const FIRST_STEPS = 8;
@@ -16,8 +16,8 @@ let weights = [];
 /** @type {Record<string, (lab: Lab, task: any, tell: (answer: any, moved?: Transferable[]) => void) => void>} */
 const TASKS = {
   // A whole training, with the rows of its steps.
-  train(lab, { config, steps: most, tokens, samples }, tell) {
-    const begun = lab.ask({ operation: "begin", config, steps: most, tokens, samples });
+  train(lab, { config, steps: most, tokens, keep, samples }, tell) {
+    const begun = lab.ask({ operation: "begin", config, steps: most, tokens, keep, samples });
     tell({ begun: { ...begun, floats: null } });
     const count = begun.row[0][1];
     const size = sizeOf(begun.row);

@@ -155,7 +155,7 @@ function Tile({ run, sample, position, name }) {
   const take = (field, isStep) => {
     if (field.value.trim() === text) {
       field.removeAttribute("aria-invalid");
-      // What is said may be about another tile.
+      // The text may be about another tile.
       if (!document.querySelector("#card [aria-invalid]")) said.value = "";
       return;
     }

@@ -38,7 +38,7 @@ export function cellsOf(text) {
 /** @param {string} cell @param {number} line @param {string} column */
 function tokenOf(cell, line, column) {
   const token = Number(cell);
-  if (!/^\d+$/.test(cell) || token >= 2 ** 16) throw new Error(`Line ${line}, column ${column}: “${cell.slice(0, 30)}” is no token; tokens are whole numbers from 1 to 65535`);
+  if (!/^\d+$/.test(cell) || token >= 2 ** 16) throw new Error(`Line ${line}, column ${column}: “${cell.slice(0, 30)}” is not a token; use a whole number from 1 to 65535`);
   if (token === 0) throw new Error(`Line ${line}, column ${column}: 0 is [CLS], which Headlight adds itself`);
   return token;
 }

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { fixed } from "../numbers.js";
 
-/** What is said to readers that do not see the page. */
+/** Text that a screen reader reads aloud. */
 export const said = signal("");
 /** @param {string} text */
 export const say = (text) => { said.value = text; };

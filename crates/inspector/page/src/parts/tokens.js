@@ -17,7 +17,7 @@ export function tokenOf(run, word) {
   if (!numbers.has(strings)) numbers.set(strings, new Map(Object.entries(strings).map(([token, text]) => [text, Number(token)])));
   const known = numbers.get(strings)?.get(word) ?? numbers.get(strings)?.get(lowered(run, word));
   if (known === undefined && run.words) return UNKNOWN;
-  if (known === undefined && !/^\d{1,9}$/.test(word)) throw new Error(`“${shorten(word, 20)}” is no token; tokens are whole numbers`);
+  if (known === undefined && !/^\d{1,9}$/.test(word)) throw new Error(`“${shorten(word, 20)}” is not a token; use a whole number`);
   const token = known ?? Number(word);
   if (token === 0) throw new Error("0 is [CLS], which the page adds itself");
   return token;

@@ -59,7 +59,7 @@ export function tokensOf({ keys: known }, text) {
   if (words.length > 24) throw new Error(`These are ${words.length} tokens; at most 24 have room.`);
   return words.map((word) => {
     const token = known.find((name) => name === word) ?? known.find((name) => name.toLowerCase() === word.toLowerCase());
-    if (token === undefined) throw new Error(`“${word.slice(0, 30)}” is no token of this example, which has vectors for ${[...new Set(known)].map((name) => `“${name}”`).join(", ")} alone.`);
+    if (token === undefined) throw new Error(`“${word.slice(0, 30)}” is not a token of this example, which has vectors for ${[...new Set(known)].map((name) => `“${name}”`).join(", ")} alone.`);
     return token;
   });
 }

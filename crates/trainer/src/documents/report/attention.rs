@@ -1,11 +1,13 @@
 //! Where attention looks: means over the samples of each class, and the matrices of single samples.
 
-use headlight_architecture::{Keys, ModelConfig, is_uniform};
+use headlight_architecture::{ModelConfig, is_uniform};
 use headlight_data::LabelRule;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{EvalMetrics, Metric, StepMetrics};
-use headlight_inspector::{Listing, Section, Table, counted, largest, number, shorten};
+use headlight_inspector::{
+    Heatmap, Listing, Quantity, Section, Table, counted, largest, number, shorten,
+};
 
 use super::names::{class_name, left_out};
 use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};
@@ -21,10 +23,10 @@ const MOST_MATRICES: usize = 9000;
 const TITLE: usize = 80;
 const ROW: usize = 320;
 
-/// `last` is the evaluation of the trained model, and `strongest` the layer and the head that come first.
+/// `of_model` is the evaluation of the model that the dump is of, and `strongest` the layer and the head that come first.
 pub(super) fn sections(
     config: &ExperimentConfig,
-    last: Option<&StepMetrics>,
+    of_model: Option<&StepMetrics>,
     dump: &AttentionDump,
     strongest: (usize, usize),
 ) -> Vec<Section> {
@@ -32,8 +34,8 @@ pub(super) fn sections(
         title: "Attention".to_owned(),
         ..Section::default()
     }];
-    if let (Some(rule), Some(last)) = (&config.data.rule, last) {
-        sections.extend(means(config, rule, &last.train));
+    if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
+        sections.extend(means(config, rule, &metrics.train));
     }
     sections.extend(heads(dump, strongest));
     sections
@@ -92,9 +94,10 @@ fn mean_of_heads(model: &ModelConfig) -> String {
 
 /// The heads of each sample of the dump, the strongest first; of many, those next to the output.
 fn heads(dump: &AttentionDump, strongest: (usize, usize)) -> Vec<Section> {
-    let positions = dump.dims.positions;
-    let size = match positions {
-        ..=WHOLE_MATRIX => TITLE + positions * (7 * positions + 2),
+    let lengths = (0..dump.dims.samples).map(|sample| dump.unpadded(sample).len());
+    let longest = lengths.max().unwrap_or(0);
+    let size = match longest {
+        ..=WHOLE_MATRIX => TITLE + longest * (7 * longest + 2),
         _ => TITLE + ROW,
     };
     let heads = dump.dims.layers * dump.dims.heads;
@@ -114,7 +117,7 @@ fn heads(dump: &AttentionDump, strongest: (usize, usize)) -> Vec<Section> {
             counted(heads, "head")
         )));
     }
-    if positions > WHOLE_MATRIX {
+    if longest > WHOLE_MATRIX {
         let remedy =
             "The folder `attention` has the whole matrices; `headlight inspect` draws them.";
         sections.push(Section::of_paragraph(remedy.to_owned()));
@@ -130,17 +133,17 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
         _ => format!(" · layer {layer}"),
     };
     let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
-    let weights = dump.weights(shown, layer, head);
-    let positions = dump.dims.positions;
-    let keys: Vec<Keys> = (0..positions)
-        .map(|query| dump.keys(shown, query))
-        .collect();
-    let is_uniform = is_uniform(keys.iter().zip(weights.chunks(positions)));
+    let heatmap = Heatmap::of(dump, shown, &[layer], &[head], Quantity::Weights);
+    let (weights, count) = (&heatmap.cells, heatmap.tokens.len());
+    let is_uniform = is_uniform(heatmap.keys.iter().zip(weights.chunks(count)));
     let uniform = is_uniform.then(|| "These weights are close to uniform attention.".to_owned());
-    if positions <= WHOLE_MATRIX {
-        let matrix = Listing {
-            title: format!("{title}, query by key:"),
-            lines: matrix(weights, positions),
+    if count <= WHOLE_MATRIX {
+        let title = format!("{title}, query by key:");
+        let matrix = if dump.meta.config.pointer("/data/words").is_some() {
+            Listing::of_matrix(title, &heatmap.tokens, weights)
+        } else {
+            let lines = matrix(weights, count);
+            Listing { title, lines }
         };
         return Section {
             paragraphs: uniform.into_iter().collect(),
@@ -148,9 +151,8 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
             ..Section::default()
         };
     }
-    let row = &weights[dump.cls_position() * positions..][..positions];
-    let keys = main_keys(dump, shown, row);
-    let keys = format!("{title} of [CLS], the largest of {positions} positions: {keys}.");
+    let keys = main_keys(&heatmap);
+    let keys = format!("{title} of [CLS], the largest of {count} positions: {keys}.");
     Section::of_paragraph(
         [Some(keys), uniform]
             .into_iter()
@@ -171,16 +173,16 @@ fn matrix(cells: &[f32], size: usize) -> Vec<String> {
     rows.collect()
 }
 
-/// The largest weights of a row, each with its key and the token there.
-fn main_keys(dump: &AttentionDump, shown: usize, row: &[f32]) -> String {
+/// The largest weights of `[CLS]`, each with its key and the token there.
+fn main_keys(heatmap: &Heatmap) -> String {
+    let count = heatmap.tokens.len();
+    let row = &heatmap.cells[heatmap.cls * count..][..count];
     let keys = largest(row).into_iter().take(MAIN_KEYS);
-    let token = |key: usize| {
-        let text = dump.token_string(dump.tokens(shown)[key]);
-        shorten(&text, MOST_NAME)
+    let on = |key: usize| {
+        let token = shorten(&heatmap.tokens[key], MOST_NAME);
+        let position = heatmap.positions[key];
+        format!("{:.4} on position {position} ({token})", row[key])
     };
-    let keys: Vec<String> = keys
-        .filter(|&key| row[key] > 0.0)
-        .map(|key| format!("{:.4} on position {key} ({})", row[key], token(key)))
-        .collect();
+    let keys: Vec<String> = keys.filter(|&key| row[key] > 0.0).map(on).collect();
     keys.join(", ")
 }
