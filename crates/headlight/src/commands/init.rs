@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::printing::{print, print_beside};
+use crate::printing::print;
 use clap::Args;
 use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
@@ -55,11 +55,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = arguments.out.as_deref().unwrap_or(&default);
     let out = Output::new(path, &[], arguments.output.force)?;
     out.write_all(text.as_bytes())?;
+    if out.is_standard() {
+        return Ok(());
+    }
     let path = quoted(path);
-    print_beside(
-        &[Some(out)],
-        &format!("wrote {}; {use_it} {path}\n", out.shown()),
-    )
+    print(&format!("wrote {}; {use_it} {path}\n", out.shown()))
 }
 
 /// The name and the text of a built-in walkthrough.

@@ -80,15 +80,17 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     add(Why::LearnedLate, &|run| {
         (steps[run] > LATE * median).then_some(steps[run])
     });
-    add(Why::LooksElsewhere, &|run| {
-        // Where positions differ from sample to sample, they decide both classes.
+    // Where positions differ from sample to sample, they decide both classes.
+    let elsewhere = |run: usize| {
         let less = negative[run] - positive[run];
-        (!summary.target.differs() && less > 0.0 && less.is_finite() && !steps[run].is_nan())
-            .then_some(f64::from(less))
-    });
+        let found = !summary.target.differs() && less > 0.0 && less.is_finite();
+        (found && !steps[run].is_nan()).then_some(f64::from(less))
+    };
+    add(Why::LooksElsewhere, &elsewhere);
     add(Why::LooksAway, &|run| {
+        let away = summary.looks_towards(run) == Some(false) && !steps[run].is_nan();
         let less = summary.uniform[run] - f64::from(positive[run]);
-        (summary.looks_towards(run) == Some(false) && !steps[run].is_nan()).then_some(less)
+        (away && elsewhere(run).is_none()).then_some(less)
     });
     all
 }
