@@ -73,17 +73,13 @@ fn with(steps: &mut Vec<usize>, step: usize) -> usize {
         return place;
     }
     let between = 1..steps.len().saturating_sub(1);
-    match between.min_by_key(|&place| steps[place].abs_diff(step)) {
-        Some(place) => {
-            steps[place] = step;
-            place
-        }
-        None => {
-            let place = steps.partition_point(|&other| other < step);
-            steps.insert(place, step);
-            place
-        }
+    if let Some(place) = between.min_by_key(|&place| steps[place].abs_diff(step)) {
+        steps[place] = step;
+        return place;
     }
+    let place = steps.partition_point(|&other| other < step);
+    steps.insert(place, step);
+    place
 }
 
 /// The approximate size of one sample in all steps, in bytes.

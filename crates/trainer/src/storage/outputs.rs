@@ -143,9 +143,10 @@ impl<'a> Output<'a> {
 }
 
 fn named(path: &Path) -> String {
-    match path == Path::new(STANDARD) {
-        true => STANDARD_OUTPUT.to_owned(),
-        false => shown(path),
+    if path == Path::new(STANDARD) {
+        STANDARD_OUTPUT.to_owned()
+    } else {
+        shown(path)
     }
 }
 
