@@ -168,6 +168,26 @@ def test_a_run_is_kept_resumed_and_saved(tmp_path):
     assert not path.exists()
 
 
+def test_a_run_that_keeps_its_best_model_uses_it(program, tmp_path):
+    data = {"samples": 80, "held_out": 200, "positive_rate": 0.5}
+    training = {"learning_rate": 0.03, "keep_best": "held_out_loss", "patience": 6, "evaluate_every": 7, "epochs": 60}
+    place = tmp_path / "run"
+    run = hl.train(CONFIGS / "quick.toml", run=place, data=data, training=training)
+    rows = [json.loads(line) for line in (place / "metrics.jsonl").read_text().splitlines()]
+    best = min(rows, key=lambda row: row["held_out_loss"])["step"]
+    assert run.step == best < run.steps == rows[-1]["step"]
+    assert run.model.weights_sha256 == run.at(best).weights_sha256 == hl.Model.open(place).weights_sha256
+    assert run.last_model.weights_sha256 == run.at(run.steps).weights_sha256 == run.weights_sha256
+    dump = np.load(place / "attention" / "best.npz")
+    assert np.array_equal(run.attention(), dump["attention_weights"])
+    assert np.array_equal(run.samples, dump["tokens"])
+    tokens = " ".join(str(token) for token in run.samples[0])
+    said = subprocess.run([program, "predict", place, "--json", "--tokens", tokens], check=True, capture_output=True)
+    said = json.loads(said.stdout)
+    assert said["step"] == best
+    assert np.float32(said["logits"][0]) == run.model(run.samples).logits[0]
+
+
 def test_texts(tmp_path):
     texts = ["a good film", "a bad film", "good", "bad", "the film was good", "the film was bad"] * 10
     file = hl.datasets.from_texts(texts, ["pos", "neg"] * 30)
