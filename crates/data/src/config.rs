@@ -6,6 +6,7 @@ use headlight_keys::{InvalidValue, Kind, Range, Section, Value, section};
 use serde::{Deserialize, Serialize};
 
 use crate::cls::{CLS, ClsPlace};
+use crate::fold::Fold;
 use crate::generator::Generator;
 use crate::rules::LabelRule;
 use crate::sampler::Sampler;
@@ -44,6 +45,8 @@ pub struct DatasetConfig {
     pub cls: ClsPlace,
     /// Number of samples that training never sees, to measure generalisation.
     pub held_out: usize,
+    /// The part of the file's samples that is held out instead.
+    pub fold: Option<Fold>,
     /// The rule that labels samples. Only a dataset from a file may omit it.
     pub rule: Option<LabelRule>,
 }
@@ -109,6 +112,12 @@ impl DatasetConfig {
                 return invalid("n_classes", message);
             }
         }
+        if self.fold.is_some() && self.held_out > 0 {
+            return invalid(
+                "fold",
+                "`fold` and `held_out` both choose the held-out samples; remove one of them",
+            );
+        }
         let Source::Generated {
             generator,
             samples,
@@ -117,6 +126,12 @@ impl DatasetConfig {
         else {
             return Ok(());
         };
+        if self.fold.is_some() {
+            return invalid(
+                "fold",
+                "these samples are generated, as many as you ask for; set held_out in place of folds, which are for files",
+            );
+        }
         let tokens = (samples as u64)
             .saturating_add(self.held_out as u64)
             .saturating_mul((seq_len as u64).saturating_add(1));
@@ -319,6 +334,9 @@ section! {
         cls: ClsPlace = ClsPlace::default(),
         /// Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset.
         held_out: usize = 0,
+        /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has each class as often as all have it.
+        #[omit(default)]
+        fold: Option<Fold> = None,
         /// The rule that labels samples; generated samples need it.
         #[omit(default)]
         rule: Option<LabelRule> = None,
@@ -401,6 +419,7 @@ impl TryFrom<Keys> for DatasetConfig {
             classes: keys.classes,
             cls: keys.cls,
             held_out: keys.held_out,
+            fold: keys.fold,
             rule: keys.rule,
         })
     }
@@ -431,6 +450,7 @@ impl From<DatasetConfig> for Keys {
             classes: config.classes,
             cls: config.cls,
             held_out: config.held_out,
+            fold: config.fold,
             rule: config.rule,
             words: config.words,
         }

@@ -30,6 +30,7 @@ fn config(rows: &Rows, keys: FileKeys) -> DatasetConfig {
         classes: keys.classes.unwrap_or_default(),
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
+        fold: None,
         rule: None,
     }
 }

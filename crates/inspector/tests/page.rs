@@ -96,7 +96,7 @@ fn run(name: &str, dumps: &[AttentionDump]) -> PageRun {
 
 fn run_again(name: &str, dumps: &[AttentionDump], again: Again) -> PageRun {
     let last = &dumps[dumps.len() - 1];
-    let mut run = PageRun::new(name.to_owned(), last, dumps.len(), 1, again);
+    let mut run = PageRun::new(name.to_owned(), last, dumps.len(), None, 1, again);
     for dump in dumps {
         run.add(dump).unwrap();
     }

@@ -6,6 +6,7 @@
 mod config;
 mod explain;
 mod failure;
+mod fitting;
 mod interventions;
 mod model;
 mod page;
@@ -26,11 +27,13 @@ mod headlight_python {
     #[pymodule_export]
     use crate::failure::Diverged;
     #[pymodule_export]
+    use crate::fitting::{Fitted, fit};
+    #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::page::{attention_page, lab, page};
     #[pymodule_export]
-    use crate::sweep::sweep;
+    use crate::sweep::{sweep, sweep_picture};
     #[pymodule_export]
     use crate::training::{at_step, train, verify};
 

@@ -17,13 +17,16 @@ impl Rows {
     /// As [`complete`](Self::complete), for texts: the vocabulary comes from those that are trained on.
     pub(super) fn complete_texts(&self, mut keys: FileKeys) -> FileKeys {
         let own_split = (0..self.len()).any(|row| self.is_held_out(row));
-        if keys.held_out.is_none() && !own_split {
+        if keys.held_out.is_none() && keys.fold.is_none() && !own_split {
             keys.held_out = Some(self.len() / HELD_OUT_PART);
         }
         let mut words = keys.words.take().unwrap_or_default();
         if words.vocabulary.is_empty() {
             // Where the number of held-out texts is refused later, the vocabulary does not matter.
-            let train = self.split(keys.held_out.unwrap_or(0), keys.seed, true);
+            let train = match keys.fold {
+                Some(fold) => self.fold(fold, keys.seed),
+                None => self.split(keys.held_out.unwrap_or(0), keys.seed, true),
+            };
             let train = train.map_or_else(|_| Vec::new(), |(train, _)| train);
             words.learn(train.iter().map(|&row| self.text(row)));
         }

@@ -20,6 +20,7 @@ fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
         classes: keys.classes.unwrap_or_default(),
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
+        fold: None,
         rule: None,
     };
     (config, keys.padding_token)
@@ -76,6 +77,7 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
             classes: classes.iter().map(|&name| name.to_owned()).collect(),
             cls: ClsPlace::First,
             held_out: 0,
+            fold: None,
             rule: None,
         };
         let contents = Contents {

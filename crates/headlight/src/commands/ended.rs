@@ -23,6 +23,8 @@ pub(super) struct Ended<'a> {
     /// The steps taken, of all `steps`.
     pub(super) step: usize,
     pub(super) steps: usize,
+    /// The step of the best model, if the run keeps one.
+    pub(super) best_step: Option<usize>,
     pub(super) was_interrupted: bool,
 }
 
@@ -35,6 +37,7 @@ impl Ended<'_> {
             "run": run.path(),
             "step": self.step,
             "steps": self.steps,
+            "best_step": self.best_step,
             "interrupted": self.was_interrupted,
             "learned": outcome.and_then(Outcome::learned),
             "outcome": outcome.map(|outcome| outcome_text(outcome, self.data)),

@@ -1,4 +1,4 @@
-//! `headlight init`: writes a built-in config, with the sentence of each key, to a file.
+//! `headlight init`: writes a built-in config, with the sentence of each key, or a walkthrough to a file.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,28 @@ use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::built_in::{self, CONFIGS};
 use headlight_trainer::storage::outputs::Output;
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::storage::standard::quoted;
 
 use crate::arguments::Force;
 
-/// Write a built-in config to a file in the current folder, for you to edit
+/// Write a built-in config or walkthrough to a file in the current folder, for you to edit
 #[derive(Args, Debug)]
 #[command(after_help = "Example: headlight init token_anywhere")]
 pub(crate) struct Arguments {
-    /// The built-in config
+    /// The built-in config, or the name of a walkthrough
     #[arg(default_value = built_in::DEFAULT)]
     name: PathBuf,
     /// List the built-in configs with a sentence about each
     #[arg(long, conflicts_with = "name")]
     list: bool,
+    /// The file to write [default: the name with .toml]
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     output: Force,
 }
 
-/// Writes the config as `NAME.toml` into the current folder, or lists all.
+/// Writes the config or the walkthrough as `NAME.toml` into the current folder, or lists the configs.
 ///
 /// # Errors
 /// When the name is unknown, or the file exists or cannot be written.
@@ -35,15 +38,40 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list {
         return print(&list());
     }
-    let config = built_in::config(&arguments.name)?;
-    let name = Path::new(config.name).file_name().unwrap_or_default();
-    let path = Path::new(name).with_extension("toml");
-    Output::new(&path, &[], arguments.output.force)?
-        .write_all(explained(config.content).as_bytes())?;
-    let path = shown(&path);
-    print(&format!(
-        "wrote {path}; to train with it: headlight train {path}\n"
-    ))
+    let (name, text, use_it) = match walkthrough(&arguments.name) {
+        Some((name, text)) => (
+            name,
+            text.to_owned(),
+            "to compute it: headlight walkthrough",
+        ),
+        None => {
+            let config = built_in::config(&arguments.name)?;
+            let text = explained(config.content);
+            (config.name, text, "to train with it: headlight train")
+        }
+    };
+    let name = Path::new(name).file_name().unwrap_or_default();
+    let default = Path::new(name).with_extension("toml");
+    let path = arguments.out.as_deref().unwrap_or(&default);
+    let out = Output::new(path, &[], arguments.output.force)?;
+    out.write_all(text.as_bytes())?;
+    if out.is_standard() {
+        return Ok(());
+    }
+    let path = quoted(path);
+    print(&format!("wrote {}; {use_it} {path}\n", out.shown()))
+}
+
+/// The name and the text of a built-in walkthrough.
+#[cfg(feature = "burn")]
+fn walkthrough(name: &Path) -> Option<(&'static str, &'static str)> {
+    let found = headlight_walkthrough::built_in(name.to_str()?).ok()?;
+    Some((found.name, found.text))
+}
+
+#[cfg(not(feature = "burn"))]
+fn walkthrough(_name: &Path) -> Option<(&'static str, &'static str)> {
+    None
 }
 
 /// Each config with the first sentence of its comment.

@@ -142,6 +142,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             outcome: trained.outcome,
             step: trained.progress.step,
             steps,
+            best_step: trained.best_step,
             was_interrupted: trained.was_interrupted,
         };
         ended.print()?;
@@ -182,6 +183,7 @@ fn tell_over(
             outcome: training.outcome(run)?,
             step,
             steps: session.experiment.steps(),
+            best_step: training.best_step(),
             was_interrupted: false,
         };
         ended.print()?;

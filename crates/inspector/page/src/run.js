@@ -53,6 +53,8 @@ export class Run {
   /** How its numbers came here. */
   get origin() { return this.isLive ? "computed" : "recorded"; }
   get last() { return this.times[this.times.length - 1]; }
+  /** The step that a page shows first. */
+  get opening() { return this.facts.best ?? this.last; }
 
   // Steps.
 
@@ -71,6 +73,13 @@ export class Run {
   /** @param {number} at */
   stepName(at) {
     return this.facts.steps[at] === null ? "unknown" : String(this.facts.steps[at]);
+  }
+
+  /** A step's place in the training, with the best model's name. @param {number} at */
+  stepText(at) {
+    const { best } = this.facts;
+    if (best === undefined) return `step ${this.stepName(at)}`;
+    return `${this.times[at] === best ? "best model, " : ""}step ${this.stepName(at)} of ${this.last}`;
   }
 
   // Samples.

@@ -114,7 +114,7 @@ export const here = computed(() => {
   const { layers, heads, positions, cls } = run.facts;
   const firstPositive = run.samples.find(({ label }) => (label ?? 0) > 0) ?? run.samples[0];
   const sample = run.members(now.sample).length ? now.sample : firstPositive?.key ?? "";
-  const at = run.at(Math.min(now.step, run.last));
+  const at = run.at(Number.isFinite(now.step) ? Math.min(now.step, run.last) : run.opening);
   return {
     run, sample, at, step: run.times[at],
     /** The sample itself; null for the mean over a class. */

@@ -49,6 +49,8 @@ export interface Facts {
   norm_eps: number;
   /** Null for a dump that no training made. */
   steps: (number | null)[];
+  /** The step of the best model, if the run keeps it. */
+  best?: number;
   vectors: number[];
   vector_arrays: [string, number][];
   masked: boolean;

@@ -38,6 +38,9 @@ struct RunFacts<'a> {
     norm_eps: f64,
     /// `None` for a dump that no training made.
     steps: Vec<Option<usize>>,
+    /// The step of the best model, if the run keeps it; the page shows it first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best: Option<usize>,
     /// Indices of the steps that have vectors.
     vectors: Vec<usize>,
     /// The arrays of vectors of such a step, each with its name and its count of numbers.
@@ -109,6 +112,10 @@ impl PageRun {
                 .as_f64()
                 .unwrap_or(1e-6),
             steps: self.dumps.iter().map(|dump| dump.meta.step).collect(),
+            best: self
+                .selection
+                .best
+                .and_then(|best| self.dumps.get(best)?.meta.step),
             vectors: (0..kept)
                 .filter(|&step| self.selection.has_vectors(step))
                 .collect(),

@@ -1,4 +1,4 @@
-//! What a browser without scripts shows: the last step's weights of a positive sample.
+//! What a browser without scripts shows: the weights of a positive sample, by the model that the page shows first.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub(super) const NO_RUN: &str =
 
 /// The table of the first positive sample, or of the first sample if none is positive.
 pub(super) fn table(run: &PageRun) -> String {
-    let Some(dump) = run.dumps.last() else {
+    let Some(dump) = run.first_shown() else {
         return String::new();
     };
     let positions = dump.dims.positions;

@@ -30,19 +30,20 @@ pub struct PageRun {
 }
 
 impl PageRun {
-    /// A run of `dumps` dumps like this one, in a page of `runs` runs. If the page can train it again, the page keeps
-    /// only a small recording.
+    /// A run of `dumps` dumps like this one, in a page of `runs` runs; `best` is the place of the best model's dump among
+    /// them, if the run keeps that model. If the page can train the run again, the page keeps only a small recording.
     pub fn new(
         name: String,
         dump: &AttentionDump,
         dumps: usize,
+        best: Option<usize>,
         runs: usize,
         again: Again,
     ) -> Self {
         let is_live = matches!(again, Again::Live { .. });
         Self {
             name,
-            selection: Selection::of(dump, dumps.max(1), runs.max(1), is_live),
+            selection: Selection::of(dump, dumps.max(1), best, runs.max(1), is_live),
             recorded: [dumps.max(1), dump.dims.samples],
             dumps: Vec::new(),
             worst_row_sum: 0.0,
@@ -57,6 +58,12 @@ impl PageRun {
     /// Indices of the dumps to add, in order.
     pub fn wanted(&self) -> &[usize] {
         &self.selection.steps
+    }
+
+    /// The dump that the page shows first: that of the best model, or else the last.
+    pub(super) fn first_shown(&self) -> Option<&AttentionDump> {
+        let best = self.selection.best.and_then(|best| self.dumps.get(best));
+        best.or(self.dumps.last())
     }
 
     /// The arrays of vectors that all of its dumps have: the first dumps of a run may be older than the last.

@@ -126,14 +126,7 @@ impl Heatmap {
         let is_close = self.matrices() == 1
             && self.quantity == Quantity::Weights
             && is_uniform(rows.map(|(_, row)| row));
-        is_close.then_some(match query {
-            None => {
-                "These weights are close to uniform attention: the head prefers hardly any key."
-            }
-            Some(_) => {
-                "These weights are close to uniform attention: the query prefers hardly any key."
-            }
-        })
+        is_close.then_some("These weights are close to uniform attention.")
     }
 
     /// The places of values in the scale of colours.

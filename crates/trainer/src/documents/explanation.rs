@@ -144,9 +144,10 @@ pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
 /// What the columns are, and what became of words.
 fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Vec<String> {
     let keys = own.uniform.map_or(0.0, f64::recip).round();
-    let uniform = match own.is_uniform {
-        true => " It is close to uniform: this attention tells no words apart.",
-        false => "",
+    let uniform = if own.is_uniform {
+        " It is close to uniform: this attention tells no words apart."
+    } else {
+        ""
     };
     let quantity = match data.n_classes {
         2 => "log-odds",

@@ -19,6 +19,8 @@ const LEAST_OF_CLASS: usize = 3;
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
     run: String,
+    /// The steps that the model was trained for, if they are known.
+    step: Option<usize>,
     words: Vec<String>,
     split: &'static str,
     occurrences: usize,
@@ -169,7 +171,13 @@ impl Table<'_> {
         text + "plane: the share of the variance along the two principal components\n"
     }
 
-    pub(super) fn line(&self, run: &Path, words: &[String], split: &'static str) -> Line<'_> {
+    pub(super) fn line(
+        &self,
+        run: &Path,
+        step: Option<usize>,
+        words: &[String],
+        split: &'static str,
+    ) -> Line<'_> {
         let levels = self.levels.iter().map(|level| LevelLine {
             level: &level.name,
             separation: self.separation(level),
@@ -177,6 +185,7 @@ impl Table<'_> {
         });
         Line {
             run: run.to_string_lossy().into_owned(),
+            step,
             words: words.to_vec(),
             split,
             occurrences: self.occurrences.len(),

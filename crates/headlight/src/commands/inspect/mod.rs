@@ -5,7 +5,7 @@ mod page;
 
 use std::path::{Path, PathBuf};
 
-use crate::printing::{print, print_beside};
+use crate::printing::{note, print, print_beside};
 use clap::Args;
 use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// [default: the first sample of the dump]
     #[arg(long)]
     sample: Option<usize>,
-    /// The step of the run's dump [default: the last step]
+    /// The step of the run's dump [default: that of the best model if the run keeps it, or else the last step]
     #[arg(long)]
     step: Option<usize>,
     /// Follow a run during training: draw each new dump until the run ends
@@ -105,8 +105,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.open {
         return page::open(&arguments.source);
     }
-    let path = dump_path(arguments)?;
-    let heatmap = heatmap(arguments, &path)?;
+    let (path, is_best) = dump_path(arguments)?;
+    let mut heatmap = heatmap(arguments, &path)?;
+    if is_best {
+        heatmap.title.push_str(" · best model");
+    }
     let paths = [&arguments.svg, &arguments.png].map(Option::as_deref);
     let outputs = Output::all(paths, &[&path], arguments.output.force)?;
     if outputs.iter().all(Option::is_none) {
@@ -129,12 +132,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         out.write_all(heatmap.svg().as_bytes())?;
     }
     if let Some(out) = picture {
-        let picture = png(&heatmap.svg()).map_err(|error| {
-            Failure::System(format!("cannot write {}: {error}", shown(out.path())))
-        })?;
+        let picture = png(&heatmap.svg())
+            .map_err(|error| Failure::System(format!("cannot write {}: {error}", out.shown())))?;
         out.write_all(&picture)?;
     }
-    let paths = outputs.iter().flatten().map(|out| shown(out.path()));
+    let paths = outputs.iter().flatten().map(|out| out.shown());
     let written = paths.map(|path| format!("{path}: {}\n", heatmap.title));
     print_beside(&outputs, &written.collect::<String>())
 }
@@ -177,27 +179,43 @@ fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
     Ok(heatmap)
 }
 
-/// The dump itself, or a run's dump of the requested step.
-fn dump_path(arguments: &Arguments) -> Result<PathBuf, Failure> {
+/// The dump itself, or a run's dump of the requested step. Also whether it is by the best model of a run.
+fn dump_path(arguments: &Arguments) -> Result<(PathBuf, bool), Failure> {
     if !arguments.source.is_dir() {
         return match arguments.step {
-            None => Ok(arguments.source.clone()),
+            None => Ok((arguments.source.clone(), false)),
             Some(_) => Err(Failure::Input(
                 "--step selects a dump of a run directory; a dump has only one step".to_owned(),
             )),
         };
     }
-    let dumps = RunDir::open(&arguments.source)?.dumps()?;
+    let run = RunDir::open(&arguments.source)?;
+    let (dumps, best) = (run.dumps()?, run.best_dump()?);
+    if let Some((best, path)) = &best
+        && arguments.step.is_none_or(|step| step == *best)
+    {
+        return Ok((path.clone(), true));
+    }
     let found = match arguments.step {
         None => dumps.last(),
         Some(step) => dumps.iter().find(|path| step_of(path) == Some(step)),
     };
-    found.cloned().ok_or_else(|| {
-        let steps: Vec<String> = dumps
-            .iter()
-            .filter_map(|path| step_of(path))
-            .map(|step| step.to_string())
-            .collect();
+    if let (None, Some(last)) = (arguments.step, found)
+        && run.kept_model(&run.config()?).is_best
+    {
+        note(&format!(
+            "the run has no dump of its best model; this is the last dump, {}",
+            shown(last)
+        ));
+    }
+    let found = found.cloned().map(|path| (path, false));
+    found.ok_or_else(|| {
+        let best = best.map(|(step, _)| step);
+        let steps = dumps.iter().filter_map(|path| step_of(path)).chain(best);
+        let mut steps: Vec<usize> = steps.collect();
+        steps.sort_unstable();
+        steps.dedup();
+        let steps: Vec<String> = steps.iter().map(usize::to_string).collect();
         match (arguments.step, steps.as_slice()) {
             (Some(step), [_, ..]) => Failure::reading(
                 &arguments.source,

@@ -49,7 +49,8 @@ pub(crate) struct Arguments {
     output: Force,
     #[command(flatten)]
     form: Form,
-    /// Use these weights, a safetensors file, instead of those at the end of the run
+    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
+    /// the best model if the run keeps it, or else those after the last step]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
@@ -88,11 +89,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
             return Err(Failure::Input(message.to_owned()));
         }
+        let (step, which) = (model.step(), model.which());
         let count = file::write(model, path, out)?;
         return if arguments.form.json {
-            print_json(&json!({"samples": count.samples, "correct": count.correct}))
+            print_json(&json!({"samples": count.samples, "correct": count.correct, "step": step}))
         } else {
-            tell(out, &count.to_string())
+            let which = which.map(|which| format!("; {which}"));
+            tell(out, &format!("{count}{}", which.unwrap_or_default()))
         };
     }
     if arguments.out.is_some() {
@@ -111,6 +114,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
     let label = label.map(|_| dataset.label(0));
     let explained = explain::of(arguments, &model, &dataset)?;
+    let which = model.which();
     let dump = sample::dump(model, &dataset, label.is_some())?;
     let described = sample::describe(&dump, &config, label);
     if let Some(explained) = explained {
@@ -120,7 +124,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         return print_json(&sample::as_json(&dump, &config, label));
     }
-    print(&(described + &sample::heads(&dump, &config, models)))
+    let which = which.map(|which| format!("\n{which}\n"));
+    let heads = sample::heads(&dump, &config, models);
+    print(&(described + &heads + &which.unwrap_or_default()))
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

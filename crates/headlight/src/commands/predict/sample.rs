@@ -37,12 +37,16 @@ pub(super) fn dump(
         from_training: false,
         labelled,
     };
+    let origin = Origin {
+        step: model.step(),
+        ..Origin::default()
+    };
     let of = |parameters: &[Parameter]| {
         let one = Model {
             config: &model.config,
             parameters,
         };
-        dumping::dump(one, &samples, Origin::default(), &model.device)
+        dumping::dump(one, &samples, origin, &model.device)
     };
     let [first, others @ ..] = &model.members.0[..] else {
         unreachable!("there is at least one model")
@@ -83,6 +87,7 @@ pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Op
         .map(|heads| heads.map(|(layer, head)| of_cls(layer, head)).collect())
         .collect::<Vec<Vec<Vec<f32>>>>();
     json!({
+        "step": dump.meta.step,
         "tokens": dump.tokens(0),
         "words": config.data.words.as_ref().map(|_| words(dump)),
         "predicted": class(predicted_class(&logits)),

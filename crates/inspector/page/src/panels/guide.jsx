@@ -99,7 +99,7 @@ const stop = effect(() => {
   const run = shown.value;
   if (!isFirst || !run || kind === "training") return;
   // Whoever has changed the view, has an address.
-  const untouched = location.hash === "" && here.peek()?.step === run.last;
+  const untouched = location.hash === "" && here.peek()?.step === run.opening;
   if (untouched && run.times.length > FEW) requestAnimationFrame(() => play());
   queueMicrotask(() => stop());
 });

@@ -37,7 +37,7 @@ export function placesText(run, sample, positions) {
 }
 
 /** That a head is close to uniform attention; empty if it is not. @param {Omit<Place, "query">} place */
-export const uniformText = ({ run, sample, at, layer, head }) => run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention: it prefers hardly any key." : "";
+export const uniformText = ({ run, sample, at, layer, head }) => run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention." : "";
 
 /** One to three sentences on where a query looks. @param {Place} place @param {Float64Array} weights */
 export function sentenceOf({ run, sample, at, query, layer, head }, weights) {

@@ -23,10 +23,10 @@ const MOST_MATRICES: usize = 9000;
 const TITLE: usize = 80;
 const ROW: usize = 320;
 
-/// `last` is the evaluation of the trained model, and `strongest` the layer and the head that come first.
+/// `of_model` is the evaluation of the model that the dump is of, and `strongest` the layer and the head that come first.
 pub(super) fn sections(
     config: &ExperimentConfig,
-    last: Option<&StepMetrics>,
+    of_model: Option<&StepMetrics>,
     dump: &AttentionDump,
     strongest: (usize, usize),
 ) -> Vec<Section> {
@@ -34,8 +34,8 @@ pub(super) fn sections(
         title: "Attention".to_owned(),
         ..Section::default()
     }];
-    if let (Some(rule), Some(last)) = (&config.data.rule, last) {
-        sections.extend(means(config, rule, &last.train));
+    if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
+        sections.extend(means(config, rule, &metrics.train));
     }
     sections.extend(heads(dump, strongest));
     sections
