@@ -102,12 +102,7 @@ impl RunReport<'_> {
         sections.extend(model::sections(config));
         sections.extend(training::sections(config, metrics, of_model));
         sections.extend(evaluation);
-        sections.extend(attention::sections(
-            config,
-            of_model,
-            dump,
-            self.strongest,
-        ));
+        sections.extend(attention::sections(config, of_model, dump, self.strongest));
         sections.push(predictions::section(config, &splits.train, dump));
         sections.extend(comparisons::section(config, self.comparisons));
         Document {
