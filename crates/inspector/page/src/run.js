@@ -249,7 +249,7 @@ export class Run {
 
   #findStrongest() {
     const { cls, heads, layers } = this.facts;
-    const at = this.times.length - 1;
+    const at = this.at(this.opening);
     const decided = this.samples.filter(({ label, marked }) => (label ?? 0) > 0 && marked.length);
     const strengths = range(heads).map((head) => decided.length
       ? decided.reduce((sum, sample) => sum + this.onLabel(sample, at, layers - 1, head), 0)

@@ -18,7 +18,7 @@ pub struct PageRun {
     pub(super) recorded: [usize; 2],
     pub(super) dumps: Vec<AttentionDump>,
     pub(super) worst_row_sum: f64,
-    /// The strongest head of the last block, over all samples of the dump.
+    /// The strongest head of the last block, over all samples of the dump that the page shows first.
     pub(super) strongest: usize,
     /// Whether its scores are known, and not its weights alone.
     pub(super) has_scores: bool,
@@ -47,7 +47,7 @@ impl PageRun {
             recorded: [dumps.max(1), dump.dims.samples],
             dumps: Vec::new(),
             worst_row_sum: 0.0,
-            strongest: dump.strongest().1,
+            strongest: 0,
             has_scores: true,
             loss: Vec::new(),
             evidence: Vec::new(),
@@ -89,6 +89,10 @@ impl PageRun {
             return Err("it has no attention".to_owned());
         }
         self.worst_row_sum = self.worst_row_sum.max(dump.worst_row_sum());
+        let last = self.selection.steps.len().saturating_sub(1);
+        if self.dumps.len() == self.selection.best.unwrap_or(last) {
+            self.strongest = dump.strongest().1;
+        }
         let dump = dump.select(&self.selection.samples);
         if let Some(first) = self.dumps.first() {
             let same = first.dims == dump.dims

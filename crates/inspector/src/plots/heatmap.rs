@@ -118,8 +118,9 @@ impl Heatmap {
         &self.cells[index * size..][..size]
     }
 
-    /// That the weights are close to uniform attention, if they are those of one head: of all its queries, or of one.
-    pub(super) fn uniform(&self, query: Option<usize>) -> Option<&'static str> {
+    /// A sentence that the weights are close to uniform attention, if they are those of one head: of all its queries, or of
+    /// one.
+    pub fn uniform(&self, query: Option<usize>) -> Option<&'static str> {
         let count = self.tokens.len().max(1);
         let rows = self.keys.iter().zip(self.cells.chunks(count)).enumerate();
         let rows = rows.filter(|(row, _)| query.is_none_or(|query| *row == query));

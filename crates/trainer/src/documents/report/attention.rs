@@ -1,6 +1,6 @@
 //! Where attention looks: means over the samples of each class, and the matrices of single samples.
 
-use headlight_architecture::{ModelConfig, is_uniform};
+use headlight_architecture::ModelConfig;
 use headlight_data::LabelRule;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
@@ -135,8 +135,7 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
     let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
     let heatmap = Heatmap::of(dump, shown, &[layer], &[head], Quantity::Weights);
     let (weights, count) = (&heatmap.cells, heatmap.tokens.len());
-    let is_uniform = is_uniform(heatmap.keys.iter().zip(weights.chunks(count)));
-    let uniform = is_uniform.then(|| "These weights are close to uniform attention.".to_owned());
+    let uniform = heatmap.uniform(None).map(str::to_owned);
     if count <= WHOLE_MATRIX {
         let title = format!("{title}, query by key:");
         let matrix = if dump.meta.config.pointer("/data/words").is_some() {
@@ -153,13 +152,10 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
     }
     let keys = main_keys(&heatmap);
     let keys = format!("{title} of [CLS], the largest of {count} positions: {keys}.");
-    Section::of_paragraph(
-        [Some(keys), uniform]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" "),
-    )
+    Section {
+        paragraphs: [keys].into_iter().chain(uniform).collect(),
+        ..Section::default()
+    }
 }
 
 /// A square matrix with four decimals, in brackets, as NumPy prints it.
