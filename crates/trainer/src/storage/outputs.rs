@@ -143,10 +143,10 @@ impl<'a> Output<'a> {
 }
 
 fn named(path: &Path) -> String {
-    match path == Path::new(STANDARD) {
-        true => STANDARD_OUTPUT.to_owned(),
-        false => shown(path),
+    if path == Path::new(STANDARD) {
+        return STANDARD_OUTPUT.to_owned();
     }
+    shown(path)
 }
 
 const STANDARD_OUTPUT: &str = "standard output";
