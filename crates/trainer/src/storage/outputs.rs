@@ -144,10 +144,9 @@ impl<'a> Output<'a> {
 
 fn named(path: &Path) -> String {
     if path == Path::new(STANDARD) {
-        STANDARD_OUTPUT.to_owned()
-    } else {
-        shown(path)
+        return STANDARD_OUTPUT.to_owned();
     }
+    shown(path)
 }
 
 const STANDARD_OUTPUT: &str = "standard output";
