@@ -9,12 +9,20 @@ mod contents;
 mod error;
 mod fit;
 #[cfg(feature = "files")]
+mod choice;
+#[cfg(feature = "files")]
 mod formats;
+#[cfg(feature = "files")]
+mod header;
 #[cfg(feature = "files")]
 mod jsonl;
 mod labels;
 #[cfg(feature = "files")]
 mod npz;
+#[cfg(feature = "files")]
+mod profile;
+#[cfg(feature = "files")]
+mod records;
 mod rows;
 #[cfg(feature = "files")]
 mod table;
@@ -28,10 +36,16 @@ use std::fmt;
 pub use complete::FileKeys;
 #[cfg(feature = "files")]
 pub use contents::Contents;
+#[cfg(feature = "files")]
+pub use choice::Choice;
 pub use error::{FileError, FitError};
 #[cfg(feature = "files")]
 pub use formats::{Format, read, read_lines, write};
 pub use labels::numbers_are_names;
+#[cfg(feature = "files")]
+pub use profile::Profile;
+#[cfg(feature = "files")]
+pub use records::{Records, separator_of};
 pub use rows::Rows;
 
 use labels::Label;
