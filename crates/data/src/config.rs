@@ -364,7 +364,8 @@ impl TryFrom<Keys> for DatasetConfig {
                 keys.classes = rule.classes().iter().map(ToString::to_string).collect();
             }
         }
-        let names_columns = keys.text.is_some() || keys.label.is_some() || !keys.features.is_empty();
+        let names_columns =
+            keys.text.is_some() || keys.label.is_some() || !keys.features.is_empty();
         if keys.file.is_none() && names_columns {
             return Err(
                 "`text`, `label` and `features` name columns of a file; set `file`, or remove them"
@@ -372,9 +373,7 @@ impl TryFrom<Keys> for DatasetConfig {
             );
         }
         if keys.text.is_some() && !keys.features.is_empty() {
-            return Err(
-                "samples are texts or categories; remove `text` or `features`".to_owned(),
-            );
+            return Err("samples are texts or categories; remove `text` or `features`".to_owned());
         }
         let source = match (keys.file, keys.samples) {
             (Some(path), None) if keys.generator.is_none() && keys.positive_rate.is_none() => {

@@ -11,6 +11,7 @@ use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::{Session, dataset, engine_for};
 use headlight_trainer::storage::config;
+use headlight_trainer::storage::data_file::is_data;
 use headlight_trainer::storage::hash::add_splits;
 use headlight_trainer::storage::standard::shown;
 use serde_json::{Value, json};
@@ -54,7 +55,10 @@ impl Plan {
                 .iter()
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
+            // A sweep trains all epochs, also of the config of a data file.
+            let all_epochs = is_data(path).then_some(("--set", "training.patience=0"));
             let set = overrides.iter().map(|text| ("--set", text.as_str()));
+            let set = all_epochs.into_iter().chain(set);
             let grid = grid.iter().map(|text| ("--grid", text.as_str()));
             let mut config = config::load_changed(path, set.chain(grid))?;
             if config.reference.is_some() {

@@ -6,14 +6,40 @@ use crate::config::{CLASS_LIMIT, Columns};
 
 /// Names that columns of labels usually have, beside `label`.
 const LABELS: [&str; 13] = [
-    "labels", "class", "classes", "target", "category", "sentiment", "y", "mood", "topic", "intent",
-    "outcome", "species", "survived",
+    "labels",
+    "class",
+    "classes",
+    "target",
+    "category",
+    "sentiment",
+    "y",
+    "mood",
+    "topic",
+    "intent",
+    "outcome",
+    "species",
+    "survived",
 ];
 
 /// Names that columns of texts usually have, beside `text`.
 const TEXTS: [&str; 17] = [
-    "texts", "sentence", "sentences", "review", "reviews", "comment", "message", "content", "tweet",
-    "question", "answer", "body", "title", "description", "document", "headline", "utterance",
+    "texts",
+    "sentence",
+    "sentences",
+    "review",
+    "reviews",
+    "comment",
+    "message",
+    "content",
+    "tweet",
+    "question",
+    "answer",
+    "body",
+    "title",
+    "description",
+    "document",
+    "headline",
+    "utterance",
 ];
 
 /// Names of columns that tell rows apart, and so are neither samples nor labels.
@@ -95,7 +121,9 @@ impl Profile {
     /// When no column fits or several do: names them, and says how to choose.
     pub fn choose(&self, named: &Columns) -> Result<Choice, String> {
         let named_text = named.text.as_deref();
-        let named_text = named_text.map(|name| self.find("--text", name)).transpose()?;
+        let named_text = named_text
+            .map(|name| self.find("--text", name))
+            .transpose()?;
         if self.has_tokens && named_text.is_none() && named.features.is_empty() {
             let label = match self.columns.is_empty() {
                 true => named.label.clone(),
@@ -199,7 +227,10 @@ impl Profile {
         });
         let called: Vec<&Column> = called.copied().collect();
         let found = match &called[..] {
-            [] => others.into_iter().filter(|column| has_classes(column)).collect(),
+            [] => others
+                .into_iter()
+                .filter(|column| has_classes(column))
+                .collect(),
             _ => called,
         };
         match &found[..] {
@@ -221,7 +252,12 @@ impl Profile {
     /// The column that an option names.
     fn find(&self, option: &str, name: &str) -> Result<&Column, String> {
         let found = self.called(name);
-        found.ok_or_else(|| format!("{option} {name}: the file has no such column; {}", self.listed()))
+        found.ok_or_else(|| {
+            format!(
+                "{option} {name}: the file has no such column; {}",
+                self.listed()
+            )
+        })
     }
 
     fn called(&self, name: &str) -> Option<&Column> {
@@ -274,10 +310,14 @@ fn unsuitable(column: &Column) -> Option<&'static str> {
 fn check_text(text: &Column, label: &Column) -> Result<(), String> {
     let name = &text.name;
     if name == &label.name {
-        return Err(format!("the column `{name}` cannot be both texts and labels; name another one with --text or --label"));
+        return Err(format!(
+            "the column `{name}` cannot be both texts and labels; name another one with --text or --label"
+        ));
     }
     if !text.are_plain {
-        return Err(format!("the column `{name}` holds lists or objects, not texts; name the column of texts with --text"));
+        return Err(format!(
+            "the column `{name}` holds lists or objects, not texts; name the column of texts with --text"
+        ));
     }
     if text.are_numbers && text.filled > 0 {
         return Err(format!(
@@ -300,7 +340,9 @@ fn check_label(label: &Column, remedy: &str) -> Result<(), String> {
         ..
     } = label;
     match label {
-        _ if *filled == 0 => Err(format!("the column `{name}` has no labels: all its cells are empty{remedy}")),
+        _ if *filled == 0 => Err(format!(
+            "the column `{name}` has no labels: all its cells are empty{remedy}"
+        )),
         _ if label.are_numbers && !label.are_whole => Err(format!(
             "the column `{name}` holds numbers with fractions, not classes; write classes, such as low and high{remedy}"
         )),

@@ -76,7 +76,9 @@ impl Columns {
                 Ok((column, name.clone()))
             };
             let columns = named.features.iter().map(column);
-            return Ok(found(Holding::Values(columns.collect::<Result<_, String>>()?)));
+            return Ok(found(Holding::Values(
+                columns.collect::<Result<_, String>>()?,
+            )));
         }
         if let Some(column) = text.filter(|_| named.text.is_some() || tokens.is_empty()) {
             return Ok(found(Holding::Text(column)));

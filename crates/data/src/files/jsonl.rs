@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::contents::{Class, Contents};
-use super::labels::Label;
 use super::header::listed;
+use super::labels::Label;
 use super::rows::{Held, Place, Rows, is_held_out, value};
 use crate::config::Columns;
 
@@ -49,8 +49,9 @@ impl Row {
         let mut values = Vec::with_capacity(columns.features.len());
         for name in &columns.features {
             let found = keys.get(name).ok_or_else(|| missing(name, "features"))?;
-            let text = plain(found)
-                .ok_or_else(|| format!("the value of `{name}` is a list or an object; write a name or a number"))?;
+            let text = plain(found).ok_or_else(|| {
+                format!("the value of `{name}` is a list or an object; write a name or a number")
+            })?;
             values.push(value(name, &text));
         }
         let mut rename = |from: &Option<String>, to: &str| {

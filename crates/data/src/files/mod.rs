@@ -3,13 +3,13 @@
 //! A file gives [`Rows`]: token ids, with a label and a split. [`Rows::complete`] answers the keys that a config
 //! leaves out, and [`Rows::fit`] makes the samples of an experiment from them.
 
+#[cfg(feature = "files")]
+mod choice;
 mod complete;
 #[cfg(feature = "files")]
 mod contents;
 mod error;
 mod fit;
-#[cfg(feature = "files")]
-mod choice;
 #[cfg(feature = "files")]
 mod formats;
 #[cfg(feature = "files")]
@@ -33,11 +33,11 @@ mod texts;
 
 use std::fmt;
 
+#[cfg(feature = "files")]
+pub use choice::Choice;
 pub use complete::FileKeys;
 #[cfg(feature = "files")]
 pub use contents::Contents;
-#[cfg(feature = "files")]
-pub use choice::Choice;
 pub use error::{FileError, FitError};
 #[cfg(feature = "files")]
 pub use formats::{Format, read, read_lines, write};

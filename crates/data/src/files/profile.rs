@@ -131,7 +131,8 @@ impl Profile {
         };
         let mut profile = Self::default();
         for column in 0..records.record.len() {
-            let name = cell(&records.record, column).map_err(|error| format!("{place}: {error}"))?;
+            let name =
+                cell(&records.record, column).map_err(|error| format!("{place}: {error}"))?;
             let number = name.to_ascii_lowercase();
             let number = number.strip_prefix("token_").map(str::parse::<u32>);
             profile.has_tokens |= matches!(number, Some(Ok(_)));

@@ -60,7 +60,9 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     };
     let words = WORD.iter().zip(text);
     let words = words.flat_map(|(word, text)| word.find_iter(text));
-    let values = values.into_iter().flat_map(|values| values.split(VALUE_END));
+    let values = values
+        .into_iter()
+        .flat_map(|values| values.split(VALUE_END));
     words.map(|word| word.as_str()).chain(values)
 }
 

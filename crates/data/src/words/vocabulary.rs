@@ -89,7 +89,11 @@ impl Words {
         }
         let mut different = HashSet::new();
         for word in &self.vocabulary {
-            if word.is_empty() || word.chars().any(|c| c.is_control() || c.is_whitespace() && !are_values) {
+            if word.is_empty()
+                || word
+                    .chars()
+                    .any(|c| c.is_control() || c.is_whitespace() && !are_values)
+            {
                 return invalid("vocabulary", format!("`{word}` is not one word"));
             }
             if !different.insert(word) {

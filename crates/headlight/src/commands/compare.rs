@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         let runs = runs
             .iter()
-            .map(|run| json!({"run": run.name, "config": run.config, "metrics": run.metrics}));
+            .map(|run| json!({"run": run.name, "config": run.config, "class_names": run.class_names, "metrics": run.metrics}));
         return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -82,6 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 struct Summary {
     name: String,
     config: Table,
+    class_names: Vec<String>,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
     /// The last row of `metrics.jsonl`.
@@ -91,7 +92,9 @@ struct Summary {
 impl Summary {
     fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDir::open(path)?;
-        let table = Table::try_from(run.config()?)
+        let config = run.config()?;
+        let class_names = config.data.classes.clone();
+        let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
         flatten("", &table, &mut settings);
@@ -99,6 +102,7 @@ impl Summary {
         Ok(Self {
             name: shown(path),
             config: table,
+            class_names,
             settings,
             metrics: last.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })

@@ -36,6 +36,7 @@ impl Ended<'_> {
             "step": self.step,
             "steps": self.steps,
             "interrupted": self.was_interrupted,
+            "class_names": self.data.classes,
             "learned": outcome.and_then(Outcome::learned),
             "outcome": outcome.map(|outcome| outcome_text(outcome, self.data)),
             "metrics": run.last_metrics()?,

@@ -1,5 +1,6 @@
 //! `headlight predict`: classifies one sample, or those of a file, with a run's model.
 
+mod beside;
 mod file;
 mod sample;
 
@@ -19,12 +20,16 @@ use crate::arguments::{Force, Form, SweptArguments, device};
 /// Classify one sample with a run's model and show where `[CLS]` looks, or classify the samples of a file
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file: headlight predict runs/notebook-1 --tokens samples.csv --out predictions.csv"
+    after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file, with all its columns: headlight predict runs/reviews-1 new.csv --out predictions.csv"
 )]
-#[command(group = ArgGroup::new("sample").args(["tokens", "text"]).required(true))]
+#[command(group = ArgGroup::new("sample").args(["file", "tokens", "text"]).required(true))]
 pub(crate) struct Arguments {
     /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
     run: PathBuf,
+    /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz): each of its
+    /// rows is written as it is, with the prediction after its own columns
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     swept: SweptArguments,
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
@@ -62,6 +67,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.device.as_ref(),
         &arguments.swept,
     )?;
+    if let Some(path) = &arguments.file {
+        let inputs: Vec<&Path> = [path.as_path()].into_iter().chain(weights).collect();
+        let out = output(arguments, &inputs)?;
+        let count = beside::write(model, path, out)?;
+        return tell_count(arguments, out, &count);
+    }
     let tokens = arguments.tokens.as_deref();
     if let Some(tokens) = tokens.filter(|tokens| !is_sample(tokens)) {
         let path = Path::new(tokens);
@@ -72,21 +83,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             )));
         }
         let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
-        let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
-        let out = Output::new(out, &inputs, arguments.output.force)?;
-        if arguments.form.json && out.is_standard() {
-            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
-            return Err(Failure::Input(message.to_owned()));
-        }
+        let out = output(arguments, &inputs)?;
         let count = file::write(model, path, out)?;
-        return if arguments.form.json {
-            print_json(&json!({"samples": count.samples, "correct": count.correct}))
-        } else {
-            tell(out, &count.to_string())
-        };
+        return tell_count(arguments, out, &count);
     }
     if arguments.out.is_some() {
-        let message = "--out needs a file of samples in --tokens";
+        let message = "--out needs a file of samples";
         return Err(Failure::Input(message.to_owned()));
     }
     let (config, models) = (model.config.clone(), model.members.0.len());
@@ -105,6 +107,26 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&sample::as_json(&dump, &config, label));
     }
     print(&sample::describe(&dump, &config, label, models))
+}
+
+/// Where the predictions for a file go.
+fn output<'a>(arguments: &'a Arguments, inputs: &[&Path]) -> Result<Output<'a>, Failure> {
+    let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
+    let out = Output::new(out, inputs, arguments.output.force)?;
+    if arguments.form.json && out.is_standard() {
+        let message =
+            "--json prints one object, and a file has many samples; add --out predictions.jsonl";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    Ok(out)
+}
+
+/// Tells how many samples were classified.
+fn tell_count(arguments: &Arguments, out: Output<'_>, count: &file::Count) -> Result<(), Failure> {
+    if arguments.form.json {
+        return print_json(&json!({"samples": count.samples, "correct": count.correct}));
+    }
+    tell(out, &count.to_string())
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

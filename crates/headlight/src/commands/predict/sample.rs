@@ -85,6 +85,7 @@ pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Op
     json!({
         "tokens": dump.tokens(0),
         "words": config.data.words.as_ref().map(|_| words(dump)),
+        "class_names": config.data.classes,
         "predicted": class(predicted_class(&logits)),
         "label": label.map(class),
         "logits": dump.logits,
