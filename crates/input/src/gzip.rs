@@ -25,3 +25,35 @@ pub fn gunzip(from: impl Read, into: &mut impl Write, limit: u64) -> io::Result<
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_small_file_unpacks_only_so_far() {
+        let bomb = packed(&[0; 1 << 20]);
+        assert!(bomb.len() < 1 << 12);
+        let mut into = Vec::new();
+        assert!(gunzip(&bomb[..], &mut into, 1 << 16).is_err());
+        assert!(into.len() <= (1 << 16) + 1);
+        // Two members are one file; half of one is none.
+        let two = [packed(b"a,b\n"), packed(b"1,2\n")].concat();
+        let mut into = Vec::new();
+        gunzip(&two[..], &mut into, 8).unwrap();
+        assert_eq!(into, b"a,b\n1,2\n");
+        let half = &two[..two.len() - 9];
+        assert!(gunzip(half, &mut Vec::new(), 8).is_err());
+    }
+}

@@ -103,7 +103,10 @@ impl Choice {
                 let mut line = format!("samples: the columns {features}; labels: column `{label}`");
                 let left_out: Vec<String> = left_out
                     .iter()
-                    .map(|(name, reason)| format!("`{name}` ({reason})"))
+                    .map(|(name, reason)| match &**name {
+                        "" => "the column without a name".to_owned(),
+                        name => format!("`{name}` ({reason})"),
+                    })
                     .collect();
                 if !left_out.is_empty() {
                     line += &format!("; left out: {}", left_out.join(", "));

@@ -79,6 +79,8 @@ struct Written<'a> {
     text: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tokens: Vec<u32>,
+    #[serde(flatten)]
+    values: Map<String, Value>,
 }
 
 pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
@@ -89,9 +91,15 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
             label: sample.class,
             tokens: match sample.text {
                 Some(_) => Vec::new(),
+                None if !sample.values.is_empty() => Vec::new(),
                 None => sample.tokens.collect(),
             },
             text: sample.text,
+            values: {
+                let names = contents.config.columns.features.iter().cloned();
+                let values = sample.values.iter().map(|&value| value.into());
+                names.zip(values).collect()
+            },
         };
         serde_json::to_writer(&mut writer, &row)?;
         writer.write_all(b"\n")?;

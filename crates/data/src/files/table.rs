@@ -17,7 +17,9 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
     let positions = contents.splits.train.positions();
     let tokens = (0..positions).map(|position| format!("token_{position}"));
     let mut names = ["split", "label"].map(str::to_owned).to_vec();
+    let features = &contents.config.columns.features;
     match contents.config.words {
+        Some(_) if !features.is_empty() => names.extend_from_slice(features),
         Some(_) => names.push("text".to_owned()),
         None => names.extend(tokens),
     }
@@ -25,6 +27,9 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
     for sample in contents.samples() {
         let mut record = vec![sample.split.to_owned(), sample.class.to_string()];
         match sample.text {
+            _ if !sample.values.is_empty() => {
+                record.extend(sample.values.iter().map(ToString::to_string));
+            }
             Some(text) => record.push(text),
             None => record.extend(sample.tokens.map(|token| token.to_string())),
         }

@@ -1,11 +1,11 @@
 //! Samples from the user: a dataset file, lines of text, one text, or one line of token ids.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
 use headlight_data::files::{self, FileError, Format, Rows, read_lines, separator_of};
-use headlight_data::{Dataset, DatasetConfig, LabelRule};
+use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
@@ -44,6 +44,10 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
         };
         match format {
             Some(format) => files::read(file, format, &data.columns, shown(path))?,
+            None if !data.columns.features.is_empty() => {
+                let reason = "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
+                return Err(Failure::reading(path, reason));
+            }
             None => read_lines(file, are_texts, shown(path))?,
         }
     };
@@ -97,6 +101,10 @@ pub fn parse_texts<'a>(
     name: &str,
     config: &ExperimentConfig,
 ) -> Result<Dataset, Failure> {
+    let features = &config.data.columns.features;
+    if !features.is_empty() {
+        return parse_values(texts, name, config);
+    }
     let mut lines = String::new();
     for text in texts {
         // One line each, even if it has no words.
@@ -105,6 +113,32 @@ pub fn parse_texts<'a>(
     }
     let rows = read_lines(lines.as_bytes(), true, name).map_err(unnumbered)?;
     Ok(dataset(&rows, config).map_err(unnumbered)?)
+}
+
+/// Reads rows of values, separated by commas, in the order of a run's columns.
+fn parse_values<'a>(
+    texts: impl IntoIterator<Item = &'a str>,
+    name: &str,
+    config: &ExperimentConfig,
+) -> Result<Dataset, Failure> {
+    let features = &config.data.columns.features;
+    let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
+    let mut table = features.iter().map(quoted).collect::<Vec<_>>().join(",");
+    for text in texts {
+        if text.split(',').count() != features.len() || text.contains(['\n', '"']) {
+            return Err(Failure::Input(format!(
+                "{name}: the run was trained on columns; give a value of each, separated by commas: {}",
+                features.join(",")
+            )));
+        }
+        table += &format!("\n{text}");
+    }
+    let columns = Columns {
+        features: features.clone(),
+        ..Columns::default()
+    };
+    let rows = files::read(Cursor::new(table), Format::Csv, &columns, name);
+    Ok(dataset(&rows.map_err(unnumbered)?, config).map_err(unnumbered)?)
 }
 
 /// Reads samples from text, one per line. Messages call it `name`, and do not number its first line.

@@ -37,7 +37,10 @@ pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Cou
             return Err(Failure::Input(message.to_owned()));
         }
         _ => {
-            let message = format!("--out: {} holds objects; write them to a .jsonl file", shown(path));
+            let message = format!(
+                "--out: {} holds objects; write them to a .jsonl file",
+                shown(path)
+            );
             return Err(Failure::Input(message));
         }
     };
@@ -55,7 +58,9 @@ pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Cou
             _ => beside_cells(rows, predictor, reader, as_objects, is_tsv, file),
         };
         written.inspect_err(|error| {
-            let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Refused>());
+            let inner = error
+                .get_ref()
+                .and_then(|inner| inner.downcast_ref::<Refused>());
             refused = inner.map(|Refused(message)| message.clone());
         })
     });
@@ -111,7 +116,12 @@ fn beside_cells(
             let cells = cells.iter().map(|cell| String::from_utf8_lossy(cell));
             file.write_all(b"{")?;
             for (name, cell) in names.iter().zip(cells.chain(std::iter::repeat("".into()))) {
-                write!(file, "{}:{},", Value::from(name.as_str()), Value::from(cell))?;
+                write!(
+                    file,
+                    "{}:{},",
+                    Value::from(name.as_str()),
+                    Value::from(cell)
+                )?;
             }
             rows.write_prediction(file, &row)?;
             file.write_all(b"}\n")
@@ -120,7 +130,9 @@ fn beside_cells(
     let mut csv = csv::WriterBuilder::new()
         .delimiter(separator)
         .from_writer(file);
-    let own = header.into_iter().chain(predicted.into_iter().map(String::into_bytes));
+    let own = header
+        .into_iter()
+        .chain(predicted.into_iter().map(String::into_bytes));
     csv.write_record(own).map_err(io_error)?;
     let count = rows.each(predictor, |row| {
         let mut cells = next()?;
@@ -143,7 +155,9 @@ fn beside_objects(
     rows.each(predictor, |row| {
         let line = loop {
             let line = lines.next_line()?;
-            let line = line.ok_or_else(|| refused("it changed while it was read"))?.text;
+            let line = line
+                .ok_or_else(|| refused("it changed while it was read"))?
+                .text;
             let object = line.trim_start_matches('\u{feff}').trim();
             if !object.is_empty() {
                 break object.to_owned();
@@ -162,5 +176,7 @@ fn beside_objects(
 }
 
 fn taken(name: &str) -> io::Error {
-    refused(format!("it has a column `{name}` of its own, as a prediction has; rename it"))
+    refused(format!(
+        "it has a column `{name}` of its own, as a prediction has; rename it"
+    ))
 }
