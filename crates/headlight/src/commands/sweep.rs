@@ -73,7 +73,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut overrides = arguments.config.overrides.clone();
+    let mut overrides = arguments.config.changes();
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
     let device = arguments.device.as_ref();
