@@ -28,13 +28,17 @@ pub(crate) struct Arguments {
 
 /// What the metrics' names mean.
 const LEGEND: &str = "\
-step: that of the best model if training.keep_best is set,
-else the last one; all metrics are of that model
 train_loss: batch loss, the mean since the epoch began
 loss and the others: over all training samples after the step
 held_out_: over samples that are not trained on
 attention, uniform: of [CLS] on the positions that decide the
 label, mean over heads, and the same if it were uniform";
+
+/// The same, if a run keeps its best model.
+const LEGEND_OF_BEST: &str = "\
+step: that of the best model if training.keep_best is set,
+else the last one; all metrics are of that model
+";
 
 /// Prints the settings that differ between the runs, and the metrics of the model of each.
 ///
@@ -78,13 +82,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for (name, decimals) in first.into_iter().chain(train).chain(held_out) {
         row(&name, &|run| number(run.metrics[&name].as_f64(), decimals));
     }
-    print(&format!("{}\n{LEGEND}\n", aligned(&rows)))
+    let keeps_best = runs.iter().any(|run| run.keeps_best);
+    let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
+    print(&format!("{}\n{of_best}{LEGEND}\n", aligned(&rows)))
 }
 
 struct Summary {
     name: String,
     config: Table,
     class_names: Vec<String>,
+    keeps_best: bool,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
     /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
@@ -97,6 +104,7 @@ impl Summary {
         let config = run.config()?;
         let kept = run.kept_metrics(&config)?;
         let class_names = config.data.classes.clone();
+        let keeps_best = config.training.keep_best.is_some();
         let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
@@ -105,6 +113,7 @@ impl Summary {
             name: shown(path),
             config: table,
             class_names,
+            keeps_best,
             settings,
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })
