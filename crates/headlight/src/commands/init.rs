@@ -38,17 +38,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list {
         return print(&list());
     }
-    let (name, text, use_it) = match walkthrough(&arguments.name) {
-        Some((name, text)) => (
-            name,
-            text.to_owned(),
-            "to compute it: headlight walkthrough",
-        ),
-        None => {
-            let config = built_in::config(&arguments.name)?;
-            let text = explained(config.content);
-            (config.name, text, "to train with it: headlight train")
-        }
+    let (name, text, use_it) = if let Some((name, text)) = walkthrough(&arguments.name) {
+        let use_it = "to compute it: headlight walkthrough";
+        (name, text.to_owned(), use_it)
+    } else {
+        let config = built_in::config(&arguments.name)?;
+        let text = explained(config.content);
+        (config.name, text, "to train with it: headlight train")
     };
     let name = Path::new(name).file_name().unwrap_or_default();
     let default = Path::new(name).with_extension("toml");
