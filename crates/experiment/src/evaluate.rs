@@ -33,6 +33,14 @@ pub fn evaluate(
         let (rule, cls) = (config.data.rule.as_ref()?, config.inputs().cls_position);
         Some((rule, &config.model.attention, cls))
     });
+    // Of most rules the positions are the same in all samples, and without padding the keys are, too.
+    let same = ruled.and_then(|(rule, attention, cls)| {
+        let deciding = rule.fixed_positions()?;
+        let has_own_keys = attention.padding_token.is_some() || dataset.is_empty();
+        let keys = (!has_own_keys).then(|| attention.keys(cls, dataset.tokens(0)))?;
+        let uniform = keys.uniform(&deciding);
+        Some((deciding, uniform))
+    });
     let positions = dataset.positions();
     let mut tally = Tally::new(n_classes);
     let [mut positive, mut negative] = [Row::new(positions), Row::new(positions)];
@@ -60,14 +68,18 @@ pub fn evaluate(
             let Some((rule, attention, cls)) = ruled else {
                 continue;
             };
+            let paid = |deciding: &[usize]| deciding.iter().map(|&position| row[position]).sum();
+            if let Some((deciding, uniform)) = &same {
+                tally.add_attention(label, paid(deciding), *uniform);
+                continue;
+            }
             let tokens = dataset.tokens(sample as usize);
             let deciding = rule.label_positions(tokens);
             if deciding.is_empty() {
                 continue;
             }
-            let paid = deciding.iter().map(|&position| row[position]).sum::<f64>();
             let uniform = attention.keys(cls, tokens).uniform(&deciding);
-            tally.add_attention(label, paid, uniform);
+            tally.add_attention(label, paid(&deciding), uniform);
         }
     }
     Some(Evaluation {

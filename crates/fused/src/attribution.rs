@@ -1,11 +1,13 @@
 //! Integrated gradients (Sundararajan et al. 2017): how much each number of a sample's input adds to a logit.
 //!
 //! ```text
-//! attribution_i = (x_i - x'_i) ∫ dz/dx_i(x' + t (x - x')) dt    over t from 0 to 1, by the midpoint rule
+//! attribution_i = (x_i - x'_i) ∫ dz/dx_i(x' + t (x - x')) dt    over t from 0 to 1
 //! ```
 //!
 //! `x` is the first block's input, `x'` a baseline. The attributions sum to `z(x) - z(x')`; how closely the computed
-//! ones do says how exact the integral is.
+//! ones do says how exact the integral is. The same holds for each part of the path: where it does not yet, the part is
+//! halved. So most points lie where the logit changes fast: near a baseline of zeros, where the norm of the first block
+//! turns, and at the kinks of rectifiers. Equally distant points needed up to 16,384.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -36,12 +38,39 @@ impl Attribution {
     }
 }
 
-/// The error from which on more points are taken, and the most points.
+/// The points of Gauss-Lobatto on a part of the path, its ends among them, and their weights: one pass takes all.
+const NODES: [f64; LANES] = [
+    0.0,
+    0.064_129_925_745_196_69,
+    0.204_149_909_283_428_86,
+    0.395_350_391_048_760_6,
+    0.604_649_608_951_239_4,
+    0.795_850_090_716_571_1,
+    0.935_870_074_254_803_3,
+    1.0,
+];
+const WEIGHTS: [f64; LANES] = [
+    0.017_857_142_857_142_857,
+    0.105_352_113_571_753_02,
+    0.170_561_346_241_752_18,
+    0.206_229_397_329_351_94,
+    0.206_229_397_329_351_94,
+    0.170_561_346_241_752_18,
+    0.105_352_113_571_753_02,
+    0.017_857_142_857_142_857,
+];
+
+/// The error from which on a part is halved, and the error of the whole that is small enough, for logits up to 1: larger
+/// ones are less exact as float32, too.
+const PART_TOLERANCE: f64 = 1e-6;
 const TOLERANCE: f64 = 1e-5;
+/// The parts of the first round, and the most points.
+const FIRST_PARTS: u32 = 4;
 const MOST_POINTS: usize = 1 << 14;
 
 /// Integrated gradients of a logit of a sample, from a baseline `[position, d_model]`: zeros, or the input of another
-/// sample. Takes twice as many points until the error is below 1e-5, or there are 16,384.
+/// sample. Halves parts of the path until the error is below 1e-5 times the larger logit, or 1e-5 if that is below 1, or
+/// there would be more than 16,384 points.
 ///
 /// # Errors
 /// When the architecture cannot be.
@@ -76,33 +105,78 @@ pub fn integrated_gradients(
     path.shares[0] = 1.0;
     let (_, ends) = blocks.input_gradient(&parameters, samples, sample, logit, &mut path);
     let logits = [ends[0], ends[1]].map(f64::from);
-    let mut points = 8 * LANES;
+    let scale = logits[0].abs().max(logits[1].abs()).max(1.0);
+
+    let mut attribution = Attribution {
+        values: Vec::new(),
+        logits,
+        points: 0,
+    };
+    // Of parts that are exact enough, and of those that are not: these are halved in the next round.
+    let mut done = vec![0.0; baseline.len()];
+    let mut parts: Vec<Part> = (0..FIRST_PARTS)
+        .map(|part| Part {
+            start: f64::from(part) / f64::from(FIRST_PARTS),
+            width: 1.0 / f64::from(FIRST_PARTS),
+        })
+        .collect();
     loop {
-        let mut sums = vec![0.0; baseline.len()];
-        for first in (0..points).step_by(LANES) {
-            path.shares =
-                core::array::from_fn(|lane| ((first + lane) as f64 + 0.5) as f32 / points as f32);
-            let (gradient, _) =
+        let mut left = vec![0.0; baseline.len()];
+        let mut halves = Vec::new();
+        let mut own = vec![0.0; baseline.len()];
+        for part in parts {
+            path.shares = NODES.map(|node| (part.start + part.width * node) as f32);
+            let (gradient, found) =
                 blocks.input_gradient(&parameters, samples, sample, logit, &mut path);
             let rows = gradient.chunks_exact(padded(d_model));
-            for (sums, row) in sums.chunks_exact_mut(d_model).zip(rows) {
-                for (sum, lanes) in sums.iter_mut().zip(row) {
-                    *sum += lanes.iter().map(|&slope| f64::from(slope)).sum::<f64>();
+            for (own, row) in own.chunks_exact_mut(d_model).zip(rows) {
+                for (own, lanes) in own.iter_mut().zip(row) {
+                    let weighed = WEIGHTS.iter().zip(lanes);
+                    let sum: f64 = weighed
+                        .map(|(weight, &slope)| weight * f64::from(slope))
+                        .sum();
+                    *own = sum * part.width;
                 }
             }
+            let pairs = own.iter().zip(&path.difference);
+            let sum: f64 = pairs.map(|(own, &change)| own * f64::from(change)).sum();
+            let change = f64::from(found[LANES - 1]) - f64::from(found[0]);
+            let into = if (sum - change).abs() < PART_TOLERANCE * scale {
+                &mut done
+            } else {
+                halves.extend(part.halves());
+                &mut left
+            };
+            for (into, own) in into.iter_mut().zip(&own) {
+                *into += own;
+            }
+            attribution.points += LANES;
         }
-        let values = sums.iter().zip(&path.difference);
-        let attribution = Attribution {
-            values: values
-                .map(|(sum, &difference)| sum / points as f64 * f64::from(difference))
-                .collect(),
-            logits,
-            points,
-        };
-        if attribution.error() < TOLERANCE || points >= MOST_POINTS {
+        let sums = done.iter().zip(&left).zip(&path.difference);
+        attribution.values = sums
+            .map(|((done, left), &difference)| (done + left) * f64::from(difference))
+            .collect();
+        if halves.is_empty()
+            || attribution.error() < TOLERANCE * scale
+            || attribution.points + halves.len() * LANES > MOST_POINTS
+        {
             return Ok(attribution);
         }
-        points *= 2;
+        parts = halves;
+    }
+}
+
+/// A part of the way from the baseline.
+#[derive(Clone, Copy)]
+struct Part {
+    start: f64,
+    width: f64,
+}
+
+impl Part {
+    fn halves(self) -> [Self; 2] {
+        let width = self.width / 2.0;
+        [self.start, self.start + width].map(|start| Self { start, width })
     }
 }
 

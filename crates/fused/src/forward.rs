@@ -51,6 +51,8 @@ pub enum Recorded {
     All,
     /// Predictions and the arrays of pairs; the other arrays stay empty.
     Attention,
+    /// Predictions alone.
+    Predictions,
 }
 
 impl Recorded {
@@ -63,7 +65,11 @@ impl Recorded {
     }
 
     fn has(self, array: Array) -> bool {
-        self == Self::All || array.is_of_pairs()
+        match self {
+            Self::All => true,
+            Self::Attention => array.is_of_pairs(),
+            Self::Predictions => false,
+        }
     }
 }
 
@@ -124,7 +130,7 @@ impl Tracer {
         let architecture = &self.architecture;
         let checked = interventions
             .iter()
-            .try_for_each(|one| one.check(architecture));
+            .try_for_each(|one| one.check(architecture, chosen.len()));
         checked.map_err(InvalidForward::Intervention)?;
         let parameters = self.blocks.pack(parameters);
         let mut recorder = Recorder {
@@ -201,7 +207,8 @@ impl Recorder<'_> {
             }
         }
         for intervention in self.interventions {
-            intervention.change(site, values, &self.stream, self.architecture);
+            let chunk = self.first..self.first + self.lanes;
+            intervention.change(site, values, &self.stream, chunk, self.architecture);
         }
         if let Site::Vectors(Array::Embeddings | Array::Output, _) = site {
             self.stream = values.to_vec();

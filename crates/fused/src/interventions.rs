@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
@@ -47,7 +48,7 @@ pub enum Intervention {
         place: Place,
         /// The position.
         position: usize,
-        /// The vector. `[d_model]`
+        /// The vector `[d_model]`, of a head `[d_head]`; or one for each sample, one after the other.
         vector: Vec<f32>,
     },
 }
@@ -59,6 +60,8 @@ pub enum Place {
     Embeddings,
     /// A block's context, head after head.
     Context(usize),
+    /// The context of a head of a block.
+    Head(usize, usize),
     /// A block's residual, before the norm.
     Residual(usize),
     /// A block's output.
@@ -103,8 +106,12 @@ impl fmt::Display for InvalidIntervention {
 impl core::error::Error for InvalidIntervention {}
 
 impl Intervention {
-    /// Checks that an architecture has what the intervention changes.
-    pub(crate) fn check(&self, architecture: &Architecture) -> Result<(), InvalidIntervention> {
+    /// Checks that an architecture has what the intervention changes, in a pass of so many samples.
+    pub(crate) fn check(
+        &self,
+        architecture: &Architecture,
+        samples: usize,
+    ) -> Result<(), InvalidIntervention> {
         let a = architecture;
         let within = |part, index, count| {
             let missing = InvalidIntervention::Missing { part, index, count };
@@ -141,18 +148,27 @@ impl Intervention {
                 vector,
             } => {
                 block(place.layer())?;
+                if let Place::Head(_, own) = place {
+                    head(*own)?;
+                }
                 position(*own)?;
-                length(vector.len(), a.d_model)
+                let (given, one) = (vector.len(), place.columns(a).len());
+                if given == one * samples {
+                    return Ok(());
+                }
+                length(given, one)
             }
         }
     }
 
-    /// Changes the values of a site if the intervention concerns it. `stream` is the present block's input.
+    /// Changes the values of a site if the intervention concerns it. `stream` is the present block's input, `chunk` the
+    /// samples of the pass, as places among all samples.
     pub(crate) fn change(
         &self,
         site: Site,
         values: &mut [Lanes],
         stream: &[Lanes],
+        chunk: Range<usize>,
         architecture: &Architecture,
     ) {
         let (positions, d_model) = (architecture.positions, architecture.d_model);
@@ -195,9 +211,16 @@ impl Intervention {
                 },
                 site,
             ) if place.site() == site => {
-                let row = &mut values[position * width..][..d_model];
-                for (value, &number) in row.iter_mut().zip(vector) {
-                    *value = [number; LANES];
+                let columns = place.columns(architecture);
+                let count = columns.len();
+                let row = &mut values[position * width..][..d_model][columns];
+                for lane in 0..LANES {
+                    // The last sample fills the other lanes.
+                    let sample = (chunk.start + lane).min(chunk.end - 1);
+                    let own = vector.chunks_exact(count).nth(sample).unwrap_or(vector);
+                    for (value, &number) in row.iter_mut().zip(own) {
+                        value[lane] = number;
+                    }
                 }
             }
             _ => {}
@@ -210,14 +233,26 @@ impl Place {
     fn layer(self) -> usize {
         match self {
             Self::Embeddings => 0,
-            Self::Context(layer) | Self::Residual(layer) | Self::Output(layer) => layer,
+            Self::Context(layer)
+            | Self::Head(layer, _)
+            | Self::Residual(layer)
+            | Self::Output(layer) => layer,
+        }
+    }
+
+    /// Its numbers in a row of `d_model`.
+    fn columns(self, architecture: &Architecture) -> Range<usize> {
+        let d_head = architecture.d_head();
+        match self {
+            Self::Head(_, head) => head * d_head..(head + 1) * d_head,
+            _ => 0..architecture.d_model,
         }
     }
 
     fn site(self) -> Site {
         match self {
             Self::Embeddings => Site::Vectors(Array::Embeddings, 0),
-            Self::Context(layer) => Site::Vectors(Array::Context, layer),
+            Self::Context(layer) | Self::Head(layer, _) => Site::Vectors(Array::Context, layer),
             Self::Residual(layer) => Site::Vectors(Array::Residual, layer),
             Self::Output(layer) => Site::Vectors(Array::Output, layer),
         }

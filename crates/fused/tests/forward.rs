@@ -312,6 +312,55 @@ fn vectors_of_another_sample_make_its_decision() {
 }
 
 #[test]
+fn each_sample_may_have_a_vector_of_its_own() {
+    let problem = two_blocks();
+    let plain = traced(&problem, &[]);
+    let count = plain.dims.samples;
+    // What each sample's neighbour has, in more than one pass.
+    let of_neighbour = |array: Array, each: usize, at: usize, length: usize| -> Vec<f32> {
+        let sample = |sample: usize| (sample + 1) % count * each + at;
+        let own = (0..count).map(|own| &plain.arrays[array][sample(own)..][..length]);
+        own.collect::<Vec<_>>().concat()
+    };
+    assert!(count > 8);
+    let replaced = traced(
+        &problem,
+        &[Intervention::Replace {
+            place: Place::Output(1),
+            position: 0,
+            vector: of_neighbour(Array::Output, 144, 72, 12),
+        }],
+    );
+    for sample in 0..count {
+        let theirs = plain.predictions.logits[(sample + 1) % count];
+        assert_eq!(replaced.predictions.logits[sample], theirs);
+    }
+    // All heads one by one are the context of all of them.
+    let heads = [0, 1, 2].map(|head| Intervention::Replace {
+        place: Place::Head(1, head),
+        position: 2,
+        vector: of_neighbour(Array::Context, 144, 72 + head * 24 + 8, 4),
+    });
+    let context: Vec<f32> = (0..count)
+        .flat_map(|sample| {
+            [0, 1, 2].map(|head| {
+                let at = (sample + 1) % count * 144 + 72 + head * 24 + 8;
+                plain.arrays[Array::Context][at..at + 4].to_vec()
+            })
+        })
+        .collect::<Vec<_>>()
+        .concat();
+    let whole = Intervention::Replace {
+        place: Place::Context(1),
+        position: 2,
+        vector: context,
+    };
+    let ours = traced(&problem, &heads);
+    assert_eq!(ours, traced(&problem, &[whole]));
+    assert_ne!(ours, plain);
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let problem = two_blocks();
     let refused = |intervention: Intervention, expected: InvalidIntervention| {
@@ -354,6 +403,9 @@ fn what_cannot_be_is_refused() {
     };
     refused(replace(Place::Embeddings, 6, 12), position);
     refused(replace(Place::Embeddings, 0, 11), short(11, 12));
+    refused(replace(Place::Embeddings, 0, 24), short(24, 12));
+    refused(replace(Place::Head(1, 2), 0, 12), short(12, 4));
+    refused(replace(Place::Head(1, 3), 0, 4), head);
     for place in [Place::Context(2), Place::Residual(2), Place::Output(2)] {
         refused(replace(place, 0, 12), block);
     }
@@ -408,6 +460,19 @@ fn integrated_gradients_sum_to_the_difference() {
     );
     // From zeros.
     assert!(attribute(&[0.0; 72]).error() < 1e-4);
+    // A small epsilon makes the norm turn within a thousandth of the path; the kinks are those of rectifiers.
+    let sharp = Architecture {
+        layer_norm_eps: 1e-6,
+        ..architecture.clone()
+    };
+    let large: Vec<f32> = weights.iter().map(|weight| 3.0 * weight).collect();
+    for sample in 0..4 {
+        let found =
+            integrated_gradients(&sharp, &large, problem.samples(), sample, 0, &[0.0; 72]).unwrap();
+        let scale = found.logits[0].abs().max(1.0);
+        assert!(found.error() < 2e-5 * scale, "{}", found.error());
+        assert!(found.points < 5000, "{}", found.points);
+    }
     // Of a linear path, the attributions are the gradient: numerically, at a baseline nearby.
     let own = &plain.arrays[Array::Embeddings][3 * 72..4 * 72];
     let mut near = own.to_vec();

@@ -36,7 +36,10 @@ pub(crate) fn intervention(change: &Bound<'_, PyDict>) -> PyResult<Intervention>
             Intervention::Replace {
                 place: match place.as_str() {
                     "embeddings" => Place::Embeddings,
-                    "context" => Place::Context(number("layer")?),
+                    "context" => match change.get_item("head")? {
+                        Some(head) => Place::Head(number("layer")?, head.extract()?),
+                        None => Place::Context(number("layer")?),
+                    },
                     "residual" => Place::Residual(number("layer")?),
                     "output" => Place::Output(number("layer")?),
                     other => {

@@ -4,7 +4,9 @@
 //! Everything that takes longer than a call of Python runs on a thread of its own, without the interpreter's lock.
 
 mod config;
+mod explain;
 mod failure;
+mod fitting;
 mod interventions;
 mod model;
 mod page;
@@ -21,13 +23,17 @@ mod headlight_python {
     #[pymodule_export]
     use crate::config::{Config, built_in_configs, toml_of};
     #[pymodule_export]
+    use crate::explain::explain;
+    #[pymodule_export]
     use crate::failure::Diverged;
+    #[pymodule_export]
+    use crate::fitting::{Fitted, fit};
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
     use crate::page::{attention_page, lab, page};
     #[pymodule_export]
-    use crate::sweep::sweep;
+    use crate::sweep::{sweep, sweep_picture};
     #[pymodule_export]
     use crate::training::{at_step, train, verify};
 

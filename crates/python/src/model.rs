@@ -2,15 +2,20 @@
 
 use std::mem;
 use std::path::PathBuf;
+use std::thread;
 
 use headlight_architecture::Parameter;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Frozen, Intervention, Recorded, dims};
+use headlight_experiment::fused::{Array, Frozen, Intervention, Place, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
+use headlight_sweep::{Sink, work};
+use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::weights;
-use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray2, PyReadonlyArrayDyn};
+use numpy::{
+    Element, PyArray1, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray5, PyReadonlyArrayDyn,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -18,18 +23,23 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::config::Config;
 use crate::failure::{raised, warn};
 use crate::interventions::intervention;
+use crate::watched::{Listeners, watched};
 
 /// A config's model with weights.
 #[pyclass(frozen, module = "headlight._headlight")]
 pub(crate) struct Model {
-    config: ExperimentConfig,
+    pub(crate) config: ExperimentConfig,
     /// In the model's order.
-    parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<Parameter>,
 }
 
 impl Model {
     pub(crate) fn of(config: ExperimentConfig, parameters: Vec<Parameter>) -> Self {
         Self { config, parameters }
+    }
+
+    fn n_logits(&self) -> usize {
+        dims(&self.config, 0).map_or(0, |dims| dims.logits)
     }
 
     /// All weights, one after the other.
@@ -58,21 +68,24 @@ impl Model {
         Ok(Self::of(config, parameters))
     }
 
-    /// The model of a run, with the weights of one of its files, or after its last step.
+    /// The model of a run, with the weights of one of its files; without a file, the best model if the run keeps it, or else
+    /// the last one. Also the step of the model, if it is known.
     #[staticmethod]
-    fn of_run(py: Python<'_>, run: PathBuf, file: Option<PathBuf>) -> PyResult<Self> {
+    fn of_run(
+        py: Python<'_>,
+        run: PathBuf,
+        file: Option<PathBuf>,
+    ) -> PyResult<(Self, Option<usize>)> {
         let read = py.detach(|| {
             let run = RunDir::open(&run)?;
             let config = run.config()?;
-            let parameters = match file {
-                Some(file) => weights::load(&config, &run.path_of(&file))?,
-                None => run.load_weights(&config)?,
-            };
-            Ok((config, parameters))
+            let (path, kept) = run.chosen_model(&config, file.as_deref());
+            let parameters = weights::load(&config, &path)?;
+            let step = kept.and_then(|kept| kept.step);
+            Ok((Self::of(config, parameters), step))
         });
         warn(py)?;
-        let (config, parameters) = read.map_err(raised)?;
-        Ok(Self::of(config, parameters))
+        read.map_err(raised)
     }
 
     /// The config.
@@ -167,8 +180,72 @@ impl Model {
         Ok(arrays)
     }
 
+    /// The text of each token: its word, or else its number.
+    fn words(&self, tokens: PyReadonlyArray2<'_, u32>) -> Vec<Vec<String>> {
+        let padding = self.config.model.attention.padding_token;
+        let text = |&token: &u32| self.config.data.token_text(token, padding);
+        let tokens = Tokens::of(&tokens);
+        let rows = tokens.rows();
+        rows.map(|row| row.iter().map(text).collect()).collect()
+    }
+
+    /// The logits of changed samples if one vector of each is replaced too: by `vectors[block, head, position]`, one vector
+    /// per sample. `of_heads`: they are the context of each head; else the input of each block, and there is one head.
+    /// `[block, head, position, sample, logit]`
+    fn trace<'py>(
+        &self,
+        py: Python<'py>,
+        tokens: PyReadonlyArray2<'py, u32>,
+        changes: Vec<Bound<'py, PyDict>>,
+        vectors: PyReadonlyArray5<'py, f32>,
+        of_heads: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let tokens = Tokens::of(&tokens);
+        let changes: Vec<Intervention> =
+            changes.iter().map(intervention).collect::<PyResult<_>>()?;
+        let &[_, heads, positions, samples, width] = vectors.as_array().shape() else {
+            return Err(PyValueError::new_err("five axes are needed"));
+        };
+        let mut shape = vectors.as_array().shape().to_vec();
+        shape[4] = self.n_logits();
+        let vectors: Vec<f32> = vectors.as_array().iter().copied().collect();
+        let logits = watched(py, Listeners::default(), |_, signals| {
+            let dataset = self
+                .config
+                .unlabelled(tokens.rows())
+                .map_err(Failure::Input)?;
+            let chosen: Vec<u32> = (0..dataset.len() as u32).collect();
+            let (mut frozen, weights) = (Frozen::new(&self.config)?, self.weights());
+            let mut logits = Vec::new();
+            let each = vectors.chunks_exact((samples * width).max(1));
+            for (index, vector) in each.enumerate() {
+                if signals.received().is_some() {
+                    break;
+                }
+                let (row, position) = (index / positions, index % positions);
+                let (block, head) = (row / heads, row % heads);
+                let place = match block {
+                    _ if of_heads => Place::Head(block, head),
+                    0 => Place::Embeddings,
+                    later => Place::Output(later - 1),
+                };
+                let mut all = changes.clone();
+                all.push(Intervention::Replace {
+                    place,
+                    position,
+                    vector: vector.to_vec(),
+                });
+                let found =
+                    frozen.forward(&weights, &dataset, &chosen, &all, Recorded::Predictions)?;
+                logits.extend(found.predictions.logits);
+            }
+            Ok(logits)
+        })?;
+        array(py, logits, &shape)
+    }
+
     /// Integrated gradients of a logit: what each number of the first block's input adds to it. `[sample, position,
-    /// d_model]`, with the logit at the baseline and for the sample.
+    /// d_model]`
     fn attribute<'py>(
         &self,
         py: Python<'py>,
@@ -176,34 +253,53 @@ impl Model {
         logit: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         let tokens = Tokens::of(&tokens);
-        let computed = py.detach(|| -> Result<Vec<f32>, String> {
-            let dataset = self.config.unlabelled(tokens.rows())?;
-            let weights = self.weights();
-            let frozen = Frozen::new(&self.config).map_err(|error| error.to_string())?;
-            let mut all = Vec::new();
-            for sample in 0..dataset.len() as u32 {
-                let found = frozen.attribute(&weights, &dataset, sample, logit);
-                let found = found.map_err(|error| error.to_string())?;
-                all.extend(found.values.iter().map(|&value| value as f32));
-            }
-            Ok(all)
-        });
-        let values = computed.map_err(PyValueError::new_err)?;
+        let values = watched(py, Listeners::default(), |_, signals| {
+            let dataset = self
+                .config
+                .unlabelled(tokens.rows())
+                .map_err(Failure::Input)?;
+            let (frozen, weights) = (Frozen::new(&self.config)?, self.weights());
+            let attribute = |sample| {
+                let found = frozen.attribute(&weights, &dataset, sample as u32, logit)?;
+                Ok(Some(
+                    found.values.iter().map(|&value| value as f32).collect(),
+                ))
+            };
+            let threads = thread::available_parallelism().map_or(1, usize::from);
+            let mut all = All(Vec::new());
+            let threads = threads.min(dataset.len().max(1));
+            work(attribute, 0..dataset.len(), threads, signals, &mut all)?;
+            Ok(all.0)
+        })?;
         let positions = self.config.inputs().positions;
         let shape = [tokens.samples, positions, self.config.model.d_model];
         array(py, values, &shape)
     }
 }
 
+/// All numbers of all samples, in their order.
+struct All(Vec<f32>);
+
+impl Sink<Vec<f32>> for All {
+    fn started(&mut self, _threads: usize) {}
+
+    fn finished(&mut self, _result: &Vec<f32>) {}
+
+    fn in_order(&mut self, result: Vec<f32>) -> Result<(), Failure> {
+        self.0.extend(result);
+        Ok(())
+    }
+}
+
 /// Samples as a copy, since Python may change the array meanwhile.
-struct Tokens {
+pub(crate) struct Tokens {
     all: Vec<u32>,
     samples: usize,
     positions: usize,
 }
 
 impl Tokens {
-    fn of(array: &PyReadonlyArray2<'_, u32>) -> Self {
+    pub(crate) fn of(array: &PyReadonlyArray2<'_, u32>) -> Self {
         let array = array.as_array();
         Self {
             all: array.iter().copied().collect(),
@@ -212,7 +308,7 @@ impl Tokens {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.samples).map(|row| &self.all[row * self.positions..][..self.positions])
     }
 }

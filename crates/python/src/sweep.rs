@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 use toml::Value;
 
 use crate::config::changes_of;
-use crate::watched::{Share, watched};
+use crate::failure::{raised, warn};
+use crate::watched::{Listeners, Report, watched};
 
 /// Trains all runs that are not in the results file yet: the file is that of `headlight sweep`. `changes` and `grid` are
 /// JSON: sections, and a list of keys with their values. `progress` is called with the runs done and all runs. Returns the
@@ -28,7 +29,11 @@ pub(crate) fn sweep(
     out: PathBuf,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    watched(py, progress.as_ref(), move |sender, signals| {
+    let listeners = Listeners {
+        progress: progress.as_ref(),
+        ..Listeners::default()
+    };
+    watched(py, listeners, move |sender, signals| {
         let changes = changes_of(&changes)?;
         let grid = grids(&grid).map_err(Failure::Input)?;
         let seeds = format!("{}..{}", seeds.0, seeds.1);
@@ -74,6 +79,15 @@ pub(crate) fn sweep(
     })
 }
 
+/// The pictures of a results file, as SVG.
+#[pyfunction]
+pub(crate) fn sweep_picture(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    let read = py.detach(|| Summary::of(&path, AttentionTarget::Main, &[]));
+    warn(py)?;
+    let summary = read.map_err(raised)?;
+    Ok(summary.picture(&counted(summary.runs(), "run")))
+}
+
 /// The keys of a grid and their values.
 fn grids(json: &str) -> Result<Vec<Grid>, String> {
     let read = serde_json::from_str(json);
@@ -87,7 +101,7 @@ fn grids(json: &str) -> Result<Vec<Grid>, String> {
 
 /// Writes rows.
 struct Rows {
-    sender: Sender<Share>,
+    sender: Sender<Report>,
     done: usize,
     count: usize,
     results: Results,
@@ -99,7 +113,7 @@ impl Sink<Row> for Rows {
 
     fn finished(&mut self, _row: &Row) {
         self.done += 1;
-        let _ = self.sender.send((self.done, self.count));
+        let _ = self.sender.send(Report::Share(self.done, self.count));
     }
 
     fn in_order(&mut self, row: Row) -> Result<(), Failure> {

@@ -1,29 +1,29 @@
 //! Training into a run directory, and the model after any step.
 
 use std::path::PathBuf;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{self, Sender};
 
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train as take_steps};
 use headlight_experiment::{Engine, Error};
-use headlight_trainer::storage::environment::SourceCommit;
-use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::Failure;
+use headlight_trainer::sessions::dump_volume;
 use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::environment::SourceCommit;
+use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::training::{Training, check_complete};
-use headlight_trainer::Failure;
-use headlight_trainer::sessions::dump_volume;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::config::Config;
 use crate::failure::raised;
 use crate::model::Model;
-use crate::watched::{Share, watched};
+use crate::watched::{Listeners, Report, watched};
 
 /// Trains a config into a new run directory, or resumes the run there. `progress` is called with the steps taken
-/// and all steps.
+/// and all steps, `callback` with each evaluation.
 #[pyfunction]
 pub(crate) fn train(
     py: Python<'_>,
@@ -32,16 +32,23 @@ pub(crate) fn train(
     resume: bool,
     force: bool,
     progress: Option<Py<PyAny>>,
+    callback: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let config = config.config.clone();
-    watched(py, progress.as_ref(), move |sender, signals| {
+    let listeners = Listeners {
+        progress: progress.as_ref(),
+        callback: callback.as_ref(),
+    };
+    let has_callback = callback.is_some();
+    watched(py, listeners, move |sender, signals| {
         let reopened = if resume && run.symlink_metadata().is_ok() {
             Some(RunDir::reopen(&run)?)
         } else {
             None
         };
         let begun = reopened.as_ref().filter(|run| run.is_begun());
-        let session = Session::open(config)?;
+        let mut session = Session::open(config)?;
+        dump_volume::adapt(&mut session.experiment, begun)?;
         let training = Training::prepare(&session, begun)?;
         if let Some(run) = begun.filter(|run| training.is_over(run)) {
             return check_complete(run, &training.lost());
@@ -55,6 +62,7 @@ pub(crate) fn train(
         let sent = Sent {
             sender,
             count: session.experiment.steps(),
+            waits: has_callback,
         };
         let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
         let outcome = training.train(&run, source, &sent, stopped)?;
@@ -62,18 +70,28 @@ pub(crate) fn train(
     })
 }
 
-/// Sends the number of steps taken.
-struct Sent {
-    sender: Sender<Share>,
-    count: usize,
+/// Sends the number of steps taken, and evaluations.
+pub(crate) struct Sent {
+    pub(crate) sender: Sender<Report>,
+    pub(crate) count: usize,
+    /// Whether there is a callback, which may stop the training after this step.
+    pub(crate) waits: bool,
 }
 
 impl Display for Sent {
     fn step(&self, step: usize) {
-        let _ = self.sender.send((step, self.count));
+        let _ = self.sender.send(Report::Share(step, self.count));
     }
 
-    fn evaluated(&self, _metrics: &StepMetrics) {}
+    fn evaluated(&self, metrics: &StepMetrics) {
+        if !self.waits {
+            return;
+        }
+        let (answer, answered) = mpsc::channel();
+        let row = serde_json::to_string(metrics).unwrap_or_default();
+        let _ = self.sender.send(Report::Row(metrics.step, row, answer));
+        let _ = answered.recv();
+    }
 
     fn finish(&self) {}
 }
@@ -82,7 +100,7 @@ impl Display for Sent {
 #[pyfunction]
 pub(crate) fn at_step(py: Python<'_>, config: &Config, step: usize) -> PyResult<Model> {
     let config = config.config.clone();
-    let parameters = watched(py, None, |_, signals: &Signals| {
+    let parameters = watched(py, Listeners::default(), |_, signals: &Signals| {
         let session = Session::open(config.clone())?;
         let steps = session.experiment.steps();
         if step > steps {

@@ -1,4 +1,4 @@
-//! Long work: without the interpreter's lock, with progress, stopped by Ctrl-C.
+//! Long work: without the interpreter's lock, with progress, stopped by Ctrl-C or by a callback.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -14,18 +14,32 @@ use crate::failure::{raised, warn};
 /// How often Python is asked for signals, and told of progress.
 const OFTEN: Duration = Duration::from_millis(50);
 
-/// How much is done, and how much there is to do.
-pub(crate) type Share = (usize, usize);
+/// What the work tells the thread of the caller.
+pub(crate) enum Report {
+    /// How much is done, and how much there is to do.
+    Share(usize, usize),
+    /// A step and its row of metrics, as JSON: the work waits for the answer.
+    Row(usize, String, Sender<()>),
+}
 
-/// Does work on a thread of its own. It sends how much is done, which `progress` is called with now and then, and stops
-/// when the signals say so: after Ctrl-C, or when `progress` raises an exception.
+/// Functions of Python that hear of the work.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Listeners<'a> {
+    /// Called now and then with how much is done and how much there is to do.
+    pub(crate) progress: Option<&'a Py<PyAny>>,
+    /// Called with each step and its row of metrics as JSON; if it returns true, the work stops.
+    pub(crate) callback: Option<&'a Py<PyAny>>,
+}
+
+/// Does work on a thread of its own, which sends reports. It stops when the signals say so: after Ctrl-C, when the
+/// callback returns true, or when a listener raises an exception.
 ///
 /// # Errors
-/// When the work fails, Python has a signal, or `progress` raises an exception.
+/// When the work fails, Python has a signal, or a listener raises an exception.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
-    progress: Option<&Py<PyAny>>,
-    work: impl FnOnce(Sender<Share>, &Signals) -> Result<T, Failure> + Send,
+    listeners: Listeners<'_>,
+    work: impl FnOnce(Sender<Report>, &Signals) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let signals = Signals::default();
     let (sender, receiver) = mpsc::channel();
@@ -33,24 +47,42 @@ pub(crate) fn watched<T: Send>(
         thread::scope(|scope| {
             let own = &signals;
             let worker = scope.spawn(move || work(sender, own));
-            let (mut told, mut done, mut interruption) = (Instant::now(), None, None);
+            let (mut told, mut share, mut interruption) = (Instant::now(), None, None);
             loop {
                 let received = receiver.recv_timeout(OFTEN);
-                let is_over = received == Err(RecvTimeoutError::Disconnected);
-                done = received.ok().or(done);
-                if told.elapsed() < OFTEN && !is_over {
+                let is_over = matches!(received, Err(RecvTimeoutError::Disconnected));
+                let mut row = None;
+                match received {
+                    Ok(Report::Share(done, all)) => share = Some((done, all)),
+                    Ok(Report::Row(step, metrics, answer)) => row = Some((step, metrics, answer)),
+                    Err(_) => {}
+                }
+                if told.elapsed() < OFTEN && !is_over && row.is_none() {
                     continue;
                 }
                 told = Instant::now();
-                let told = Python::attach(|py| -> PyResult<()> {
-                    if let (Some(done), Some(progress)) = (done.take(), progress) {
-                        progress.call1(py, done)?;
+                let heard = Python::attach(|py| -> PyResult<bool> {
+                    if let (Some(share), Some(progress)) = (share.take(), listeners.progress) {
+                        progress.call1(py, share)?;
                     }
-                    py.check_signals()
+                    py.check_signals()?;
+                    match (&row, listeners.callback) {
+                        (Some((step, metrics, _)), Some(callback)) if interruption.is_none() => {
+                            callback.call1(py, (step, metrics))?.extract(py)
+                        }
+                        _ => Ok(false),
+                    }
                 });
-                if let Err(error) = told {
-                    interruption.get_or_insert(error);
-                    signals.stop();
+                match heard {
+                    Ok(false) => {}
+                    Ok(true) => signals.stop(),
+                    Err(error) => {
+                        interruption.get_or_insert(error);
+                        signals.stop();
+                    }
+                }
+                if let Some((.., answer)) = row {
+                    let _ = answer.send(());
                 }
                 if is_over {
                     break;

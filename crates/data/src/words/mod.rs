@@ -5,5 +5,5 @@ mod text;
 mod vocabulary;
 
 #[cfg(feature = "files")]
-pub use text::{Encoder, PATTERN};
+pub use text::{Encoder, PATTERN, written};
 pub use vocabulary::{FIRST_WORD, PAD, UNK, Words};

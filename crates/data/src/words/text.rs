@@ -57,6 +57,11 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     found.map(|word| word.as_str())
 }
 
+/// The words of a text as they are written, which may be in upper case.
+pub fn written(text: &str) -> impl Iterator<Item = &str> {
+    split(text)
+}
+
 /// A vocabulary, ready to turn texts into tokens.
 #[derive(Debug)]
 pub struct Encoder<'a> {

@@ -1,8 +1,9 @@
 //! What is generated from the descriptions of the config's keys: their part of `docs/config.md`, a JSON Schema for
-//! editors, and the page's controls. `UPDATE_GOLDEN=1` writes the files anew.
+//! editors, the page's controls, and types of Python. `UPDATE_GOLDEN=1` writes the files anew.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod document;
+mod python;
 mod schema;
 mod script;
 
@@ -66,6 +67,11 @@ fn the_schema_is_current() {
 #[test]
 fn the_pages_keys_are_current() {
     is_current("crates/inspector/page/src/keys.js", &script::text());
+}
+
+#[test]
+fn the_types_of_python_are_current() {
+    is_current("crates/python/python/headlight/keys.py", &python::text());
 }
 
 /// A default is what a config without the key has.

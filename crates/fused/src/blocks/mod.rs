@@ -198,7 +198,8 @@ impl Blocks {
             chosen: &[sample; LANES],
             positions: self.architecture.positions,
         };
-        // Of no use here, but the pass adds to it.
+        // The gradients of parameters take half of the pass. Of those that it adds all the same, none is used.
+        self.values.transposed.is_wanted = false;
         let mut gradient = vec![0.0; self.places.len()];
         let mut sums = Sums {
             gradient: &mut gradient,
@@ -210,6 +211,7 @@ impl Blocks {
         pass.values.d_logits.fill(ZERO);
         pass.values.d_logits[logit] = [1.0; LANES];
         pass.backward(chunk, &mut sums);
+        self.values.transposed.is_wanted = true;
         let values = &self.values;
         (&values.d_stream, values.logits[logit])
     }

@@ -19,6 +19,8 @@ pub(super) struct Transposed {
     gradients: Vec<f32>,
     gradient_width: usize,
     positions: usize,
+    /// Whether the gradients of parameters are wanted; else nothing here is computed.
+    pub(super) is_wanted: bool,
 }
 
 impl Transposed {
@@ -31,19 +33,24 @@ impl Transposed {
             gradients: space(),
             gradient_width: 0,
             positions: 0,
+            is_wanted: true,
         }
     }
 
     /// Takes the inputs, one sample per lane. `[position, width]`
     pub(super) fn input(&mut self, set: Instructions, lanes: &[Lanes], width: usize) {
         (self.input_width, self.positions) = (width, lanes.len() / width);
-        to_rows(set, lanes, &mut self.inputs, width);
+        if self.is_wanted {
+            to_rows(set, lanes, &mut self.inputs, width);
+        }
     }
 
     /// Takes the gradients of the outputs, of the same positions.
     pub(super) fn gradient(&mut self, set: Instructions, lanes: &[Lanes], width: usize) {
         self.gradient_width = width;
-        to_rows(set, lanes, &mut self.gradients, width);
+        if self.is_wanted {
+            to_rows(set, lanes, &mut self.gradients, width);
+        }
     }
 
     /// Sets all other columns of the gradients to 0.
@@ -73,6 +80,9 @@ impl Transposed {
         factor: f32,
         sums: &mut [f32],
     ) {
+        if !self.is_wanted {
+            return;
+        }
         let (inputs, gradients) = self.rows();
         let columns = columns.start / LANES * LANES..columns.end.next_multiple_of(LANES);
         let widths = (self.input_width, self.gradient_width);
@@ -92,6 +102,8 @@ impl Transposed {
     ) {
         self.gradient(set, lanes, width);
         self.add_products(set, 0..width, 1.0, sums.of(linear.weight));
-        add_rows(set, self.rows().1, width, sums.of(linear.bias));
+        if self.is_wanted {
+            add_rows(set, self.rows().1, width, sums.of(linear.bias));
+        }
     }
 }

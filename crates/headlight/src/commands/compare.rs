@@ -15,7 +15,7 @@ use toml::Table;
 
 use crate::arguments::Form;
 
-/// Show runs side by side: the settings that differ, and the last metrics
+/// Show runs side by side: the settings that differ, and the metrics of the best model, or else of the last one
 #[derive(Args, Debug)]
 #[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
 pub(crate) struct Arguments {
@@ -28,13 +28,15 @@ pub(crate) struct Arguments {
 
 /// What the metrics' names mean.
 const LEGEND: &str = "\
+step: that of the best model if training.keep_best is set,
+else the last one; all metrics are of that model
 train_loss: batch loss, the mean since the epoch began
 loss and the others: over all training samples after the step
 held_out_: over samples that are not trained on
 attention, uniform: of [CLS] on the positions that decide the
 label, mean over heads, and the same if it were uniform";
 
-/// Prints the settings that differ between the runs, and the last metrics of each.
+/// Prints the settings that differ between the runs, and the metrics of the model of each.
 ///
 /// # Errors
 /// When a run cannot be read.
@@ -47,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         let runs = runs
             .iter()
-            .map(|run| json!({"run": run.name, "config": run.config, "metrics": run.metrics}));
+            .map(|run| json!({"run": run.name, "step": run.metrics["step"], "config": run.config, "metrics": run.metrics}));
         return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -84,23 +86,24 @@ struct Summary {
     config: Table,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
-    /// The last row of `metrics.jsonl`.
+    /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
     metrics: Value,
 }
 
 impl Summary {
     fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDir::open(path)?;
-        let table = Table::try_from(run.config()?)
+        let config = run.config()?;
+        let kept = run.kept_metrics(&config)?;
+        let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
         flatten("", &table, &mut settings);
-        let last = run.last_metrics()?;
         Ok(Self {
             name: shown(path),
             config: table,
             settings,
-            metrics: last.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
+            metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })
     }
 }

@@ -60,6 +60,11 @@ def changes_of(seed: int | None, sections: Mapping[str, Any]) -> dict[str, Any]:
     return changes
 
 
+def with_file(config: _headlight.Config, file: os.PathLike[str]) -> _headlight.Config:
+    """A config with another dataset file."""
+    return _headlight.Config(config.json(), True, sections_json({"data": {"file": file}}))
+
+
 def name_of(source: Source) -> str:
     if isinstance(source, Mapping):
         return "config"

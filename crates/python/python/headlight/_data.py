@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ._arrays import array
 from ._folders import lasting
+from ._texts import checked, is_missing
 
 
 class datasets:
@@ -48,19 +49,22 @@ class datasets:
 
     @staticmethod
     def from_texts(texts: Sequence[str], labels: Sequence[Any], *, path: str | os.PathLike[str] | None = None) -> str:
-        """Writes texts and labels as a CSV file; returns its path."""
+        """Writes texts and labels, lists or columns of pandas or polars, as a CSV file; returns its path.
+
+        Raises:
+            ValueError: A text or a label is missing; the message has the number of its row.
+        """
         if isinstance(texts, str):
             raise TypeError("texts must be a list of texts, not one text")
         _paired("texts", texts, "labels", labels)
-        for number, (text, label) in enumerate(zip(texts, labels)):
-            if not isinstance(text, str):
-                raise TypeError(f"text {number} is {text!r:.100}, not a text")
-            if label is None:
-                raise TypeError(f"the label of text {number} is None")
+        rows = checked(list(texts))
+        for number, label in enumerate(labels):
+            if is_missing(label):
+                raise ValueError(f"the label of text {number} is missing (it is {label!r}); remove the row")
         table = io.StringIO(newline="")
         writer = csv.writer(table)
         writer.writerow(["text", "label"])
-        writer.writerows(zip(texts, labels))
+        writer.writerows(zip(rows, labels))
         place = Path(path) if path is not None else lasting() / "texts.csv"
         place.write_bytes(table.getvalue().encode())
         return str(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 import weakref
@@ -10,11 +11,17 @@ from pathlib import Path
 
 
 class Folder:
-    """A temporary folder; it goes when nobody holds this object, or at the end of the process."""
+    """A temporary folder; it goes when nobody holds this object, or at the end of the process that made it."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="headlight-"))
-        self._removal = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self._removal = weakref.finalize(self, _remove, self.path, os.getpid())
+
+
+def _remove(path: Path, owner: int) -> None:
+    # A forked process has a copy of the object, but the folder is its parent's.
+    if os.getpid() == owner:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 _held: list[Folder] = []

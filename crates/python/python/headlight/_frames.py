@@ -12,13 +12,22 @@ import numpy as np
 
 
 def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Rows as a data frame: of pandas or polars, whichever is imported already or installed; else a dict of arrays."""
+    """Rows as a data frame: of pandas or polars, whichever is imported already or installed; else as `Columns`."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: _column([row.get(name) for row in rows]) for name in names}
     for library in sorted(["pandas", "polars"], key=lambda name: name not in sys.modules):
         if find_spec(library) is not None:
             return import_module(library).DataFrame(columns)
-    return columns
+    return Columns(columns)
+
+
+class Columns(dict[str, Any]):
+    """A dict with an array per column, in place of a data frame."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"this is a dict of columns, which has no `{name}`, because neither pandas nor polars is installed: pip install pandas"
+        )
 
 
 def _column(values: list[Any]) -> Any:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _headlight
 from ._arrays import array, finite
 from ._config import Source, resolve
+from ._explanation import Explanation, explanation
+from ._needed import needed
+from ._texts import texts
 
 Samples = str | Sequence[str] | ArrayLike
 
@@ -22,7 +25,7 @@ class Model:
     """A config's model with weights.
 
     Called with samples, it gives an `Output`. Samples are token ids `[sample, token]`, with or without `[CLS]` (token 0),
-    or texts if the model was trained on texts.
+    or texts if the model was trained on texts: one, a list, or a column of pandas or polars.
     """
 
     def __init__(self, model: _headlight.Model) -> None:
@@ -30,8 +33,10 @@ class Model:
 
     @classmethod
     def open(cls, run: str | os.PathLike[str], file: str | None = None) -> Model:
-        """The model of a run directory, after its last step; or with the weights in one of its files."""
-        return cls(_headlight.Model.of_run(run, file))
+        """The model of a run directory: the best one if `training.keep_best` is set, or else the last one. Or the model with
+        the weights in one of its files."""
+        model, _ = _headlight.Model.of_run(run, file)
+        return cls(model)
 
     @classmethod
     def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:
@@ -84,14 +89,11 @@ class Model:
             file.write(self._model.safetensors())
 
     def tokens(self, samples: Samples) -> NDArray[np.uint32]:
-        """Samples as the model sees them: token ids with `[CLS]`. `[sample, position]`"""
-        if isinstance(samples, str):
-            return self._model.encode([samples])
-        if isinstance(samples, Sequence) and len(samples) > 0 and all(isinstance(text, str) for text in samples):
-            return self._model.encode(list(samples))  # type: ignore[arg-type]
+        """Samples as the model sees them, as a new array: token ids with `[CLS]`. `[sample, position]`"""
+        words = texts(samples)
+        if words is not None:
+            return self._model.encode(words)
         tokens = array(samples, "tokens")
-        if tokens.dtype.kind in "US":
-            return self._model.encode([str(text) for text in tokens.ravel()])
         if tokens.size == 0 and tokens.ndim == 1:
             tokens = np.empty((0, self.config["data"]["seq_len"]), dtype=np.int64)
         if tokens.dtype.kind not in "iu":
@@ -107,7 +109,7 @@ class Model:
         if tokens.shape[1] == length:
             place = 0 if data.get("cls", "first") == "first" else length
             tokens = np.insert(tokens, place, 0, axis=1)
-        return np.ascontiguousarray(tokens, dtype=np.uint32)
+        return np.array(tokens, dtype=np.uint32, order="C")
 
     def __call__(self, samples: Samples) -> Output:
         """What the model computes for samples.
@@ -129,10 +131,25 @@ class Model:
         values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), _index(logit, "logit")).sum(axis=2)
         return values
 
+    def explain(self, sample: Samples) -> Explanation:
+        """Which words decided: the prediction without each word, and integrated gradients, beside attention.
+
+        Args:
+            sample: A text, or the token ids of one sample.
+
+        Raises:
+            ValueError: There is more than one sample, or it does not suit the model.
+        """
+        if isinstance(sample, Sequence) and len(sample) == 1 and isinstance(sample[0], str):
+            sample = sample[0]
+        tokens = self.tokens(sample)
+        if len(tokens) != 1:
+            raise ValueError(f"explain() takes one sample, and {len(tokens)} were given; call it for each of them")
+        return explanation(*_headlight.explain(self._model, tokens, sample if isinstance(sample, str) else None))
+
     def to_torch(self) -> dict[str, Any]:
         """The weights as PyTorch tensors, by name."""
-        import torch
-
+        torch = needed("torch", "torch", "Model.to_torch")
         return {name: torch.from_numpy(values) for name, values in self.weights.items()}
 
     def __repr__(self) -> str:
@@ -174,10 +191,11 @@ def _pair(value: Any, name: str) -> tuple[int, int]:
 
 
 class Output:
-    """What a model computes for samples. Arrays are computed when they are asked for.
+    """What a model computes for samples. Arrays are computed when they are asked for, from a copy of the samples: what
+    changes later, the arrays of this output among it, changes no other result.
 
     Attributes:
-        tokens: `[sample, position]`, `[CLS]` among them.
+        tokens: the samples, which cannot be changed. `[sample, position]`, `[CLS]` among them.
         logits: log-odds of class 1 `[sample]`, or a logit for each class `[sample, class]`.
         probabilities: with the shape of `logits`.
         scores: before the softmax. `[sample, layer, head, query, key]`
@@ -187,29 +205,58 @@ class Output:
         residual, output: of each block. `[sample, layer, position, d_model]`
         feed_forward_hidden: `[sample, layer, position, d_ff]`
         feed_forward_residual: `[sample, layer, position, d_model]`
+        mask: whether a query may look at a key; with padding or a mask only. `[sample, query, key]`
     """
+
+    logits: NDArray[np.float32]
+    probabilities: NDArray[np.float32]
+    scores: NDArray[np.float32]
+    weights: NDArray[np.float32]
+    query: NDArray[np.float32]
+    key: NDArray[np.float32]
+    value: NDArray[np.float32]
+    context: NDArray[np.float32]
+    embeddings: NDArray[np.float32]
+    residual: NDArray[np.float32]
+    output: NDArray[np.float32]
+    feed_forward_hidden: NDArray[np.float32]
+    feed_forward_residual: NDArray[np.float32]
+    mask: NDArray[np.bool_]
 
     _names = {"scores": "attention_scores", "weights": "attention_weights", "mask": "attention_mask"}
 
     def __init__(self, model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]) -> None:
         self._model = model
         self._changes = changes
-        self.tokens = tokens
+        # Bytes never change: their array cannot be made writable, as a copy could.
+        self._tokens: NDArray[np.uint32] = np.frombuffer(tokens.tobytes(), dtype=np.uint32).reshape(tokens.shape)
         self._all = False
-        self._arrays = model.forward(tokens, changes, False)
+        self._arrays = model.forward(self._tokens, changes, False)
+        logits = self._arrays["logits"]
+        # Of arrays that the caller can change, nothing is read later.
+        self._layers: int = self._arrays["attention_weights"].shape[1]
+        self._predicted = (logits > 0 if logits.ndim == 1 else logits.argmax(axis=1)).astype(np.int64)
 
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        stored = self._names.get(name, name)
-        if stored not in self._arrays and not self._all:
-            # The arrays so far stay: the caller may hold references to them.
-            self._arrays = {**self._model.forward(self.tokens, self._changes, True), **self._arrays}
-            self._all = True
-        if stored not in self._arrays:
-            known = sorted([*self._arrays, *self._names])
-            raise AttributeError(f"an output has no `{name}`; it has {', '.join(known)}")
-        return self._arrays[stored]
+    @property
+    def tokens(self) -> NDArray[np.uint32]:
+        """The samples, which cannot be changed. `[sample, position]`"""
+        return self._tokens
+
+    # Type checkers know the arrays by the names above, and refuse others.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NDArray[Any]:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            stored = self._names.get(name, name)
+            if stored not in self._arrays and not self._all:
+                # The arrays so far stay: the caller may hold references to them.
+                self._arrays = {**self._model.forward(self._tokens, self._changes, True), **self._arrays}
+                self._all = True
+            if stored not in self._arrays:
+                known = sorted([*self._arrays, *self._names])
+                raise AttributeError(f"an output has no `{name}`; it has {', '.join(known)}")
+            return self._arrays[stored]
 
     def __dir__(self) -> list[str]:
         short = {stored: name for name, stored in self._names.items()}
@@ -218,9 +265,12 @@ class Output:
     @property
     def predicted(self) -> NDArray[np.int64]:
         """The likeliest class of each sample. `[sample]`"""
-        logits = self._arrays["logits"]
-        classes = logits > 0 if logits.ndim == 1 else logits.argmax(axis=1)
-        return classes.astype(np.int64)
+        return self._predicted.copy()
+
+    @property
+    def words(self) -> list[list[str]]:
+        """The text of each token, as the page shows it: its word, or its number if the model has no words. `[sample][position]`"""
+        return self._model.words(self._tokens)
 
     def without(
         self,
@@ -242,8 +292,7 @@ class Output:
             changes.append({"kind": "key", "layer": layer, "position": position})
         elif key is not None:
             position = _index(key, "key")
-            layers = self.weights.shape[1]
-            changes.extend({"kind": "key", "layer": layer, "position": position} for layer in range(layers))
+            changes.extend({"kind": "key", "layer": layer, "position": position} for layer in range(self._layers))
         if not changes:
             raise TypeError("without() needs at least one of head=, block= and key=")
         return self._changed(changes)
@@ -253,24 +302,45 @@ class Output:
         place = {"layer": _index(layer, "layer"), "head": _index(head, "head"), "query": _index(query, "query")}
         return self._changed([{"kind": "weights", **place, "weights": _vector(weights, "weights")}])
 
-    def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0) -> Output:
-        """What the model computes if `vector` replaces the vector at a position (activation patching). `place`: `embeddings`,
-        `context`, `residual` or `output`; `vector`: `[d_model]`"""
+    def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0, head: int | None = None) -> Output:
+        """What the model computes if `vector` replaces the vector at a position (activation patching).
+
+        Args:
+            place: `embeddings`, `context`, `residual` or `output`. Only layer 0 has embeddings: they are its input.
+            vector: One for all samples `[d_model]`, or one for each `[sample, d_model]`; of a head `d_head` numbers.
+            head: Replace the context of this head alone.
+        """
+        if place == "embeddings" and layer != 0:
+            raise ValueError(
+                f"layer={layer!r:.100}: the embeddings are the input of layer 0 alone; leave layer= out, or patch the `output` of the layer "
+                "before, which is the input of a later layer"
+            )
+        if head is not None and place != "context":
+            raise ValueError(f"head={head!r:.100}: only the `context` has a vector for each head, not {place!r:.100}")
         numbers = {"layer": _index(layer, "layer"), "position": _index(position, "position")}
-        return self._changed([{"kind": "vector", "place": place, **numbers, "vector": _vector(vector, "vector")}])
+        if head is not None:
+            numbers["head"] = _index(head, "head")
+        return self._changed([{"kind": "vector", "place": place, **numbers, "vector": self._vectors(vector)}])
+
+    def _vectors(self, values: ArrayLike) -> list[float]:
+        """One vector, or one for each sample, as numbers one after the other."""
+        vectors = finite(values, "vector")
+        if vectors.ndim == 2 and len(vectors) != len(self):
+            raise ValueError(f"vector: {len(vectors)} vectors were given, but there are {len(self)} samples; give one for each, or one for all")
+        return _vector(vectors.ravel() if vectors.ndim == 2 else vectors, "vector")
 
     def _changed(self, changes: list[dict[str, Any]]) -> Output:
-        return Output(self._model, self.tokens, [*self._changes, *changes])
+        return Output(self._model, self._tokens, [*self._changes, *changes])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _output, (Model(self._model), self.tokens, self._changes)
+        return _output, (Model(self._model), self._tokens, self._changes)
 
     def __repr__(self) -> str:
         changed = f", {len(self._changes)} changes" if self._changes else ""
-        return f"<headlight.Output: {len(self.tokens)} samples{changed}>"
+        return f"<headlight.Output: {len(self)} samples{changed}>"
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return len(self._tokens)
 
 
 def _output(model: Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]) -> Output:

@@ -7,18 +7,25 @@ import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _headlight
-from ._config import Source, changes_of, name_of, resolve
+from ._config import Source, changes_of, name_of, resolve, with_file
+from ._explanation import Explanation
+from ._fit import Callback, heard
 from ._folders import Folder
 from ._frames import frame
-from ._model import Model
-from ._page import iframe
+from ._model import Model, Samples
+from ._page import Page, iframe
 from ._progress import progress as shown
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keys import Sections
 
 
 def train(
@@ -28,19 +35,23 @@ def train(
     run: str | os.PathLike[str] | None = None,
     resume: bool = False,
     force: bool = False,
+    callback: Callback | None = None,
     progress: bool | None = None,
-    **sections: Any,
+    **sections: Unpack[Sections],
 ) -> Run:
     """Trains a config.
 
     Args:
         config: The name of a built-in config (`hl.configs()`), a path of a TOML file, or a dict.
         seed: The seed, in place of the config's.
-        run: The directory to keep the run in. Without it, the run is in a temporary directory, which is
-            deleted with the last reference to the run.
+        run: The directory to keep the run in, with a copy of its dataset file. Without it, the run is in a temporary
+            directory, which is deleted with the last reference to the run.
         resume: Resume the run in `run`, if there is one.
         force: Write dumps even if they take more than 1 GiB.
-        progress: Whether to show a bar. By default, a terminal or a notebook shows one if tqdm is installed.
+        callback: A function of a step and a dict of its metrics, called after each evaluation: at the start, after each epoch,
+            and every `training.evaluate_every` steps. If it returns True, training stops and the run is complete up to there
+            (at the start: after step 1); `resume=True` resumes it. Otherwise it returns False or None.
+        progress: Whether to show progress. By default, a notebook shows it, and a terminal if tqdm is installed.
         **sections: Changes to the config by section, such as `training=dict(epochs=3)`.
 
     Raises:
@@ -58,12 +69,41 @@ def train(
         place = kept.path / name_of(config)
     else:
         place = Path(run)
-    with shown(progress, "step") as report:
-        _headlight.train(resolved, place, resume, force, report)
+    samples = _samples_of(resolved)
+    # Where training is refused, the directory may hold another run, with other samples.
+    is_own = not place.exists()
+    try:
+        with shown(progress, "step") as report:
+            _headlight.train(resolved, place, resume, force, report, heard(callback))
+        is_own = True
+    finally:
+        # A run that was interrupted can be resumed.
+        if samples is not None and is_own and place.is_dir():
+            _keep(*samples, place)
     return Run(place, kept)
 
 
-class Run:
+def _samples_of(config: _headlight.Config) -> tuple[str, bytes] | None:
+    """The name that a run gives to its copy of the dataset file, and the bytes of the file."""
+    file = json.loads(config.json())["data"].get("file")
+    if file is None or not Path(file).is_file():
+        # Training says what is wrong.
+        return None
+    name = Path(file).name.lower()
+    ending = "".join(Path(name).suffixes[-2 if name.endswith(".gz") else -1 :])
+    return f"samples{ending}", Path(file).read_bytes()
+
+
+def _keep(name: str, content: bytes, place: Path) -> None:
+    """Writes a file of a run, unless it is there: whole, or not at all."""
+    if (place / name).exists():
+        return
+    part = place / f".{name}.part"
+    part.write_bytes(content)
+    part.replace(place / name)
+
+
+class Run(Page):
     """A run directory, with the files that `headlight train` writes."""
 
     def __init__(self, path: str | os.PathLike[str], kept: Folder | None = None) -> None:
@@ -71,7 +111,8 @@ class Run:
         self._at: dict[int, Model] = {}
         self.path = Path(path)
         # Raises an error if there is no valid run.
-        self._last = Model(_headlight.Model.of_run(self.path, None))
+        model, self._step = _headlight.Model.of_run(self.path, None)
+        self._model = Model(model)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Run:
@@ -85,12 +126,22 @@ class Run:
     @property
     def config(self) -> dict[str, Any]:
         """The resolved config."""
-        return self._last.config
+        return self._model.config
 
     @property
     def model(self) -> Model:
+        """The best model if `training.keep_best` is set, or else the last one."""
+        return self._model
+
+    @property
+    def step(self) -> int | None:
+        """The step of `model`, if it is known."""
+        return self._step
+
+    @property
+    def last_model(self) -> Model:
         """The model after the last step."""
-        return self._last
+        return Model.open(self.path, str(self.path.resolve() / "model.safetensors"))
 
     @property
     def weights_sha256(self) -> str:
@@ -128,13 +179,18 @@ class Run:
         if step not in self._at:
             if len(self._at) >= 64:
                 self._at.pop(next(iter(self._at)))
-            self._at[int(step)] = Model(_headlight.at_step(self._last._model.config(), int(step)))
+            config = self._model._model.config()
+            own = next(self.path.glob("samples.*"), None)
+            if own is not None:
+                # The file that the config names may be gone, or hold other samples.
+                config = with_file(config, own)
+            self._at[int(step)] = Model(_headlight.at_step(config, int(step)))
         return self._at[int(step)]
 
     @property
     def samples(self) -> NDArray[np.uint32]:
         """The samples of the run's dumps. `[sample, position]`"""
-        dumps = sorted((self.path / "attention").glob("*.npz"))
+        dumps = sorted((self.path / "attention").glob("step-*.npz"))
         if not dumps:
             raise ValueError("the run has no npz dumps; give samples to run.model instead")
         with np.load(dumps[-1]) as dump:
@@ -142,10 +198,14 @@ class Run:
         return tokens
 
     def attention(self, step: int | None = None) -> NDArray[np.float32]:
-        """The attention weights of the run's dumped samples, after a step or after the last one.
+        """The attention weights of the run's dumped samples, by `model` or after a step.
         `[sample, layer, head, query, key]`"""
-        model = self._last if step is None else self.at(step)
+        model = self._model if step is None else self.at(step)
         return model(self.samples).weights
+
+    def explain(self, sample: Samples) -> Explanation:
+        """Which words decided what `model` predicts for a text or a sample of tokens; see `Model.explain`."""
+        return self.model.explain(sample)
 
     def verify(self) -> dict[str, str]:
         """The files that were changed or removed since Headlight wrote them, and what is wrong with each."""

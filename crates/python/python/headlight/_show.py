@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _headlight
 from ._arrays import array
-from ._page import iframe
+from ._page import Page, iframe
 
 
 def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attention") -> Attention:
@@ -38,7 +38,7 @@ def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attenti
     return Attention(_headlight.attention_page(title, samples, given, known), title, given.shape)
 
 
-class Attention:
+class Attention(Page):
     """A page of attention weights; a cell of a notebook shows it."""
 
     def __init__(self, html: str, title: str, shape: tuple[int, ...]) -> None:

@@ -7,14 +7,21 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _headlight
-from ._config import Source, sections_json, values_json
+from ._config import Source, resolve, sections_json, values_json
+from ._fit import Fit
 from ._frames import frame
+from ._page import Page, document, picture
 from ._progress import progress as shown
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .keys import Sections
 
 
 def sweep(
@@ -25,7 +32,7 @@ def sweep(
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
-    **sections: Any,
+    **sections: Unpack[Sections],
 ) -> Sweep:
     """Trains many runs of a config on all cores, and keeps their results.
 
@@ -54,8 +61,20 @@ def sweep(
             path = config
         file = Path(folder) / "rows.jsonl" if out is None else Path(out)
         with shown(progress, "run") as report:
-            picture = _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
-        return Sweep([json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], picture)
+            svg = _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
+        return Sweep(_rows(file), svg, _origin(config, sections))
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _origin(config: Source, sections: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
+    """A config and its changes, so that they can be pickled and a path stays the same file."""
+    if isinstance(config, Mapping):
+        return json.loads(sections_json(config)), json.loads(sections_json(sections))
+    name = os.fspath(config)
+    return os.path.abspath(name) if os.path.exists(name) else name, json.loads(sections_json(sections))
 
 
 def _seeds(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
@@ -90,7 +109,7 @@ def _points(grid: Mapping[str, Sequence[Any]]) -> list[tuple[str, list[Any]]]:
     return points
 
 
-class Sweep:
+class Sweep(Page):
     """The results of many runs.
 
     Attributes:
@@ -98,9 +117,61 @@ class Sweep:
         svg: Pictures of how the runs learned and how their results are distributed.
     """
 
-    def __init__(self, rows: list[dict[str, Any]], svg: str) -> None:
+    def __init__(self, rows: list[dict[str, Any]], svg: str, origin: tuple[Source, dict[str, Any]] | None = None) -> None:
         self.rows = rows
         self.svg = svg
+        self._origin = origin
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], config: Source | None = None, **sections: Unpack[Sections]) -> Sweep:
+        """The sweep of a results file, which `headlight sweep` or `hl.sweep(out=...)` wrote. Only `model` needs its config, and
+        the same changes as the sweep had.
+
+        Raises:
+            ValueError: The file is no results file.
+            OSError: It cannot be read.
+        """
+        svg = _headlight.sweep_picture(path)
+        return cls(_rows(Path(path)), svg, None if config is None else _origin(config, sections))
+
+    def model(self, seed: int, point: int | None = None) -> Fit:
+        """The model of a seed, trained again in memory: its weights have the hash of the seed's row.
+
+        Args:
+            seed: A seed of the sweep.
+            point: The point of the grid: the value of `point` in the seed's rows. Needed if the sweep has a grid.
+
+        Raises:
+            ValueError: The sweep has no such row, its run failed, or the weights are not those of the row.
+        """
+        row = self._row(seed, point)
+        if self._origin is None:
+            raise ValueError("a results file does not hold its config; give it: hl.Sweep.open(path, config)")
+        config, changes = self._origin
+        sections = {**changes, "seed": int(seed)}
+        for name, value in row.items():
+            section, dot, key = name.partition(".")
+            if dot:
+                sections[section] = {**sections.get(section, {}), key: value}
+        fitted = Fit(_headlight.fit(resolve(config, sections), None, None), last=True)
+        if fitted.weights_sha256 != row["weights_sha256"]:
+            raise ValueError(
+                f"seed {seed} trained to weights with the SHA-256 {fitted.weights_sha256}, but its row has {row['weights_sha256']}; give the config "
+                "and the changes of the sweep"
+            )
+        return fitted
+
+    def _row(self, seed: int, point: int | None) -> dict[str, Any]:
+        of_seed = [row for row in self.rows if row["seed"] == seed]
+        if not of_seed:
+            raise ValueError(f"seed={seed!r:.100}: the sweep has no such seed; it has {self.rows[0]['seed']} to {self.rows[-1]['seed']}")
+        rows = of_seed if point is None else [row for row in of_seed if row.get("point") == point]
+        if len(rows) != 1:
+            points = ", ".join(str(row.get("point")) for row in of_seed)
+            raise ValueError(f"point={point!r:.100}: name one of the grid's points that seed {seed} has: {points}")
+        if "error" in rows[0]:
+            raise ValueError(f"the run of seed {seed} failed: {rows[0]['error']}")
+        return rows[0]
 
     @property
     def table(self) -> Any:
@@ -114,5 +185,9 @@ class Sweep:
         learned = sum(row.get("learned_at_step") is not None for row in self.rows)
         return f"<headlight.Sweep: {len(self.rows)} runs, {learned} learned>"
 
+    def html(self) -> str:
+        """The pictures as an HTML file of its own."""
+        return document(repr(self)[1:-1], self.svg)
+
     def _repr_html_(self) -> str:
-        return self.svg
+        return picture(self.svg, repr(self))

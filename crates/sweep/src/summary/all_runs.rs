@@ -40,8 +40,9 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
     }
     let steps = summary.columns.number(LEARNED).iter();
     add("learned at step", 0, Sample::of(steps.copied()));
-    let how = "final models; loss: mean cross-entropy over all samples; attention: of [CLS] in the last block, mean over \
-               heads and training samples; sd: standard deviation; n%: n of 100 runs are below";
+    let how = "final models, even if training.keep_best is set; loss: mean cross-entropy over all samples; attention: of \
+               [CLS] in the last block, mean over heads and training samples; sd: standard deviation; n%: n of 100 runs \
+               are below";
     Table::of_text("All runs", how, rows)
 }
 

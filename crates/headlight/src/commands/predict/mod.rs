@@ -1,5 +1,6 @@
 //! `headlight predict`: classifies one sample, or those of a file, with a run's model.
 
+mod explain;
 mod file;
 mod sample;
 
@@ -38,11 +39,18 @@ pub(crate) struct Arguments {
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Show which words decided: the prediction without each word, and integrated gradients, beside attention
+    #[arg(long, conflicts_with = "out")]
+    explain: bool,
+    /// Write what --explain shows as an SVG picture instead of printing it
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    svg: Option<PathBuf>,
     #[command(flatten)]
     output: Force,
     #[command(flatten)]
     form: Form,
-    /// Use these weights, a safetensors file, instead of those at the end of the run
+    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
+    /// the best model if the run keeps it, or else those after the last step]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
@@ -63,6 +71,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         &arguments.swept,
     )?;
     let tokens = arguments.tokens.as_deref();
+    if arguments.explain {
+        explain::check(&model, tokens.filter(|tokens| !is_sample(tokens)))?;
+    }
     if let Some(tokens) = tokens.filter(|tokens| !is_sample(tokens)) {
         let path = Path::new(tokens);
         if path != Path::new(STANDARD) && !path.exists() {
@@ -78,11 +89,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
             return Err(Failure::Input(message.to_owned()));
         }
+        let (step, which) = (model.step(), model.which());
         let count = file::write(model, path, out)?;
         return if arguments.form.json {
-            print_json(&json!({"samples": count.samples, "correct": count.correct}))
+            print_json(&json!({"samples": count.samples, "correct": count.correct, "step": step}))
         } else {
-            tell(out, &count.to_string())
+            let which = which.map(|which| format!("; {which}"));
+            tell(out, &format!("{count}{}", which.unwrap_or_default()))
         };
     }
     if arguments.out.is_some() {
@@ -100,11 +113,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rule = config.data.rule.as_ref();
     let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
     let label = label.map(|_| dataset.label(0));
+    let explained = explain::of(arguments, &model, &dataset)?;
+    let which = model.which();
     let dump = sample::dump(model, &dataset, label.is_some())?;
+    let described = sample::describe(&dump, &config, label);
+    if let Some(explained) = explained {
+        let json = || sample::as_json(&dump, &config, label);
+        return explain::show(arguments, &explained, &config.data, &described, json);
+    }
     if arguments.form.json {
         return print_json(&sample::as_json(&dump, &config, label));
     }
-    print(&sample::describe(&dump, &config, label, models))
+    let which = which.map(|which| format!("\n{which}\n"));
+    let heads = sample::heads(&dump, &config, models);
+    print(&(described + &heads + &which.unwrap_or_default()))
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

@@ -12,8 +12,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    ATTENTION, BEST, CHECKPOINTS, CONFIG, ENVIRONMENT, LOSSES, PAGE, REPORT, RunDir, TOKENIZER,
-    WEIGHTS, files_in, is_unfinished, refuse_special,
+    ATTENTION, BEST, BEST_DUMP, CHECKPOINTS, CONFIG, ENVIRONMENT, LOSSES, PAGE, REPORT, RunDir,
+    TOKENIZER, WEIGHTS, files_in, is_unfinished, refuse_special,
 };
 use crate::Failure;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
@@ -153,12 +153,19 @@ impl RunDir {
         self.write_all(WEIGHTS, &weights::encode(parameters)?)
     }
 
-    /// Writes the weights of the best model.
+    /// Writes the best model: its weights, then its dump in the given formats. [`rewind`](Self::rewind) has removed those
+    /// of an earlier process, so that whatever stops this one, no dump is beside the weights of another step.
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write_best(&self, parameters: Vec<Parameter>) -> Result<(), Failure> {
-        self.write_all(BEST, &weights::encode(parameters)?)
+    pub fn write_best(
+        &self,
+        parameters: Vec<Parameter>,
+        dump: &AttentionDump,
+        formats: &[DumpFormat],
+    ) -> Result<(), Failure> {
+        self.write_all(BEST, &weights::encode(parameters)?)?;
+        self.write_dump_as(BEST_DUMP, dump, formats)
     }
 
     /// Writes the loss of each step as an array. `[step]`
@@ -226,13 +233,19 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_dump(&self, dump: &AttentionDump, formats: &[DumpFormat]) -> Result<(), Failure> {
+        let name = format!("step-{:06}", dump.meta.step.unwrap_or(0));
+        self.write_dump_as(&name, dump, formats)
+    }
+
+    fn write_dump_as(
+        &self,
+        name: &str,
+        dump: &AttentionDump,
+        formats: &[DumpFormat],
+    ) -> Result<(), Failure> {
         self.create_subfolder(&self.attention_path())?;
         for &format in formats {
-            let name = format!(
-                "{ATTENTION}/step-{:06}.{}",
-                dump.meta.step.unwrap_or(0),
-                format.name()
-            );
+            let name = format!("{ATTENTION}/{name}.{}", format.name());
             self.write(&name, |file| write_dump(dump, format, file))?;
         }
         Ok(())

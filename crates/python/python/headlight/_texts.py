@@ -1,0 +1,50 @@
+"""Texts: lists, arrays, and columns of data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def is_missing(value: Any) -> bool:
+    """Whether it stands for no value in a data frame: None, NaN, or NA of pandas."""
+    is_nan = isinstance(value, (float, np.floating)) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def texts(values: Any) -> list[str] | None:
+    """The texts of a list, an array, or a column of pandas or polars; None if it holds something else.
+
+    Raises:
+        ValueError: A text is missing.
+        TypeError: Some of the values are texts, and some are not.
+    """
+    if isinstance(values, str):
+        return [values]
+    if not isinstance(values, Sequence) and not hasattr(values, "shape"):
+        return None
+    # The rows of a data frame are no texts.
+    if len(getattr(values, "shape", " ")) != 1:
+        return None
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biufc":
+        return None
+    rows = list(values)
+    first = next((row for row in rows if not is_missing(row)), None)
+    return checked(rows) if isinstance(first, str) else None
+
+
+def checked(rows: list[Any]) -> list[str]:
+    """These values, each of which must be a text.
+
+    Raises:
+        ValueError: A text is missing.
+        TypeError: A value is not a text.
+    """
+    for number, row in enumerate(rows):
+        if is_missing(row):
+            raise ValueError(f'text {number} is missing (it is {row!r}; the first is text 0); remove the row, or make it an empty text ""')
+        if not isinstance(row, str):
+            raise TypeError(f"text {number} is {row!r:.100}, not a text")
+    return [str(row) for row in rows]

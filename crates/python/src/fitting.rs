@@ -1,0 +1,163 @@
+//! Training in memory: no file is written.
+
+use headlight_experiment::Engine;
+use headlight_experiment::best::BestTracker;
+use headlight_experiment::metrics::StepMetrics;
+use headlight_experiment::train::{Next, Observer, Progress, due, measure, train};
+use headlight_trainer::Failure;
+use headlight_trainer::sessions::run_writer::Display;
+use headlight_trainer::sessions::session::Session;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+use crate::config::Config;
+use crate::model::Model;
+use crate::training::Sent;
+use crate::watched::{Listeners, watched};
+
+/// How often progress is sent, in steps: to wake the caller's thread takes longer than a step.
+const OFTEN: usize = 64;
+
+/// A model trained in memory.
+#[pyclass(frozen, module = "headlight._headlight")]
+pub(crate) struct Fitted {
+    model: Py<Model>,
+    best: Option<(usize, Py<Model>)>,
+    /// Evaluations as JSON, one after the other, with a line for each.
+    #[pyo3(get)]
+    metrics: String,
+    losses: Vec<f32>,
+}
+
+#[pymethods]
+impl Fitted {
+    /// The model after the last step.
+    #[getter]
+    fn model(&self, py: Python<'_>) -> Py<Model> {
+        self.model.clone_ref(py)
+    }
+
+    /// The step of the best model, and that model, if the config keeps one.
+    #[getter]
+    fn best(&self, py: Python<'_>) -> Option<(usize, Py<Model>)> {
+        let best = self.best.as_ref();
+        best.map(|(step, model)| (*step, model.clone_ref(py)))
+    }
+
+    /// The loss of each step's batch, before the step. `[step]`
+    fn losses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
+        PyArray1::from_slice(py, &self.losses)
+    }
+}
+
+/// Trains a config in memory: the same steps and evaluations as `train` takes. `progress` is called with the steps taken and
+/// all steps, `callback` with each evaluation.
+#[pyfunction]
+pub(crate) fn fit(
+    py: Python<'_>,
+    config: &Config,
+    progress: Option<Py<PyAny>>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Fitted> {
+    let config = config.config.clone();
+    let listeners = Listeners {
+        progress: progress.as_ref(),
+        callback: callback.as_ref(),
+    };
+    let waits = callback.is_some();
+    let (config, parameters, best, metrics, losses) =
+        watched(py, listeners, move |sender, signals| {
+            let session = Session::open(config)?;
+            let experiment = &session.experiment;
+            let mut engine = session.engine()?;
+            let engine = engine.as_mut();
+            let stopped = || signals.received().is_some();
+            let count = experiment.steps();
+            let mut fitting = Fitting {
+                session: &session,
+                sent: Sent {
+                    sender,
+                    count,
+                    waits,
+                },
+                tracker: BestTracker::new(&experiment.config.training),
+                progress: Progress::default(),
+                metrics: Vec::new(),
+                losses: Vec::with_capacity(count.min(1 << 20)),
+            };
+            train(
+                experiment,
+                engine,
+                Progress::default(),
+                stopped,
+                &mut fitting,
+            )?;
+            if fitting.metrics.last().map(|last| last.step) != Some(fitting.progress.step) {
+                fitting.evaluate(engine)?;
+            }
+            let best = fitting.tracker.and_then(|tracker| tracker.best);
+            let lines = fitting.metrics.iter().map(serde_json::to_string);
+            let lines: Result<Vec<_>, _> = lines.collect();
+            let lines = lines.map_err(|error| Failure::System(error.to_string()))?;
+            Ok((
+                experiment.config.clone(),
+                engine.parameters(),
+                best.map(|best| (best.step, best.parameters)),
+                lines.join("\n"),
+                fitting.losses,
+            ))
+        })?;
+    let best = best.map(|(step, parameters)| {
+        Py::new(py, Model::of(config.clone(), parameters)).map(|model| (step, model))
+    });
+    Ok(Fitted {
+        best: best.transpose()?,
+        model: Py::new(py, Model::of(config, parameters))?,
+        metrics,
+        losses,
+    })
+}
+
+/// Keeps evaluations, losses and the best model.
+struct Fitting<'a> {
+    session: &'a Session,
+    sent: Sent,
+    tracker: Option<BestTracker>,
+    progress: Progress,
+    metrics: Vec<StepMetrics>,
+    losses: Vec<f32>,
+}
+
+impl Fitting<'_> {
+    fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
+        let metrics = measure(&self.session.experiment, engine, self.progress)?;
+        if let Some(tracker) = &mut self.tracker {
+            tracker.update(&metrics, engine);
+        }
+        self.sent.evaluated(&metrics);
+        self.metrics.push(metrics);
+        Ok(())
+    }
+}
+
+impl Observer for Fitting<'_> {
+    type Failure = Failure;
+
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
+        self.progress = progress;
+        if due(OFTEN, progress.step) {
+            self.sent.step(progress.step);
+        }
+        self.losses.extend(progress.loss.map(|loss| loss as f32));
+        let every = self.session.experiment.config.training.evaluate_every;
+        if progress.at_epoch_end || due(every, progress.step) {
+            self.evaluate(engine)?;
+        }
+        let tracker = self.tracker.as_ref();
+        Ok(if tracker.is_some_and(BestTracker::is_out_of_patience) {
+            Next::Stop
+        } else {
+            Next::Step
+        })
+    }
+}
