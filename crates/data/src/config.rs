@@ -58,6 +58,8 @@ pub struct Columns {
     pub text: Option<String>,
     /// That of labels; without a name, `label`.
     pub label: Option<String>,
+    /// Those of categories, each a position of the samples; empty if samples are tokens or texts.
+    pub features: Vec<String>,
 }
 
 /// The origin of samples.
@@ -72,7 +74,7 @@ pub enum Source {
         /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
         positive_rate: Option<f64>,
     },
-    /// Read from an npz, CSV or JSONL file.
+    /// Read from an npz, CSV, TSV or JSONL file.
     File(PathBuf),
 }
 
@@ -231,7 +233,7 @@ impl DatasetConfig {
             return Ok(());
         };
         words
-            .validate()
+            .validate(!self.columns.features.is_empty())
             .map_err(|invalid| invalid.within("words"))?;
         if words.vocab_size() != self.vocab_size {
             let message = format!(
@@ -293,7 +295,7 @@ section! {
     struct Keys {
         /// Seed of the generator and of the held-out split.
         seed: u64 = 0,
-        /// A dataset file to read samples from, `.npz`, `.csv` or `.jsonl`; in place of `generator`, `samples` and `positive_rate`.
+        /// A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`.
         #[omit(default)]
         file: Option<PathBuf> = None,
         /// The generator that draws tokens; if unset, `numpy`.
@@ -313,6 +315,9 @@ section! {
         /// The column of labels in the file; if unset, `label`.
         #[omit(default)]
         label: Option<String> = None,
+        /// The columns of categories in the file; each is a position of the samples, and each of its values a token.
+        #[omit(default)]
+        features: Vec<String> = Vec::new(),
         /// Number of different tokens, including `[CLS]` = 0; a dataset file or the grammar gives it too.
         #[range(Range::at_least(2).hint("it counts [CLS]"))]
         #[omit(default)]
@@ -371,10 +376,16 @@ impl TryFrom<Keys> for DatasetConfig {
                 keys.classes = rule.classes().iter().map(ToString::to_string).collect();
             }
         }
-        if keys.file.is_none() && (keys.text.is_some() || keys.label.is_some()) {
+        let names_columns =
+            keys.text.is_some() || keys.label.is_some() || !keys.features.is_empty();
+        if keys.file.is_none() && names_columns {
             return Err(
-                "`text` and `label` name columns of a file; set `file`, or remove them".to_owned(),
+                "`text`, `label` and `features` name columns of a file; set `file`, or remove them"
+                    .to_owned(),
             );
+        }
+        if keys.text.is_some() && !keys.features.is_empty() {
+            return Err("samples are texts or categories; remove `text` or `features`".to_owned());
         }
         let source = match (keys.file, keys.samples) {
             (Some(path), None) if keys.generator.is_none() && keys.positive_rate.is_none() => {
@@ -408,6 +419,7 @@ impl TryFrom<Keys> for DatasetConfig {
             columns: Columns {
                 text: keys.text,
                 label: keys.label,
+                features: keys.features,
             },
             words: keys.words,
             vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
@@ -444,6 +456,7 @@ impl From<DatasetConfig> for Keys {
             positive_rate,
             text: config.columns.text,
             label: config.columns.label,
+            features: config.columns.features,
             vocab_size: Some(config.vocab_size),
             seq_len: Some(config.seq_len),
             n_classes: (!is_default).then_some(config.n_classes),

@@ -13,6 +13,7 @@ fn named(text: Option<&str>, label: Option<&str>) -> Columns {
     Columns {
         text: text.map(str::to_owned),
         label: label.map(str::to_owned),
+        ..Columns::default()
     }
 }
 

@@ -11,6 +11,7 @@ use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::{Session, dataset, engine_for};
 use headlight_trainer::storage::config;
+use headlight_trainer::storage::data_file::is_data;
 use headlight_trainer::storage::hash::add_splits;
 use headlight_trainer::storage::standard::shown;
 use serde_json::{Value, json};
@@ -81,9 +82,12 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let mut points: Vec<Point> = Vec::new();
         let mut origin = None;
+        // A sweep trains all epochs, also of the config of a data file.
+        let all_epochs = is_data(path).then_some(("--set", "training.patience=0"));
         for values in values {
             let grid = as_changes(&values);
             let set = overrides.iter().map(|text| ("--set", text.as_str()));
+            let set = all_epochs.into_iter().chain(set);
             let grid = grid.iter().map(|text| ("--grid", text.as_str()));
             let all = set.chain(grid);
             let mut config = config::load_changed(path, all.clone())?;

@@ -262,7 +262,7 @@ impl Rows {
         }
         match counts.iter().position(|&count| count == 1) {
             Some(label) => refused(format!(
-                "only one text has the label `{}`; a class needs two texts, one to train on and one to test with",
+                "only one sample has the label `{}`; a class needs two, one to train on and one to test with",
                 self.labels.text(label as u8)
             )),
             None => Ok(()),

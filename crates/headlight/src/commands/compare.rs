@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         let runs = runs
             .iter()
-            .map(|run| json!({"run": run.name, "step": run.metrics["step"], "config": run.config, "metrics": run.metrics}));
+            .map(|run| json!({"run": run.name, "step": run.metrics["step"], "config": run.config, "class_names": run.class_names, "metrics": run.metrics}));
         return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -84,6 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 struct Summary {
     name: String,
     config: Table,
+    class_names: Vec<String>,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
     /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
@@ -95,6 +96,7 @@ impl Summary {
         let run = RunDir::open(path)?;
         let config = run.config()?;
         let kept = run.kept_metrics(&config)?;
+        let class_names = config.data.classes.clone();
         let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
@@ -102,6 +104,7 @@ impl Summary {
         Ok(Self {
             name: shown(path),
             config: table,
+            class_names,
             settings,
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })

@@ -39,6 +39,7 @@ impl Ended<'_> {
             "steps": self.steps,
             "best_step": self.best_step,
             "interrupted": self.was_interrupted,
+            "class_names": self.data.classes,
             "learned": outcome.and_then(Outcome::learned),
             "outcome": outcome.map(|outcome| outcome_text(outcome, self.data)),
             "metrics": run.last_metrics()?,

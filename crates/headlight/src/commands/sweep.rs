@@ -169,7 +169,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The runs that the arguments describe.
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
-    let mut overrides = arguments.config.overrides.clone();
+    let mut overrides = arguments.config.changes();
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
     let device = arguments.device.as_ref();

@@ -233,7 +233,7 @@ fn resolved_config(
 ) -> Result<ExperimentConfig, Failure> {
     let mut config = match begun {
         Some(run) if arguments.config.config.is_none() => {
-            config::load(&run.config_path(), &arguments.config.overrides)?
+            config::load(&run.config_path(), &arguments.config.changes())?
         }
         _ => arguments.config.load()?,
     };

@@ -1,5 +1,6 @@
 //! `headlight predict`: classifies one sample, or those of a file, with a run's model.
 
+mod beside;
 mod explain;
 mod file;
 mod sample;
@@ -20,12 +21,16 @@ use crate::arguments::{Force, Form, SweptArguments, device};
 /// Classify one sample with a run's model and show where `[CLS]` looks, or classify the samples of a file
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file: headlight predict runs/notebook-1 --tokens samples.csv --out predictions.csv"
+    after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file, with all its columns: headlight predict runs/reviews-1 new.csv --out predictions.csv"
 )]
-#[command(group = ArgGroup::new("sample").args(["tokens", "text"]).required(true))]
+#[command(group = ArgGroup::new("sample").args(["file", "tokens", "text"]).required(true))]
 pub(crate) struct Arguments {
     /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
     run: PathBuf,
+    /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz): each of its
+    /// rows is written as it is, with the prediction after its own columns
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     swept: SweptArguments,
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
@@ -70,6 +75,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.device.as_ref(),
         &arguments.swept,
     )?;
+    if let Some(path) = &arguments.file {
+        let inputs: Vec<&Path> = [path.as_path()].into_iter().chain(weights).collect();
+        let out = output(arguments, &inputs)?;
+        let which = (model.step(), model.which());
+        let count = beside::write(model, path, out)?;
+        return tell_count(arguments, out, &count, which);
+    }
     let tokens = arguments.tokens.as_deref();
     if arguments.explain {
         explain::check(&model, tokens.filter(|tokens| !is_sample(tokens)))?;
@@ -83,23 +95,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             )));
         }
         let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
-        let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
-        let out = Output::new(out, &inputs, arguments.output.force)?;
-        if arguments.form.json && out.is_standard() {
-            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
-            return Err(Failure::Input(message.to_owned()));
-        }
-        let (step, which) = (model.step(), model.which());
+        let out = output(arguments, &inputs)?;
+        let which = (model.step(), model.which());
         let count = file::write(model, path, out)?;
-        return if arguments.form.json {
-            print_json(&json!({"samples": count.samples, "correct": count.correct, "step": step}))
-        } else {
-            let which = which.map(|which| format!("; {which}"));
-            tell(out, &format!("{count}{}", which.unwrap_or_default()))
-        };
+        return tell_count(arguments, out, &count, which);
     }
     if arguments.out.is_some() {
-        let message = "--out needs a file of samples in --tokens";
+        let message = "--out needs a file of samples";
         return Err(Failure::Input(message.to_owned()));
     }
     let (config, models) = (model.config.clone(), model.members.0.len());
@@ -127,6 +129,34 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let which = which.map(|which| format!("\n{which}\n"));
     let heads = sample::heads(&dump, &config, models);
     print(&(described + &heads + &which.unwrap_or_default()))
+}
+
+/// Where the predictions for a file go.
+fn output<'a>(arguments: &'a Arguments, inputs: &[&Path]) -> Result<Output<'a>, Failure> {
+    let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
+    let out = Output::new(out, inputs, arguments.output.force)?;
+    if arguments.form.json && out.is_standard() {
+        let message =
+            "--json prints one object, and a file has many samples; add --out predictions.jsonl";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    Ok(out)
+}
+
+/// Tells how many samples were classified, and by which model: its step, and that in words.
+fn tell_count(
+    arguments: &Arguments,
+    out: Output<'_>,
+    count: &file::Count,
+    (step, which): (Option<usize>, Option<String>),
+) -> Result<(), Failure> {
+    if arguments.form.json {
+        return print_json(
+            &json!({"samples": count.samples, "correct": count.correct, "step": step}),
+        );
+    }
+    let which = which.map(|which| format!("; {which}"));
+    tell(out, &format!("{count}{}", which.unwrap_or_default()))
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

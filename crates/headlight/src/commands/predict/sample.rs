@@ -90,6 +90,7 @@ pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Op
         "step": dump.meta.step,
         "tokens": dump.tokens(0),
         "words": config.data.words.as_ref().map(|_| words(dump)),
+        "class_names": config.data.classes,
         "predicted": class(predicted_class(&logits)),
         "label": label.map(class),
         "logits": dump.logits,

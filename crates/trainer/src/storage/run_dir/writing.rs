@@ -41,7 +41,10 @@ impl RunDir {
         let text = toml::to_string(config)
             .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))?;
         self.write_all(CONFIG, text.as_bytes())?;
-        if let Some(words) = &config.data.words {
+        // Values of columns are no words of a text.
+        if let Some(words) = &config.data.words
+            && config.data.columns.features.is_empty()
+        {
             self.write_json(TOKENIZER, &tokenizer::json(&config.data, words))?;
         }
         let path = self.config_path();
