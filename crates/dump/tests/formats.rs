@@ -149,7 +149,7 @@ fn the_documents_list_every_array() {
             " Only with feed-forward layers."
         };
         let sentence = array.sentence();
-        table += &format!("| `{name}` | `[{axes}]` | {sentence}{only} |\n");
+        writeln!(table, "| `{name}` | `[{axes}]` | {sentence}{only} |").unwrap();
     }
     let current = format!("{before}{start}{table}\n{end}{after}");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

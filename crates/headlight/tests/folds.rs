@@ -4,6 +4,7 @@
 
 mod common;
 
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ fn texts(name: &str) -> PathBuf {
         } else {
             ("fine", "good")
         };
-        text += &format!("the w{number} film was {word},{label}\n");
+        writeln!(text, "the w{number} film was {word},{label}").unwrap();
     }
     fs::write(folder.join("r.csv"), text).unwrap();
     let config = "data = { file = \"r.csv\" }\nmodel = { d_model = 4 }\n\

@@ -8,7 +8,6 @@ use headlight_input::TEXT_LIMIT;
 use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::session::engine_for;
-use headlight_trainer::storage::built_in::config_text;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::files::read_text;
 use headlight_trainer::storage::outputs::Output;
@@ -128,7 +127,9 @@ pub(crate) fn changed<'a>(
         Ok(())
     };
     // The caller has checked the config.
-    let _ = changes::parse(&shown(path), config_text(path)?, all, keep, |_| Ok(()));
+    let all: Vec<_> = all.collect();
+    let (text, _) = config::text_of(path, all.iter().map(|(_, text)| *text))?;
+    let _ = changes::parse(&shown(path), text, all.into_iter(), keep, |_| Ok(()));
     toml::to_string(&found)
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
 }

@@ -73,21 +73,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut overrides = arguments.config.changes();
-    let engine = arguments.engine;
-    overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
-    let device = arguments.device.as_ref();
-    overrides.extend(device.map(|device| format!("compute.device={device}")));
-    let mut grid = arguments.grid.clone();
-    if let Some(folds) = arguments.folds {
-        overrides.push(Folds::INSTEAD.to_owned());
-        grid.push(folds.grid());
-    }
-    let seeds = match &arguments.seeds {
-        Some(seeds) => seeds.clone(),
-        None => Seeds::only(arguments.config.load()?.seed),
-    };
-    let plan = Plan::new(arguments.config.path(), &overrides, &seeds, &grid)?;
+    let plan = plan(arguments)?;
     Results::check_name(&arguments.out)?;
     if let (Some(count), true) = (arguments.shards, arguments.list) {
         if count.get() > plan.len() {
@@ -179,6 +165,25 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
     }
     summarise(&out, picture, &plan, runs.len(), measured)
+}
+
+/// The runs that the arguments describe.
+fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
+    let mut overrides = arguments.config.changes();
+    let engine = arguments.engine;
+    overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
+    let device = arguments.device.as_ref();
+    overrides.extend(device.map(|device| format!("compute.device={device}")));
+    let mut grid = arguments.grid.clone();
+    if let Some(folds) = arguments.folds {
+        overrides.push(Folds::INSTEAD.to_owned());
+        grid.push(folds.grid());
+    }
+    let seeds = match &arguments.seeds {
+        Some(seeds) => seeds.clone(),
+        None => Seeds::only(arguments.config.load()?.seed),
+    };
+    Plan::new(arguments.config.path(), &overrides, &seeds, &grid)
 }
 
 fn summarise(

@@ -36,9 +36,12 @@ fn shown() -> impl Iterator<Item = &'static Field> {
     })
 }
 
+/// The values of the grid's keys without the fold.
+type Others<'a> = Vec<&'a (String, Value)>;
+
 /// Every metric over folds, for each point of the rest of the grid; empty without folds.
 pub(super) fn find(summary: &Summary) -> Vec<OverFolds<'_>> {
-    let mut groups: Vec<(Vec<&(String, Value)>, Vec<usize>)> = Vec::new();
+    let mut groups: Vec<(Others<'_>, Vec<usize>)> = Vec::new();
     for (index, point) in summary.points.iter().enumerate() {
         if !point.values.iter().any(|(key, _)| key == FOLD) {
             continue;

@@ -1,5 +1,6 @@
 //! Reads a results file into counts, and the numbers of each run that did not fail.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -75,7 +76,7 @@ impl Summary {
     /// # Errors
     /// When the file cannot be read, or is not a results file.
     pub fn read(path: &Path, plan: &Plan, measured: Measured) -> Result<Self, Failure> {
-        let configs = || plan.points().iter().map(|point| point.config());
+        let configs = || plan.points().iter().map(crate::plan::Point::config);
         let rules = configs().map(|config| config.data.rule.as_ref());
         let target = AttentionTarget::of(rules, measured);
         let mut summary = Self::of(path, target, &[])?;
@@ -254,7 +255,8 @@ impl Summary {
     /// neither above nor below, or not measured.
     pub(super) fn looks_towards(&self, run: usize) -> Option<bool> {
         let (paid, uniform) = (f64::from(self.attention[0][run]), self.uniform[run]);
-        (paid > uniform || paid < uniform).then_some(paid > uniform)
+        let order = paid.partial_cmp(&uniform)?;
+        (order != Ordering::Equal).then_some(order == Ordering::Greater)
     }
 
     /// Whether the attention to the target is known of some run.

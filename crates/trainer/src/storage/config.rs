@@ -45,7 +45,10 @@ pub fn load_changed<'a>(
 }
 
 /// The text of a config; for a data file, its own one, and what was chosen in it.
-fn text_of<'a>(
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn text_of<'a>(
     path: &Path,
     changes: impl Iterator<Item = &'a str>,
 ) -> Result<(String, Option<String>), Failure> {
