@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{file, folder};
+use headlight_experiment::config::LEARNED;
 use headlight_inspector::Plot;
 use headlight_sweep::{AttentionTarget, Summary};
 use serde_json::{Value, json};
@@ -73,12 +74,14 @@ fn rows() -> Vec<String> {
 
 fn summary(path: &Path, target: AttentionTarget, by: &[&str]) -> Summary {
     let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
-    Summary::of(path, target, &by).unwrap()
+    Summary::of(path, target, &by, LEARNED).unwrap()
 }
 
 fn refused(path: &Path, target: AttentionTarget, by: &[&str]) -> String {
     let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
-    Summary::of(path, target, &by).unwrap_err().to_string()
+    Summary::of(path, target, &by, LEARNED)
+        .unwrap_err()
+        .to_string()
 }
 
 /// The numbers of a plot, with four decimals.

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use headlight_experiment::config::LEARNED;
 use headlight_trainer::documents::page::{Source, page};
 use headlight_trainer::storage::run_dir::RunDir;
 use tempfile::TempDir;
@@ -198,7 +199,7 @@ pub(crate) mod report {
     pub(crate) fn read(bytes: &[u8]) {
         let path = file("report.jsonl");
         fs::write(&path, bytes).unwrap();
-        if let Ok(summary) = Summary::of(&path, AttentionTarget::Main, &[]) {
+        if let Ok(summary) = Summary::of(&path, AttentionTarget::Main, &[], LEARNED) {
             let document = summary.document("fuzzed");
             let _ = (document.markdown(80), document.plots_svg(), document.html());
         }

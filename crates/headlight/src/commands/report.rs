@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
+use headlight_experiment::config::LEARNED;
 use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
@@ -28,6 +29,9 @@ pub(crate) struct Arguments {
     /// [default: the position with the most attention]
     #[arg(long, value_name = "N")]
     position: Vec<usize>,
+    /// The F1 from which a run's final model counts as learned: its config's report.learned
+    #[arg(long, value_name = "F1", default_value_t = LEARNED, value_parser = share)]
+    learned: f64,
     /// Also write the plots, as an SVG picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -59,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 .collect(),
         ),
     };
-    let summary = Summary::of(path, target, &arguments.by)?;
+    let summary = Summary::of(path, target, &arguments.by, arguments.learned)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = summary.document(&format!("{} of {name}", counted(summary.runs(), "run")));
     if let Some(out) = svg {
@@ -72,4 +76,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&summary.values());
     }
     print_beside(&outputs, &terminal::written(&document))
+}
+
+/// Reads a number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a number from 0 to 1".to_owned())
 }

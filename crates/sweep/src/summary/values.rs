@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use headlight_experiment::metrics::wilson;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::columns::{EPOCHS, NEGATIVE, POSITIVE, compared, numbers};
 use super::groups::Group;
 use super::standouts::{self, StandOut};
-use super::statistics::{Sample, wilson};
+use super::statistics::Sample;
 use super::summary::{Reason, Summary};
 use super::target::AttentionTarget;
 
@@ -42,10 +43,10 @@ struct Counts {
     runs: usize,
     failed: usize,
     /// `null`, with its share and interval, if it was not measured.
-    learned: Option<usize>,
-    learned_share: Option<f64>,
+    learned: usize,
+    learned_share: f64,
     /// Wilson's 95% interval of the share.
-    learned_interval: Option<[f64; 2]>,
+    learned_interval: [f64; 2],
 }
 
 /// The runs with these values of the grid's keys.
@@ -78,7 +79,7 @@ impl Summary {
                 .map(|values| sample(values))
         };
         Values {
-            counts: self.counts(self.runs(), self.failures(), self.learned()),
+            counts: counts(self.runs(), self.failures(), self.learned()),
             one_in: self.columns.every,
             outside_range: self.columns.outside(),
             positions_of_attention: match &self.target {
@@ -95,23 +96,12 @@ impl Summary {
         }
     }
 
-    fn counts(&self, runs: usize, failed: usize, learned: usize) -> Counts {
-        let measured = self.watched().is_some();
-        Counts {
-            runs,
-            failed,
-            learned: measured.then_some(learned),
-            learned_share: measured.then(|| learned as f64 / runs as f64),
-            learned_interval: measured.then(|| wilson(learned, runs)),
-        }
-    }
-
     fn group_values(&self) -> Vec<GroupValues<'_>> {
         let mut all = Vec::new();
         let mut add = |settings: BTreeMap<_, _>, group: Group| {
             all.push(GroupValues {
                 settings,
-                counts: self.counts(group.runs, group.failed, group.learned),
+                counts: counts(group.runs, group.failed, group.learned),
                 learned_at_step: group.steps,
                 metrics: compared()
                     .map(|field| &*field.name)
@@ -141,4 +131,14 @@ impl Summary {
 
 fn sample(values: &[f32]) -> Option<Sample> {
     Sample::of(values.iter().copied())
+}
+
+fn counts(runs: usize, failed: usize, learned: usize) -> Counts {
+    Counts {
+        runs,
+        failed,
+        learned,
+        learned_share: learned as f64 / runs as f64,
+        learned_interval: wilson(learned, runs),
+    }
 }

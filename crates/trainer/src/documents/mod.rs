@@ -1,6 +1,7 @@
-//! Documents of a run: its report, evaluations, its page.
+//! Documents of a run: its first screen, its report, evaluations, its page.
 
 pub mod assessment;
 mod evidence;
 pub mod page;
 pub mod report;
+pub mod screen;
