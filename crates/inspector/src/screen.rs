@@ -9,8 +9,8 @@ use crate::words::{left, right, shorten, width, wrap};
 const LINES: usize = 24;
 const COLUMNS: usize = 80;
 
-/// The columns of a weight, and of the longest name beside them.
-const CELL: usize = 6;
+/// The columns of a weight, without and with room for all keys, and of the longest name beside them.
+const CELLS: [usize; 2] = [6, 5];
 const NAME: usize = 12;
 
 /// The columns before lines that belong to the line above.
@@ -133,7 +133,10 @@ impl Weights {
     fn draw(&self, text: &mut String, colour: ColourMode) {
         let names = self.rows.iter().map(|(name, _)| width(name));
         let side = names.max().unwrap_or(0).clamp(3, NAME);
-        let shown = self.shown((COLUMNS - 2 - side - 1) / CELL);
+        let room = COLUMNS - 2 - side - 1;
+        let fits = |&cell: &usize| cell * self.keys.len() <= room;
+        let cell = CELLS.into_iter().find(fits).unwrap_or(CELLS[0]);
+        let shown = self.shown(room / cell);
         let mut title = self.title.clone();
         if shown.len() < self.keys.len() {
             let _ = write!(title, "; {} of {} keys", shown.len(), self.keys.len());
@@ -141,8 +144,8 @@ impl Weights {
         for line in wrap(&title, COLUMNS) {
             let _ = writeln!(text, "{line}");
         }
-        let keys = shown.iter().map(|&key| shorten(&self.keys[key], CELL - 1));
-        let keys: String = keys.map(|key| right(&key, CELL)).collect();
+        let keys = shown.iter().map(|&key| shorten(&self.keys[key], cell - 1));
+        let keys: String = keys.map(|key| right(&key, cell)).collect();
         let _ = writeln!(text, "  {} {keys}", " ".repeat(side));
         let most = self.rows.iter().flat_map(|(_, row)| row);
         let most = most.copied().fold(0.0, f32::max);
@@ -151,7 +154,7 @@ impl Weights {
             let _ = write!(text, "  {name} ");
             for &key in &shown {
                 let share = if most > 0.0 { row[key] / most } else { 0.0 };
-                let number = right(&format!("{:.2}", row[key]), CELL);
+                let number = right(&format!("{:.2}", row[key]), cell);
                 text.push_str(&colour.paint(share, &number));
             }
             text.push('\n');
@@ -174,12 +177,13 @@ impl Weights {
 
 /// Adds sentences; lines after the first are indented.
 fn say(text: &mut String, sentences: &[String]) {
+    let later = " ".repeat(INDENT);
     for (place, sentence) in sentences.iter().enumerate() {
-        let first = if place == 0 { 0 } else { INDENT };
-        let mut start = first;
-        for line in wrap(sentence, COLUMNS - INDENT) {
-            let _ = writeln!(text, "{}{line}", " ".repeat(start));
-            start = INDENT;
+        let options = textwrap::Options::new(COLUMNS)
+            .initial_indent(if place == 0 { "" } else { &later })
+            .subsequent_indent(&later);
+        for line in textwrap::wrap(sentence, options) {
+            let _ = writeln!(text, "{line}");
         }
     }
 }

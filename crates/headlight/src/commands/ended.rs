@@ -37,6 +37,7 @@ impl Ended<'_> {
             "steps": self.steps,
             "interrupted": self.was_interrupted,
             "learned": outcome.and_then(Outcome::learned),
+            "judgement": outcome,
             "outcome": outcome.map(|outcome| outcome_text(outcome, self.data)),
             "metrics": run.last_metrics()?,
             "report": run.report_path(),

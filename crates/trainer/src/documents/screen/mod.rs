@@ -19,6 +19,9 @@ use crate::storage::standard::{quoted, shown};
 
 use model::UsedModel;
 
+/// The columns beside the names of links.
+const PATH: usize = 71;
+
 /// What a screen is about.
 #[derive(Debug)]
 pub struct Ended<'a> {
@@ -102,10 +105,10 @@ impl Ended<'_> {
             ));
         }
         if page.exists() {
-            links.push(link(
-                "Page",
-                format!("{}     (--open shows it)", shown(&page)),
-            ));
+            let hint = "     (--open shows it)";
+            let shown = shown(&page);
+            let has_room = shown.len() + hint.len() <= PATH;
+            links.push(link("Page", shown + if has_room { hint } else { "" }));
         }
         links.push(link("Report", shown(&report)));
         Part::Links(links)

@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::{Error, Experiment};
-use headlight_inspector::{Part, Weights};
+use headlight_inspector::{Part, Weights, shorten};
 
 use super::model::{Said, UsedModel};
 use crate::documents::report::{answer, quoted_answer};
@@ -10,6 +10,9 @@ use crate::documents::report::{answer, quoted_answer};
 /// The most samples of a class that means are over, and the most classes.
 const OF_CLASS: usize = 200;
 const MOST_CLASSES: usize = 6;
+
+/// The longest name of a class in a list.
+const NAME: usize = 16;
 
 /// The most tokens of a sample whose whole matrix is shown.
 const WHOLE_MATRIX: usize = 8;
@@ -23,7 +26,7 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
     let counts = splits.train.class_counts(data.n_classes);
     let named = counts.iter().enumerate().take(MOST_CLASSES);
     let mut named: Vec<String> = named
-        .map(|(class, count)| format!("{} {count}", answer(data, class)))
+        .map(|(class, count)| format!("{} {count}", shorten(&answer(data, class), NAME)))
         .collect();
     if counts.len() > MOST_CLASSES {
         named.push(format!("{} more classes", counts.len() - MOST_CLASSES));
