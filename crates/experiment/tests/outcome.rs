@@ -1,115 +1,187 @@
-//! The outcome of training, from the labels, the evaluations and the predictions.
+//! The outcome of training, from the labels and the evaluations.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_data::{Dataset, Splits};
-use headlight_experiment::metrics::{Assessment, Outcomes, StepMetrics};
-use headlight_experiment::outcome::{Learning, Outcome};
-use serde_json::json;
+use headlight_data::words::FIRST_WORD;
+use headlight_data::{Dataset, Splits, Words};
+use headlight_experiment::config::{ExperimentConfig, toml};
+use headlight_experiment::metrics::StepMetrics;
+use headlight_experiment::outcome::{Guess, Outcome, Verdict};
+use serde_json::{Value, json};
 
-fn splits(labels: &[u8]) -> Splits {
-    let mut train = Dataset::empty(1);
+fn config(learned: f64) -> ExperimentConfig {
+    let text = format!(
+        "[data]\ngenerator = \"chacha\"\nsamples = 4\nvocab_size = 9\nseq_len = 1\n\
+         rule = {{ kind = \"token-anywhere\", token = 3 }}\n[model]\nd_model = 4\n[training]\nepochs = 1\n\
+         [report]\nlearned = {learned}\n"
+    );
+    toml::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap()
+}
+
+fn dataset(labels: &[u8]) -> Dataset {
+    let mut dataset = Dataset::empty(1);
     for &label in labels {
-        train.push(&[0, 1], label);
+        dataset.push(&[0, FIRST_WORD + u32::from(label)], label);
     }
+    dataset
+}
+
+/// An evaluation whose keys on held-out samples are `held_out`, each with its prefix.
+fn evaluation(step: usize, train: &Value, held_out: &Value) -> StepMetrics {
+    let mut row = json!({ "epoch": 1, "step": step, "train_loss": 1.0, "loss": 1.0 });
+    let row_keys = row.as_object_mut().unwrap();
+    row_keys.extend(train.as_object().unwrap().clone());
+    if let Some(held_out) = held_out.as_object() {
+        row_keys.insert("held_out_loss".to_owned(), json!(1.0));
+        let prefixed = held_out.iter();
+        row_keys.extend(prefixed.map(|(key, value)| (format!("held_out_{key}"), value.clone())));
+    }
+    StepMetrics::read(&row).unwrap()
+}
+
+fn scores(accuracy: f64, precision: Option<f64>, recall: f64, f1: f64) -> Value {
+    json!({ "accuracy": accuracy, "precision": precision, "recall": recall, "f1": f1 })
+}
+
+fn splits(train: &[u8], held_out: &[u8]) -> Splits {
     Splits {
-        train,
-        held_out: Dataset::empty(1),
+        train: dataset(train),
+        held_out: dataset(held_out),
         texts: None,
     }
 }
 
-fn evaluation(step: usize, f1: Option<f64>, attention: f64) -> StepMetrics {
-    let row = json!({
-        "epoch": 1, "step": step, "train_loss": 1.0, "loss": 1.0, "accuracy": 0.5, "f1": f1,
-        "attention_positive": attention, "uniform_positive": 0.25,
-    });
-    StepMetrics::read(&row).unwrap()
-}
-
-/// Of samples with these labels, which the model classifies as these classes.
-fn assessment(labels: &[u8], predicted: &[u8]) -> Assessment {
-    let mut outcomes = Outcomes::new(2);
-    for (&label, &predicted) in labels.iter().zip(predicted) {
-        let logit = if predicted == 1 { 1.0 } else { -1.0 };
-        outcomes.add(&[logit], &[0.5], 1.0, label);
-    }
-    outcomes.assess().unwrap()
+/// The labels of 100 samples, of which so many are of class 1.
+fn labels(positives: usize) -> Vec<u8> {
+    (0..100)
+        .map(|sample| u8::from(sample < positives))
+        .collect()
 }
 
 #[test]
-fn every_outcome_has_its_sentences() {
-    const LABELS: [u8; 4] = [0, 1, 0, 0];
-    let of = |labels: &[u8], f1: &[f64], attention, predicted: &[u8]| {
-        let f1 = f1.iter().enumerate();
-        let metrics: Vec<StepMetrics> = f1
-            .map(|(index, &f1)| evaluation(10 * index, Some(f1), attention))
-            .collect();
-        let assessment = assessment(labels, predicted);
-        let outcome = Outcome::of(&splits(labels), &metrics, Some(&assessment)).unwrap();
-        let text = outcome.sentences(|class| format!("<{class}>"));
-        (outcome.learning, outcome.learned(), text)
+fn held_out_f1_of_the_used_model_decides() {
+    let splits = splits(&labels(20), &labels(20));
+    let good = scores(0.99, Some(0.96), 1.0, 0.99);
+    let worse = scores(0.97, Some(0.9), 0.95, 0.92);
+    let metrics = [evaluation(10, &good, &good), evaluation(20, &good, &worse)];
+    let of = |learned, step| Outcome::of(&config(learned), &splits, &metrics, step).unwrap();
+    let last = of(0.99, None);
+    assert_eq!(last.verdict, Verdict::BetterThanBaselines);
+    assert_eq!((last.learned(), last.step), (Some(false), 20));
+    assert_eq!(last.first_learned_at_step, Some(10));
+    let best = of(0.99, Some(10));
+    assert_eq!(
+        (best.verdict, best.learned()),
+        (Verdict::Learned, Some(true))
+    );
+    assert_eq!((best.step, best.steps), (10, 20));
+    assert_eq!(of(0.9, None).verdict, Verdict::Learned);
+    let unknown = Outcome::of(&config(0.99), &splits, &metrics, Some(15));
+    assert_eq!(unknown, None);
+}
+
+/// The interval of 0.87 of 100 samples begins at 0.790, below the majority's 0.8; that of 0.97 at 0.915.
+#[test]
+fn baselines_are_beaten_by_the_lower_end() {
+    let splits = splits(&labels(20), &labels(20));
+    let of = |accuracy: f64| {
+        let row = evaluation(
+            10,
+            &scores(0.9, Some(0.9), 0.5, 0.6),
+            &scores(accuracy, Some(0.9), 0.5, 0.6),
+        );
+        Outcome::of(&config(0.99), &splits, &[row], None).unwrap()
     };
-    let expected = |learning, learned, text: &str| (learning, learned, text.to_owned());
+    let low = of(0.87);
+    assert_eq!(low.verdict, Verdict::NoBetterThanBaselines);
+    assert!((low.accuracy_interval[0] - 0.790_2).abs() < 1e-3, "{low:?}");
+    assert_eq!(of(0.97).verdict, Verdict::BetterThanBaselines);
+    let majority = low.baselines[0];
     assert_eq!(
-        of(&[1, 1], &[1.0], 0.9, &[1, 1]),
-        expected(
-            Learning::NothingToLearn { class: 1 },
-            None,
-            "Nothing to learn: all training samples are of class <1>."
-        )
+        (majority.guess, majority.accuracy),
+        (Guess::Majority { class: 0 }, 0.8)
     );
+    assert_eq!((low.baselines.len(), low.overfitting), (1, None));
+}
+
+/// Words decide alone here, so that naive Bayes is right everywhere, and no model is better.
+#[test]
+fn texts_have_counts_of_words_beside_them() {
+    let mut config = config(0.99);
+    config.data.words = Some(Words::of(["a", "b"]));
+    let splits = splits(&labels(20), &labels(20));
+    let row = evaluation(
+        10,
+        &scores(0.97, Some(0.9), 0.95, 0.92),
+        &scores(0.97, Some(0.9), 0.95, 0.92),
+    );
+    let outcome = Outcome::of(&config, &splits, &[row], None).unwrap();
+    let counts = outcome.baselines[1];
     assert_eq!(
-        of(&LABELS, &[0.0, 0.99, 1.0], 0.9, &LABELS),
-        expected(
-            Learning::Learned { step: 10 },
-            Some(true),
-            "Learned: F1 on the training samples is 0.99 or more, first measured at step 10."
-        )
+        (counts.guess, counts.accuracy, counts.f1),
+        (Guess::WordCounts, 1.0, Some(1.0))
     );
-    let one_class = Learning::OneClass {
-        class: 0,
-        accuracy: 0.75,
+    assert_eq!(outcome.verdict, Verdict::NoBetterThanBaselines);
+}
+
+#[test]
+fn overfitting_is_told_also_of_a_model_that_beats_its_baselines() {
+    let splits = splits(&labels(50), &labels(50));
+    let of = |held_out: f64| {
+        let row = evaluation(
+            10,
+            &scores(1.0, Some(1.0), 1.0, 1.0),
+            &scores(held_out, Some(0.8), 0.8, 0.8),
+        );
+        Outcome::of(&config(0.99), &splits, &[row], None).unwrap()
     };
+    let outcome = of(0.8);
+    assert_eq!(outcome.verdict, Verdict::BetterThanBaselines);
     assert_eq!(
-        of(&LABELS, &[0.0], 0.26, &[0; 4]),
-        expected(
-            one_class,
-            Some(false),
-            "Not learned: the model predicts class <0> for all training samples, which is right for 75.0% of them. \
-             Attention from [CLS] is still close to uniform."
-        )
+        outcome.overfitting.map(|found| found.train_accuracy),
+        Some(1.0)
     );
-    let f1 = Some(0.5);
-    assert_eq!(
-        of(&LABELS, &[1.0, 0.5], 0.9, &[0, 1, 1, 0]),
-        expected(
-            Learning::Unlearned { step: 0, f1 },
-            Some(false),
-            "Not learned: F1 on the training samples reached 0.99 at step 0, but is 0.500 at the end."
-        )
+    // 0.96 and 1.0 of 100 samples overlap.
+    assert_eq!(of(0.96).overfitting, None);
+}
+
+/// A frequent class alone gives an F1 above 0.99.
+#[test]
+fn one_class_for_all_samples_is_not_learned() {
+    let one = scores(0.995, Some(0.995), 1.0, 0.997);
+    let mut all = vec![1; 199];
+    all.push(0);
+    let outcome = Outcome::of(
+        &config(0.99),
+        &splits(&all, &all),
+        &[evaluation(10, &one, &one)],
+        None,
     );
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.verdict, Verdict::NoBetterThanBaselines);
+    assert_eq!(outcome.one_class, Some(1));
+}
+
+/// Without held-out samples the training samples judge, and the outcome says so.
+#[test]
+fn training_samples_judge_where_none_are_held_out() {
+    let row = || evaluation(10, &scores(1.0, Some(1.0), 1.0, 1.0), &Value::Null);
+    let outcome = Outcome::of(&config(0.99), &splits(&labels(50), &[]), &[row()], None).unwrap();
     assert_eq!(
-        of(&LABELS, &[0.5], 0.9, &[0, 1, 1, 0]),
-        expected(
-            Learning::NotLearned { f1 },
-            Some(false),
-            "Not learned: F1 on the training samples is 0.500; a model has learned if it is 0.99 or more."
-        )
+        (outcome.verdict, outcome.held_out),
+        (Verdict::Learned, false)
+    );
+    assert_eq!(outcome.overfitting, None);
+    let nothing = Outcome::of(&config(0.99), &splits(&[1, 1], &[]), &[row()], None).unwrap();
+    assert_eq!(
+        (nothing.verdict, nothing.learned()),
+        (Verdict::NothingToLearn, None)
     );
 }
 
-/// Held-out samples judge the model if there are any, and nothing is known before the first evaluation.
 #[test]
-fn held_out_samples_judge_the_model() {
-    let splits = splits(&[0, 1]);
-    assert_eq!(Outcome::of(&splits, &[], None), None);
-    let mut last = evaluation(10, Some(1.0), 0.9);
-    last.held_out = Some(evaluation(10, None, 0.9).train);
-    let outcome = Outcome::of(&splits, &[last], None).unwrap();
-    assert_eq!(outcome.learning, Learning::NotLearned { f1: None });
-    let text = outcome.sentences(|class| class.to_string());
-    assert!(
-        text.starts_with("Not learned: F1 on the held-out samples is –;"),
-        "{text}"
+fn nothing_is_known_without_an_evaluation() {
+    assert_eq!(
+        Outcome::of(&config(0.99), &splits(&[0, 1], &[]), &[], None),
+        None
     );
 }

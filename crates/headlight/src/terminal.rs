@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use crate::printing::{Verbosity, note, verbosity};
-use headlight_experiment::metrics::{Column, StepMetrics, TERMINAL};
+use crate::printing::{Verbosity, detail, note, verbosity};
+use headlight_experiment::metrics::{Column, Metric, StepMetrics, TERMINAL};
 use headlight_inspector::{ColourMode, Document, counted, number};
 use headlight_trainer::sessions::run_writer::Display;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
@@ -52,9 +52,8 @@ fn colour_mode() -> ColourMode {
     }
 }
 
-/// Shows a bar of all steps, with steps per second and the time left, and a row for each evaluation.
-///
-/// Without a terminal, it writes only the rows, to standard error.
+/// Shows one line that updates: a bar of all steps, the last evaluation's F1, steps per second and the time left. With
+/// `--verbose`, also a row for each evaluation, which alone is shown without a terminal.
 pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
 }
@@ -93,7 +92,7 @@ impl TrainingDisplay {
     /// The display of a training that starts at step `start`, of a model with `heads` heads in a block.
     pub(crate) fn new(steps: usize, start: usize, heads: usize) -> Self {
         let bar = progress_bar(steps, start, "steps");
-        bar.suspend(|| note(&format!("{}\n\n{}", legend(heads), header())));
+        bar.suspend(|| detail(&format!("{}\n\n{}", legend(heads), header())));
         Self { bar }
     }
 }
@@ -104,7 +103,13 @@ impl Display for TrainingDisplay {
     }
 
     fn evaluated(&self, metrics: &StepMetrics) {
-        self.bar.suspend(|| note(&evaluation_row(metrics)));
+        let (split, judged) = match &metrics.held_out {
+            Some(held_out) => ("held-out F1", held_out),
+            None => ("F1", &metrics.train),
+        };
+        let f1 = number(judged[Metric::F1], 3);
+        self.bar.set_message(format!(" · {split} {f1}"));
+        self.bar.suspend(|| detail(&evaluation_row(metrics)));
     }
 
     fn finish(&self) {
@@ -161,7 +166,7 @@ fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
     let start = start as u64;
     let bar = ProgressBar::new(count as u64).with_position(start);
     // The bar takes what the numbers leave of the terminal's width.
-    let template = format!("{{wide_bar}} {{pos}}/{{len}} {unit}{{speed}}");
+    let template = format!("{{wide_bar}} {{pos}}/{{len}} {unit}{{msg}}{{speed}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {
         // The library's own estimate counts the steps of an earlier session.
         let speed = move |state: &ProgressState, text: &mut dyn Write| {

@@ -24,7 +24,14 @@ fn small_run(path: &Path) -> String {
     ];
     let sets = sets.iter().flat_map(|set| ["--set", set]);
     let arguments: Vec<&str> = train.into_iter().chain(sets).collect();
-    run(&arguments).done().stderr
+    let verbose = arguments.into_iter().chain(["--verbose"]);
+    let told = run(&verbose.collect::<Vec<_>>()).done().stderr;
+    // Other lines have the time that it took, and the commit.
+    let table = told.split_once("samples of label").unwrap().1;
+    let rows = table
+        .lines()
+        .take_while(|line| !line.starts_with("trained"));
+    rows.skip(1).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

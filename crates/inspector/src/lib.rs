@@ -4,6 +4,7 @@
 //! - [`Plot`]: a distribution over many runs, or curves and counts of one model, in a document. [`Heatmap`]: the attention
 //!   matrices of one head or of several. `png` rasterises SVG,
 //!   with the feature of that name.
+//! - [`Screen`]: the first screen after training.
 //! - [`Page`]: the interactive page of one run, or of several, as one HTML file.
 
 mod document;
@@ -12,6 +13,7 @@ mod page;
 mod plots;
 #[cfg(feature = "png")]
 mod png;
+mod screen;
 mod svg;
 pub mod terminal;
 mod theme;
@@ -27,5 +29,6 @@ pub use plots::{
 };
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
+pub use screen::{Part, Screen, Weights, Word};
 pub use terminal::ColourMode;
 pub use words::{counted, number, shorten};

@@ -2,6 +2,7 @@
 
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, PAGE};
+use headlight_experiment::outcome::is_learned;
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
 use sha2::{Digest, Sha256};
@@ -51,13 +52,18 @@ pub(crate) fn results(
     let attention = Object::default()
         .with("positive", &train.attention_positive)
         .with("negative", &train.attention_negative);
+    let judged = held_out.as_ref().unwrap_or(&train);
+    let learned_from = experiment.config.report.learned;
+    let learned = is_learned(|metric| judged.metrics[metric], learned_from);
     let held_out = held_out.map(|held_out| metrics(&held_out.metrics));
     Ok(Object::default()
         .with("weights_sha256", &format!("{:x}", Sha256::digest(bytes)))
         .with("step", &step)
         .with("train", &metrics(&train.metrics))
         .with("held_out", &held_out)
-        .with("attention", &attention))
+        .with("attention", &attention)
+        .with("learned", &learned)
+        .with("learned_from", &learned_from))
 }
 
 fn metrics(metrics: &EvalMetrics) -> Object {

@@ -1,8 +1,9 @@
 //! Trains one run of a sweep.
 
 use headlight_data::Dataset;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::metrics::{Counts, LEARNED, Metric, f1, predicted_class};
+use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Predictions};
 use headlight_trainer::Failure;
@@ -54,7 +55,7 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     let engine = engine.as_mut();
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
-    let mut learning = Learning::new(splits.judged(), n_classes);
+    let mut learning = Learning::new(splits.judged(), &experiment.config);
     let interrupted = || signals.received().is_some();
     let start = Progress::default();
     let ending = train(experiment, engine, start, interrupted, &mut learning)?;
@@ -91,6 +92,8 @@ const FIRST_PART: usize = 8;
 /// Collects the loss of each epoch, and the step after which the task is learned.
 struct Learning<'a> {
     watched: &'a Dataset,
+    /// `report.learned`.
+    learned_from: f64,
     /// What F1 is computed from if all samples are classified correctly. `[class]`
     all_found: Vec<Counts>,
     /// All watched samples, starting with those that decided the last check.
@@ -101,10 +104,12 @@ struct Learning<'a> {
 }
 
 impl<'a> Learning<'a> {
-    fn new(watched: &'a Dataset, n_classes: usize) -> Self {
+    fn new(watched: &'a Dataset, config: &ExperimentConfig) -> Self {
+        let n_classes = config.data.n_classes;
         let all = watched.positives().chain(watched.of_class(0));
         Self {
             watched,
+            learned_from: config.report.learned,
             all_found: watched
                 .class_counts(n_classes)
                 .into_iter()
@@ -120,7 +125,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// Whether F1 on the watched samples is [`LEARNED`] or more.
+    /// Whether F1 on the watched samples is `report.learned` or more.
     ///
     /// The check ends as soon as F1 can no longer reach that value. The next check starts with the samples
     /// that decided this one, so that a few predictions are enough after most steps.
@@ -143,7 +148,7 @@ impl<'a> Learning<'a> {
                     counts[usize::from(predicted)].false_alarms += 1;
                 }
             }
-            if f1(&counts).is_none_or(|best| best < LEARNED) {
+            if f1(&counts).is_none_or(|best| best < self.learned_from) {
                 self.samples[..end].rotate_right(end - start);
                 return false;
             }

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{file, folder};
+use headlight_experiment::config::LEARNED;
 use headlight_inspector::Plot;
 use headlight_sweep::{AttentionTarget, Summary};
 use serde_json::{Value, json};
@@ -73,12 +74,14 @@ fn rows() -> Vec<String> {
 
 fn summary(path: &Path, target: AttentionTarget, by: &[&str]) -> Summary {
     let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
-    Summary::of(path, target, &by).unwrap()
+    Summary::of(path, target, &by, LEARNED).unwrap()
 }
 
 fn refused(path: &Path, target: AttentionTarget, by: &[&str]) -> String {
     let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
-    Summary::of(path, target, &by).unwrap_err().to_string()
+    Summary::of(path, target, &by, LEARNED)
+        .unwrap_err()
+        .to_string()
 }
 
 /// The numbers of a plot, with four decimals.
@@ -234,25 +237,25 @@ fn attention_is_measured_where_it_is_asked_for() {
     );
 }
 
-/// Rows of Headlight's early versions do not say whether runs without held-out samples learned.
+/// The final model decides: not the step at which one was good enough, and not an F1 of one class for all samples.
 #[test]
-fn groups_have_no_share_that_learned_where_it_was_not_measured() {
-    let row = |(point, width): (usize, usize)| {
+fn a_run_learned_if_its_final_model_did() {
+    let row = |seed: usize, f1: f64, precision: f64| {
         let row = json!({
-            "seed": 0, "point": point, "model.d_model": width, "final_loss": 0.5, "f1": 1.0,
-            "learned_at_step": null, "config_sha256": "a",
+            "seed": seed, "final_loss": 0.5, "f1": 1.0, "held_out_final_loss": 0.5, "held_out_accuracy": 0.995,
+            "held_out_precision": precision, "held_out_recall": 1.0, "held_out_f1": f1, "learned_at_step": 7,
+            "config_sha256": "a",
         });
         row.to_string()
     };
-    let rows: Vec<String> = [4, 16].into_iter().enumerate().map(row).collect();
-    let path = file(&folder("report unmeasured"), "rows.jsonl", &rows);
-    let document = summary(&path, AttentionTarget::Nothing, &[]).document("");
-    let text = document.markdown(200);
-    assert_eq!(text.matches("not measured").count(), 1 + 2, "{text}");
-    assert!(!text.contains("0.0%"), "{text}");
-    let has_share =
-        |plot: &Plot| matches!(plot, Plot::Ranges { labels, .. } if labels[1].contains("learned"));
-    assert!(!document.sections[0].plots.iter().any(has_share));
+    let rows = [row(0, 0.99, 0.99), row(1, 0.95, 0.99), row(2, 0.997, 0.995)];
+    let path = file(&folder("report learned"), "rows.jsonl", &rows);
+    let learned = |from: f64| {
+        let summary = Summary::of(&path, AttentionTarget::Main, &[], from).unwrap();
+        serde_json::to_value(summary.values()).unwrap()["learned"].clone()
+    };
+    assert_eq!(learned(LEARNED), json!(1));
+    assert_eq!(learned(0.9), json!(2));
 }
 
 #[test]

@@ -2,17 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
 use headlight_experiment::evaluate::assess;
-use headlight_experiment::metrics::{Assessment, StepMetrics};
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
-use headlight_experiment::{Engine, TrainingState};
+use headlight_experiment::{Engine, Experiment, TrainingState};
 use headlight_input::FILE_LIMIT;
+use headlight_inspector::Screen;
 
 use crate::Failure;
 use crate::documents::page;
 use crate::documents::report::{RunReport, reported_samples};
+use crate::documents::screen::Ended;
 use crate::notes::note;
 use crate::sessions::dumping::{Model, Origin, dump};
 use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
@@ -46,6 +48,8 @@ pub struct Trained {
     pub strongest: (usize, usize),
     /// The step of the best model, if the run keeps one.
     pub best_step: Option<usize>,
+    /// The parameters of the model that is used, in the model's order.
+    pub parameters: Vec<Parameter>,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
     /// The dumps that were damaged or removed, and that no checkpoint can restore, by name.
@@ -54,6 +58,26 @@ pub struct Trained {
     pub progress: Progress,
     /// Whether training was interrupted.
     pub was_interrupted: bool,
+    /// The comparisons with the reference run, if the run repeats one.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl Trained {
+    /// The first screen of the run.
+    ///
+    /// # Errors
+    /// When the model does not suit the config.
+    pub fn screen(&self, experiment: &Experiment, run: &RunDir) -> Result<Screen, Failure> {
+        let ended = Ended {
+            experiment,
+            run,
+            parameters: &self.parameters,
+            outcome: self.outcome.as_ref(),
+            interrupted: self.was_interrupted.then_some(self.progress),
+            comparisons: &self.comparisons,
+        };
+        ended.screen()
+    }
 }
 
 impl<'a> Training<'a> {
@@ -122,16 +146,18 @@ impl<'a> Training<'a> {
     ///
     /// # Errors
     /// When `metrics.jsonl` cannot be read.
-    pub fn outcome(&mut self, run: &RunDir) -> Result<Option<Outcome>, Failure> {
-        let metrics = run.step_metrics()?;
-        let mut step = self.step();
-        if let Some(best) = self.checkpoint.as_ref().and_then(|own| own.best.as_ref()) {
-            step = best.step;
-            let state = TrainingState::of(best.parameters.clone());
-            self.engine.restore(&state)?;
-        }
-        let metrics = until(&metrics, step);
-        Ok(judge(self.session, self.engine.as_mut(), metrics).1)
+    pub fn outcome(&self, run: &RunDir) -> Result<Option<Outcome>, Failure> {
+        let experiment = &self.session.experiment;
+        let used = self
+            .checkpoint
+            .as_ref()
+            .and_then(|saved| saved.best.as_ref());
+        Ok(Outcome::of(
+            &experiment.config,
+            &experiment.splits,
+            &run.step_metrics()?,
+            used.map(|best| best.step),
+        ))
     }
 
     /// Trains until the end, or until `interrupted` returns `true`, and writes all files of the run. `source` is that of
@@ -180,25 +206,6 @@ impl<'a> Training<'a> {
     }
 }
 
-/// The evaluations up to a step.
-fn until(metrics: &[StepMetrics], step: usize) -> &[StepMetrics] {
-    let later = metrics.iter().position(|row| row.step > step);
-    &metrics[..later.unwrap_or(metrics.len())]
-}
-
-/// Assesses a model on the judged samples, and decides whether it learned its task. The last of `metrics` is of this model.
-fn judge(
-    session: &Session,
-    engine: &mut dyn Engine,
-    metrics: &[StepMetrics],
-) -> (Option<Assessment>, Option<Outcome>) {
-    let splits = &session.experiment.splits;
-    let n_classes = session.experiment.config.data.n_classes;
-    let assessment = assess(engine, splits.judged(), n_classes).ok();
-    let outcome = Outcome::of(splits, metrics, assessment.as_ref());
-    (assessment, outcome)
-}
-
 /// Writes the last files of a run that has ended or was interrupted. They show the best model, if the run keeps it.
 fn conclude(
     session: &Session,
@@ -230,13 +237,13 @@ fn conclude(
     let samples = session.training_samples(reported_samples(train));
     let dump = dump(model, &samples, origin(step, experiment), &session.device)?;
     let strongest = strongest(session, model)?;
-    let until_model = until(&writer.metrics, step);
-    let (assessment, outcome) = judge(session, engine, until_model);
+    let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
+    let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
     let report = RunReport {
         config,
         splits: &experiment.splits,
         metrics: &writer.metrics,
-        of_model: until_model.last(),
+        of_model: writer.metrics.iter().rfind(|row| row.step <= step),
         assessment: assessment.as_ref(),
         outcome: outcome.as_ref(),
         dump: &dump,
@@ -246,7 +253,7 @@ fn conclude(
         tracker: writer.tracker.as_ref(),
     };
     // A run is complete without its page: `inspect --html` can write it at any time.
-    let page = page::write(run).unwrap_or_else(|failure| {
+    let page = page::write(run, outcome.as_ref()).unwrap_or_else(|failure| {
         note(&format!("no inspector.html: {failure}"));
         None
     });
@@ -259,10 +266,12 @@ fn conclude(
         dump,
         strongest,
         best_step,
+        parameters: parameters.clone(),
         page,
         lost: writer.lost,
         progress,
         was_interrupted,
+        comparisons,
     })
 }
 
@@ -285,7 +294,7 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
     }
     match failure {
         Failure::Diverged(message) => {
-            let _ = page::write(run).and_then(|_| run.write_manifest());
+            let _ = page::write(run, None).and_then(|_| run.write_manifest());
             let checkpoint = run.checkpoints().newest(FILE_LIMIT, |_| Ok(()));
             let mut saved = "metrics".to_owned();
             if let Ok(Some(checkpoint)) = checkpoint {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use headlight_architecture::{Inputs, ModelConfig};
 use headlight_data::words::PAD;
 use headlight_data::{Dataset, DatasetConfig, SampleShape};
-use headlight_keys::{InvalidValue, section};
+use headlight_keys::{InvalidValue, Section, section};
 
 use super::compute::ComputeConfig;
-use super::recording::{CheckpointConfig, DumpConfig};
+use super::recording::{CheckpointConfig, DumpConfig, ReportConfig};
 use super::training::TrainingConfig;
 
 section! {
@@ -32,6 +32,9 @@ section! {
         pub dump: DumpConfig = DumpConfig::default(),
         /// How often to save the state, so that the run can be resumed.
         pub checkpoint: CheckpointConfig = CheckpointConfig::default(),
+        /// How to report what came of training.
+        #[omit(default)]
+        pub report: ReportConfig = ReportConfig::default(),
         /// The engine and the device.
         pub compute: ComputeConfig = ComputeConfig::default(),
     }
@@ -63,6 +66,9 @@ impl ExperimentConfig {
                 "padding takes the place of tokens that are left out; set model.attention.padding_token",
             ));
         }
+        self.report
+            .check_ranges()
+            .map_err(|invalid| invalid.within("report"))?;
         if self.dump.formats.is_empty() {
             return Err(InvalidValue::new(
                 "dump.formats",

@@ -15,5 +15,5 @@ pub use compute::{ComputeConfig, EngineName};
 pub use experiment::ExperimentConfig;
 #[cfg(feature = "toml")]
 pub use explain::explained;
-pub use recording::{CheckpointConfig, DumpConfig, DumpFormat};
+pub use recording::{CheckpointConfig, DumpConfig, DumpFormat, LEARNED, ReportConfig};
 pub use training::{TokenSecondMoment, TrainingConfig};

@@ -1,7 +1,7 @@
-//! Which attention dumps and checkpoints a run writes.
+//! Which attention dumps and checkpoints a run writes, and how it reports what came of training.
 
 use headlight_data::Dataset;
-use headlight_keys::{choices, section};
+use headlight_keys::{Range, choices, section};
 
 use super::adaptable::Adaptable;
 
@@ -72,3 +72,17 @@ choices! {
         Csv = "csv",
     }
 }
+
+section! {
+    /// The `[report]` section: how a run reports what came of training.
+    #[derive(Copy)]
+    pub struct ReportConfig {
+        /// The F1 from which a model counts as one that learned its task: on held-out samples, or on training samples if
+        /// none are held out.
+        #[range(Range::SHARE)]
+        pub learned: f64 = LEARNED,
+    }
+}
+
+/// The default of `report.learned`, which also decides for the rows of a sweep whose config is unknown.
+pub const LEARNED: f64 = 0.99;

@@ -6,6 +6,7 @@
 mod assessment;
 mod calibration;
 mod confusion;
+mod interval;
 mod loss;
 mod measure;
 mod ranking;
@@ -17,6 +18,7 @@ mod values;
 pub use assessment::{Assessment, Class, Outcomes, Ratios, Threshold};
 pub use calibration::{Bin, Calibration};
 pub use confusion::{Confusion, Counts, f1};
+pub use interval::wilson;
 pub use loss::{cross_entropy, predicted_class, probabilities, rounded_probabilities};
 pub use measure::Measure;
 pub use ranking::Ranking;
@@ -24,6 +26,3 @@ pub use step::StepMetrics;
 pub use table::{COMPARED, Column, METRICS, Metric, MetricInfo, PAGE, TERMINAL};
 pub use tally::Tally;
 pub use values::{ClassMetrics, EvalMetrics};
-
-/// A model has learned its task if its F1 on [the judged samples](headlight_data::Splits::judged) is this or more.
-pub const LEARNED: f64 = 0.99;

@@ -191,6 +191,7 @@ pub(crate) mod merge {
 
 /// A results file to report on.
 pub(crate) mod report {
+    use headlight_experiment::config::LEARNED;
     use headlight_sweep::{AttentionTarget, Summary};
 
     use super::{file, fs, rows};
@@ -198,7 +199,7 @@ pub(crate) mod report {
     pub(crate) fn read(bytes: &[u8]) {
         let path = file("report.jsonl");
         fs::write(&path, bytes).unwrap();
-        if let Ok(summary) = Summary::of(&path, AttentionTarget::Main, &[]) {
+        if let Ok(summary) = Summary::of(&path, AttentionTarget::Main, &[], LEARNED) {
             let document = summary.document("fuzzed");
             let _ = (document.markdown(80), document.plots_svg(), document.html());
         }

@@ -41,6 +41,7 @@ impl Ended<'_> {
             "interrupted": self.was_interrupted,
             "class_names": self.data.classes,
             "learned": outcome.and_then(Outcome::learned),
+            "judgement": outcome,
             "outcome": outcome.map(|outcome| outcome_text(outcome, self.data)),
             "metrics": run.last_metrics()?,
             "report": run.report_path(),

@@ -6,6 +6,7 @@ use std::thread;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
+use headlight_experiment::config::LEARNED;
 use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Measured, Remeasure, Row, Sink, Summary};
 use headlight_trainer::Failure;
@@ -33,6 +34,9 @@ pub(crate) struct Arguments {
     /// Train the runs again, to measure attention where other positions decide in each sample; at most 1,000
     #[arg(long, conflicts_with = "position")]
     again: bool,
+    /// The F1 from which a run's final model counts as learned: its config's report.learned
+    #[arg(long, value_name = "F1", default_value_t = LEARNED, value_parser = share)]
+    learned: f64,
     /// Also write the plots, as an SVG picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -69,7 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         Measured::default()
     };
-    let summary = Summary::with(path, target, &arguments.by, measured)?;
+    let summary = Summary::with(path, target, &arguments.by, arguments.learned, measured)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = summary.document(&format!("{} of {name}", counted(summary.runs(), "run")));
     if let Some(out) = svg {
@@ -130,4 +134,13 @@ impl Sink<Row> for Found {
     fn in_order(&mut self, _row: Row) -> Result<(), Failure> {
         Ok(())
     }
+}
+
+/// Reads a number from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    let share = text
+        .parse()
+        .ok()
+        .filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "give a number from 0 to 1".to_owned())
 }

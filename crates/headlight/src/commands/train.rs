@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::printing::{detail, note, print};
+use crate::printing::{Verbosity, detail, note, print, verbosity};
 use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_trainer::Failure;
@@ -21,7 +21,7 @@ use headlight_trainer::training::{Training, check_complete, how_to_resume};
 use super::ended::{Ended, pictures};
 use crate::arguments::{ConfigArguments, Form, device, engines};
 use crate::browser;
-use crate::terminal::TrainingDisplay;
+use crate::terminal::{self, TrainingDisplay};
 
 /// Train a model and write a run directory
 #[derive(Args, Debug)]
@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// Trains, and prints the run's report.
+/// Trains, and prints what came of it.
 ///
 /// # Errors
 /// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
@@ -126,15 +126,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         trained.progress.step - start,
         began.elapsed().as_secs_f64()
     ));
-    let pictures = pictures(&trained.dump, trained.strongest);
-    let say = |text: &str| {
-        if arguments.form.json {
-            note(text.trim_end());
-            return Ok(());
-        }
-        print(text)
+    let report = || {
+        let pictures = pictures(&trained.dump, trained.strongest);
+        format!("{}{pictures}", trained.report)
     };
-    say(&format!("{}{pictures}", trained.report))?;
+    if arguments.form.json {
+        note(&report());
+    } else {
+        let screen = trained.screen(&session.experiment, &run)?;
+        print(&screen.text(terminal::options().colour))?;
+        if verbosity() == Verbosity::Verbose {
+            print(&format!("\n{}", report()))?;
+        }
+    }
     if arguments.form.json {
         let ended = Ended {
             run: &run,
@@ -147,20 +151,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         };
         ended.print()?;
     }
-    let saved = format!("saved in {}", shown(run.path()));
     if let (true, Some(signal)) = (trained.was_interrupted, signals.received()) {
         return Err(Failure::Interrupted {
             signal,
             message: format!(
-                "interrupted after step {}; everything so far is {saved}; {}",
+                "interrupted after step {}; everything so far is saved in {}; {}",
                 trained.progress.step,
+                shown(run.path()),
                 how_to_resume(&run)
             ),
         });
     }
-    let page = trained.page.as_ref();
-    let page = page.map(|page| format!("its page: {}\n", shown(page)));
-    say(&format!("\n{saved}\n{}", page.unwrap_or_default()))?;
     open_page(arguments, trained.page);
     check_complete(&run, &trained.lost)
 }
@@ -170,7 +171,7 @@ fn tell_over(
     arguments: &Arguments,
     run: &RunDir,
     session: &Session,
-    mut training: Training<'_>,
+    training: Training<'_>,
 ) -> Result<(), Failure> {
     let step = training.step();
     note(&format!("the run has already ended, at step {step}"));

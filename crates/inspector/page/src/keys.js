@@ -47,4 +47,5 @@ export const dump_every_steps = {"key":"dump.every_steps","least":0};
 export const checkpoint_every_seconds = {"key":"checkpoint.every_seconds","least":0};
 export const checkpoint_every_epochs = {"key":"checkpoint.every_epochs","least":0};
 export const checkpoint_every_steps = {"key":"checkpoint.every_steps","least":0};
+export const report_learned = {"key":"report.learned","least":0,"step":"any"};
 export const compute_engine = {"key":"compute.engine","values":["auto","burn","fused"]};

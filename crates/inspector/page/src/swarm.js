@@ -3,7 +3,6 @@
 import { signal } from "@preact/signals";
 import { operationsOf, stepsOf } from "./config.js";
 import { newWorker } from "./engine/workers.js";
-import { LEARNED } from "./learned.js";
 
 /** @typedef {import("./types").Config} Config */
 
@@ -13,7 +12,8 @@ import { LEARNED } from "./learned.js";
  * @property {Metrics} train
  * @property {Metrics | null} held_out
  * @property {{ positive: number[] | null, negative: number[] | null }} attention of [CLS] in the last block, mean over heads and training samples
- * @property {number} [learned_at_step]
+ * @property {boolean} learned whether it learned its task, as the core decides
+ * @property {number} learned_from the F1 from which it does
  * @property {string} weights_sha256
  */
 /** Metrics by their keys in `METRICS`. @typedef {Record<string, number | null> & { loss: number, f1: number | null }} Metrics */
@@ -32,7 +32,7 @@ const LONG = 20;
 /** @param {Seed} seed */
 export const f1Of = ({ held_out, train }) => (held_out ?? train).f1 ?? 0;
 /** @param {Seed} seed */
-export const isLearned = (seed) => f1Of(seed) >= LEARNED;
+export const isLearned = ({ learned }) => learned;
 
 /** The seeds of a config. */
 export class Swarm {

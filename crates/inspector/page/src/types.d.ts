@@ -65,6 +65,8 @@ export interface Facts {
   loss: LossPoint[];
   loss_over?: string;
   evidence: { name: string; text: string }[];
+  /** What came of its training, as its report says it; absent if that is not known. */
+  outcome?: string;
   notes: string[];
   /** Set where only weights are known. */
   without_scores?: boolean;

@@ -83,12 +83,12 @@ test("the guide finds the steps at which a run starts to look, turns and settles
   assert.match(captionsOf(run)[4].text, /position 1 gets 60%: \[CLS\] must look there to know\./);
 });
 
-test("it says when a run looks away, never looks, or has not learned", () => {
+test("it says when a run looks away, never looks, or is wrong", () => {
   assert.equal(titles(runOf([0.33, 0.3, 0.1]))[1], "It starts to look away.");
   assert.equal(titles(runOf([0.33, 0.34, 0.35]))[1], "It never needs to look.");
   const wrong = runOf([0.33, 0.34, 0.35], undefined, { chance: 0.2 });
   assert.equal(titles(wrong)[1], "It never really looks.");
-  assert.match(captionsOf(wrong)[3].text, /0 of the 2 samples of this page are right: it has not learned the rule/);
+  assert.match(captionsOf(wrong)[3].text, /0 of the 2 samples of this page are right/);
 });
 
 test("a run without a position that decides has a guide, and a single step has none", () => {

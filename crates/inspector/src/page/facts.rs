@@ -58,6 +58,9 @@ struct RunFacts<'a> {
     strongest: usize,
     loss: &'a [LossPoint],
     evidence: Vec<Evidence>,
+    /// What came of its training, as the report says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'a str>,
     /// What the page leaves out.
     notes: Vec<String>,
     again: &'a Again,
@@ -136,6 +139,7 @@ impl PageRun {
             strongest: self.strongest,
             loss: &self.loss,
             evidence: self.evidence(last),
+            outcome: self.outcome.as_deref(),
             notes: self.notes(),
             again: &self.again,
             without_scores: (!self.has_scores).then_some(true),

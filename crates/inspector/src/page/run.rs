@@ -26,6 +26,8 @@ pub struct PageRun {
     pub loss: Vec<LossPoint>,
     /// The origin of the numbers, in the order of the page.
     pub evidence: Vec<Evidence>,
+    /// What came of its training, as a paragraph; `None` if that is not known.
+    pub outcome: Option<String>,
     pub(super) again: Again,
 }
 
@@ -51,6 +53,7 @@ impl PageRun {
             has_scores: true,
             loss: Vec::new(),
             evidence: Vec::new(),
+            outcome: None,
             again,
         }
     }

@@ -56,6 +56,12 @@ impl Json for String {
     }
 }
 
+impl Json for bool {
+    fn write(&self, into: &mut String) {
+        into.push_str(if *self { "true" } else { "false" });
+    }
+}
+
 impl Json for u64 {
     fn write(&self, into: &mut String) {
         into.push_str(&self.to_string());

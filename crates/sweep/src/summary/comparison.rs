@@ -1,11 +1,12 @@
 //! Groups of runs side by side, by the values of a key or by point of the grid.
 
+use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Plot, Table, number};
 
 use super::cells::{share, with_margin};
 use super::columns::{LOSS, compared};
 use super::groups::Group;
-use super::statistics::{Sample, wilson};
+use super::statistics::Sample;
 use super::summary::Summary;
 
 /// The most groups in a plot.
@@ -33,22 +34,15 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
         .chain(metrics)
         .chain(attention.iter().copied());
     let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
-    let is_measured = summary.watched().is_some();
     for group in groups {
-        let [learned, interval] = if is_measured {
-            let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
-            let interval = format!("{low:.1}–{high:.1}%");
-            [share(group.learned, group.runs), interval]
-        } else {
-            ["not measured".to_owned(), number(None, 1)]
-        };
+        let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
         let median = group.steps.as_ref().map(|steps| steps.quantile(0.5));
         let mut row = vec![
             group.name.clone(),
             group.runs.to_string(),
             group.failed.to_string(),
-            learned,
-            interval,
+            share(group.learned, group.runs),
+            format!("{low:.1}–{high:.1}%"),
             number(median, 0),
         ];
         let metrics = compared().zip(&group.metrics);
@@ -82,10 +76,8 @@ pub(super) fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Ve
         let [low, high] = wilson(group.learned, group.runs);
         Some([low, group.learned as f64 / group.runs as f64, high])
     };
-    let learned = summary.watched().map(|_| {
-        let shares = groups.iter().map(learned).collect();
-        ("share that learned".to_owned(), shares)
-    });
+    let shares = groups.iter().map(learned).collect();
+    let learned = ("share that learned".to_owned(), shares);
     let mean = |sample: &Option<Sample>| {
         let sample = sample.as_ref()?;
         let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
@@ -110,6 +102,6 @@ pub(super) fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Ve
         mark: None,
     };
     let attention = summary.is_measured().then_some(attention);
-    let panels = learned.into_iter().chain(loss).chain(attention);
+    let panels = [learned].into_iter().chain(loss).chain(attention);
     panels.map(panel).collect()
 }

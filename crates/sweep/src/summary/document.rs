@@ -1,6 +1,6 @@
 //! A summary as a document: what holds for all runs, then the groups.
 
-use headlight_experiment::metrics;
+use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Document, Section, counted, number};
 
 use super::all_runs::{all_runs, distributions, failures};
@@ -12,7 +12,6 @@ use super::groups::Looks;
 use super::learning_curve::{curve, epoch_panel, epoch_table};
 use super::positions::{positions_panel, positions_table};
 use super::standouts;
-use super::statistics::wilson;
 use super::summary::Summary;
 
 impl Summary {
@@ -82,21 +81,15 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         _ => format!(", {failed} failed"),
     };
     let runs_text = counted(runs, "run");
-    let mut paragraphs = if let Some(watched) = summary.watched() {
-        let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
-        let share = share(learned, runs);
-        vec![
-            format!(
-                "{runs_text}{failed}; {learned} learned ({share}): {watched} reached {}",
-                metrics::LEARNED
-            ),
-            format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
-        ]
-    } else {
-        vec![format!(
-            "{runs_text}{failed}; whether they learned was not measured, since no samples were held out"
-        )]
-    };
+    let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
+    let (watched, from) = (summary.watched(), summary.learned_from);
+    let share = share(learned, runs);
+    let mut paragraphs = vec![
+        format!(
+            "{runs_text}{failed}; {learned} learned ({share}): {watched} of the final model is {from} or more"
+        ),
+        format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
+    ];
     paragraphs.extend(attention(summary));
     if summary.target_is_chosen && !summary.columns.list(POSITIVE).is_empty() {
         paragraphs.push(format!(

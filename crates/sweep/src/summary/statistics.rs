@@ -112,22 +112,6 @@ impl Serialize for Sample {
     }
 }
 
-/// Wilson's (1927) 95% confidence interval of a share. It also holds for few runs, and for shares near 0 or 1.
-pub(super) fn wilson(part: usize, whole: usize) -> [f64; 2] {
-    if whole == 0 {
-        return [0.0, 1.0];
-    }
-    let (count, squared) = (whole as f64, NORMAL * NORMAL);
-    let share = part as f64 / count;
-    let centre = share + squared / (2.0 * count);
-    let spread = NORMAL * (share * (1.0 - share) / count + squared / (4.0 * count * count)).sqrt();
-    let scale = 1.0 + squared / count;
-    [
-        ((centre - spread) / scale).max(0.0),
-        ((centre + spread) / scale).min(1.0),
-    ]
-}
-
 /// The 97.5% quantile of Student's t.
 fn student(freedom: usize) -> f64 {
     if freedom > 10_000 {
@@ -193,20 +177,5 @@ mod tests {
             let found = student(freedom);
             assert!((found / expected - 1.0).abs() < 1e-7, "{freedom}: {found}");
         }
-    }
-
-    /// `statsmodels.stats.proportion.proportion_confint(k, n, method="wilson")`.
-    #[test]
-    fn wilsons_interval_is_statsmodels() {
-        for (part, whole, [low, high]) in [
-            (0, 10, [0.0, 0.277_532_8]),
-            (10, 10, [0.722_467_2, 1.0]),
-            (967, 1000, [0.954_018_7, 0.976_407_1]),
-        ] {
-            let found = wilson(part, whole);
-            assert!((found[0] - low).abs() < 1e-6, "{found:?}");
-            assert!((found[1] - high).abs() < 1e-6, "{found:?}");
-        }
-        assert_eq!(wilson(0, 0), [0.0, 1.0]);
     }
 }

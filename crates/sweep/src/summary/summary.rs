@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use headlight_architecture::Keys;
-use headlight_experiment::metrics::{LEARNED, Metric};
+use headlight_experiment::metrics::Metric;
+use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::classes::classes;
-use super::columns::{Columns, NEGATIVE, POSITIVE};
+use super::columns::{Columns, NEGATIVE, POSITIVE, numbers};
 use super::target::AttentionTarget;
 use crate::fields::Quantity;
 use crate::grid::FOLD;
@@ -36,6 +37,8 @@ pub struct Summary {
     pub(super) columns: Columns,
     /// The reasons of failure, by message without numbers.
     pub(super) reasons: BTreeMap<String, Reason>,
+    /// The F1 from which a model counts as learned.
+    pub(super) learned_from: f64,
     /// The positions at which attention is measured.
     pub(super) target: AttentionTarget,
     /// Whether the target was chosen from the rows, not given.
@@ -79,18 +82,24 @@ impl Summary {
         let configs = || plan.points().iter().map(crate::plan::Point::config);
         let rules = configs().map(|config| config.data.rule.as_ref());
         let target = AttentionTarget::of(rules, measured);
-        let mut summary = Self::of(path, target, &[])?;
+        let learned_from = plan.points()[0].config().report.learned;
+        let mut summary = Self::of(path, target, &[], learned_from)?;
         summary.classes = classes(configs());
         Ok(summary)
     }
 
-    /// Reads a results file in one pass. Compares the values of the keys in `by`; if it is empty, of each key that
+    /// Reads a results file in one pass. A run learned if [`is_learned`] says so of its final model. Compares the values of the keys in `by`; if it is empty, of each key that
     /// varies.
     ///
     /// # Errors
     /// When the file cannot be read, is not a results file, or lacks one of the keys.
-    pub fn of(path: &Path, target: AttentionTarget, by: &[String]) -> Result<Self, Failure> {
-        Self::with(path, target, by, Measured::default())
+    pub fn of(
+        path: &Path,
+        target: AttentionTarget,
+        by: &[String],
+        learned_from: f64,
+    ) -> Result<Self, Failure> {
+        Self::with(path, target, by, learned_from, Measured::default())
     }
 
     /// As [`of`](Self::of), with what its runs measured when they were trained again.
@@ -101,6 +110,7 @@ impl Summary {
         path: &Path,
         target: AttentionTarget,
         by: &[String],
+        learned_from: f64,
         measured: Measured,
     ) -> Result<Self, Failure> {
         let mut summary = Self {
@@ -109,6 +119,7 @@ impl Summary {
             reasons: BTreeMap::new(),
             target_is_chosen: false,
             target,
+            learned_from,
             attention: [Vec::new(), Vec::new()],
             uniform: Vec::new(),
             classes: ["label 1 or more", "label 0"].map(str::to_owned),
@@ -167,8 +178,7 @@ impl Summary {
             self.fail(line.seed, error.as_str().unwrap_or("(no message)"));
             return Ok(());
         }
-        let learned = line.fields.get("learned_at_step");
-        point.learned += usize::from(learned.is_some_and(Value::is_number));
+        point.learned += usize::from(learned(&line.fields, self.learned_from));
         self.columns.push(number, line.seed, &line.fields)
     }
 
@@ -329,21 +339,38 @@ impl Summary {
         self.points.iter().map(|point| point.failed).sum()
     }
 
-    /// What says whether a run learned. `None` if nothing does: without held-out samples, Headlight once did not
-    /// measure it.
-    pub(super) fn watched(&self) -> Option<&'static str> {
-        let metric = |metric, held_out| Quantity::Metric { metric, held_out };
-        let loss = self.columns.number(metric(Metric::Loss, true));
+    /// What says whether a run learned.
+    pub(super) fn watched(&self) -> &'static str {
+        let (metric, held_out) = (Metric::Loss, true);
+        let loss = self.columns.number(Quantity::Metric { metric, held_out });
         if loss.iter().any(|loss| !loss.is_nan()) {
-            return Some("held-out F1");
+            "held-out F1"
+        } else {
+            "F1 on the training samples, since none were held out,"
         }
-        let f1 = self.columns.number(metric(Metric::F1, false));
-        let unseen = self.learned() == 0 && f1.iter().any(|&f1| f1 >= LEARNED);
-        (!unseen).then_some("F1 on the training samples, since none were held out,")
     }
 
     /// The number of runs that learned.
     pub(super) fn learned(&self) -> usize {
         self.points.iter().map(|point| point.learned).sum()
     }
+}
+
+/// Whether a run's final model learned its task, by the fields of its row. Of a row without F1, only the step tells it.
+fn learned(fields: &Map<String, Value>, learned_from: f64) -> bool {
+    let value = |metric: Metric, held_out: bool| {
+        let quantity = Quantity::Metric { metric, held_out };
+        let field = numbers().find(|field| field.quantity == quantity)?;
+        fields.get(&field.name)
+    };
+    let held_out = value(Metric::F1, true).is_some()
+        && value(Metric::Loss, true).is_some_and(Value::is_number);
+    if value(Metric::F1, held_out).is_none() {
+        let step = fields.get("learned_at_step");
+        return step.is_some_and(Value::is_number);
+    }
+    is_learned(
+        |metric| value(metric, held_out).and_then(Value::as_f64),
+        learned_from,
+    )
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use headlight_experiment::metrics::wilson;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::columns::{EPOCHS, NEGATIVE, POSITIVE, compared, numbers};
 use super::folds::{self, OverFolds};
 use super::groups::{Group, Looks};
 use super::standouts::{self, StandOut};
-use super::statistics::{Sample, wilson};
+use super::statistics::Sample;
 use super::summary::{Reason, Summary};
 use super::target::AttentionTarget;
 
@@ -45,10 +46,10 @@ struct Counts {
     runs: usize,
     failed: usize,
     /// `null`, with its share and interval, if it was not measured.
-    learned: Option<usize>,
-    learned_share: Option<f64>,
+    learned: usize,
+    learned_share: f64,
     /// Wilson's 95% interval of the share.
-    learned_interval: Option<[f64; 2]>,
+    learned_interval: [f64; 2],
     /// The runs that look towards those positions, and away from them; `null` if that was not measured.
     looks_towards: Option<usize>,
     looks_away: Option<usize>,
@@ -106,13 +107,12 @@ impl Summary {
 
     fn counts(&self, runs: usize, failed: usize, learned: usize, looks: Looks) -> Counts {
         let is_attended = self.is_measured();
-        let measured = self.watched().is_some();
         Counts {
             runs,
             failed,
-            learned: measured.then_some(learned),
-            learned_share: measured.then(|| learned as f64 / runs as f64),
-            learned_interval: measured.then(|| wilson(learned, runs)),
+            learned,
+            learned_share: learned as f64 / runs as f64,
+            learned_interval: wilson(learned, runs),
             looks_towards: is_attended.then_some(looks.towards),
             looks_away: is_attended.then_some(looks.away),
         }

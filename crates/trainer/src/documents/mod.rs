@@ -1,7 +1,8 @@
-//! Documents of a run: its report, evaluations, its page.
+//! Documents of a run: its first screen, its report, evaluations, its page.
 
 pub mod assessment;
 mod evidence;
 pub mod explanation;
 pub mod page;
 pub mod report;
+pub mod screen;

@@ -26,11 +26,15 @@ const asked = computed(() => {
   return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${classes.slice(0, 4).join(", ")}${classes.length > 4 ? ", …" : ""} apart?` : "";
 });
 
+/** What came of the shown run's training, as its report says it; nothing for a training with other settings. */
+const outcome = computed(() => runs.value.length === 1 && !departure.value ? base.value?.facts.outcome ?? "" : "");
+
 export function Headline() {
   const text = asked.value || TITLE;
   return (
     <header id="headline">
       <h1>{text}</h1>
+      {outcome.value && <p id="outcome">{outcome.value}</p>}
       {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>Change the question</summary><Chips /></details> : <Chips />}
       <Status />
     </header>

@@ -6,7 +6,6 @@ import { changesText } from "../changes.js";
 import { METRICS } from "../described.js";
 import { cannot } from "../engine/workers.js";
 import { page } from "../facts.js";
-import { LEARNED } from "../learned.js";
 import { fixed, range } from "../numbers.js";
 import { copyText, say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
@@ -123,7 +122,7 @@ function resultAxes(seeds) {
 /** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} uniform */
 function sumOf(seeds, failed, positions, uniform) {
   const learned = seeds.filter(isLearned);
-  const parts = [`${count(learned.length)} of ${count(seeds.length)} seeds learned: their F1 on ${seeds[0].held_out ? "held-out" : "training"} samples is ${LEARNED} or more.`];
+  const parts = [`${count(learned.length)} of ${count(seeds.length)} seeds learned: their F1 on ${seeds[0].held_out ? "held-out" : "training"} samples is ${seeds[0].learned_from} or more.`];
   if (positions.length && learned.length) {
     const { positive, negative } = sides();
     const away = learned.filter((seed) => looksAway(seed, positions, uniform)).length;

@@ -1,6 +1,6 @@
 // What the guide says about a run: its captions, and the view that each sets. All follow from the run's numbers.
 
-import { LEARNED } from "../learned.js";
+import { range } from "../numbers.js";
 import { decisive, LOOKS, percent, weightsOf } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
@@ -38,7 +38,7 @@ function madeOf(run) {
   const view = (/** @type {number} */ at, /** @type {string} */ sample = group) => ({ ...place, sample, key, step: run.times[at] });
   const stepText = (/** @type {number} */ at) => `step ${run.stepName(at)}`;
   const right = rightText(run, end);
-  const { isLearned } = judgedAt(run, end);
+  const { areRight } = judgedAt(run, end);
   if (!curve || !where || Number.isNaN(even)) return withoutPlace(run, group, others, end, view, who, right);
 
   const values = curve.map(([, value]) => value);
@@ -72,12 +72,12 @@ function madeOf(run) {
   } else {
     const furthest = values.reduce((best, value, at) => Math.abs(value - even) > Math.abs(values[best] - even) ? at : best, 0);
     captions.push({
-      title: isLearned ? "It never needs to look." : "It never really looks.",
+      title: areRight ? "It never needs to look." : "It never really looks.",
       text: `${capital(where)} gets at most about its even share; the furthest from it is ${percent(values[furthest])}, at ${stepText(furthest)}.`, parts: view(furthest),
     }, {
       title: "Half-way.", text: `At ${stepText(end >> 1)}, ${gets(values[end >> 1])}.`, parts: view(end >> 1),
     }, {
-      title: "It ends there.", text: `At ${stepText(end)}, ${gets(last)}. ${right}${isLearned ? " An even average is enough." : ""}`, parts: view(end),
+      title: "It ends there.", text: `At ${stepText(end)}, ${gets(last)}. ${right}${areRight ? " An even average is enough." : ""}`, parts: view(end),
     });
   }
   captions.push(surprise(run, group, others, { end, layer, head, where, last, even, view, who }));
@@ -143,15 +143,15 @@ const whoText = (run, group) => run.classCount > 2 || run.facts.classes.length ?
 function judgedAt(run, at) {
   const outcomes = run.samples.map((sample) => run.outcome(sample, at)).filter(Boolean);
   const right = outcomes.filter((outcome) => outcome === "right").length;
-  return { count: outcomes.length, right, isLearned: right >= LEARNED * outcomes.length };
+  return { count: outcomes.length, right, areRight: right === outcomes.length };
 }
 
 /** @param {Run} run @param {number} at */
 function rightText(run, at) {
-  const { count, right, isLearned } = judgedAt(run, at);
+  const { count, right, areRight } = judgedAt(run, at);
   if (!count) return "";
-  if (right === count) return `All ${right} samples of this page are right.`;
-  return `${right} of the ${count} samples of this page are right${isLearned ? "" : ": it has not learned the rule"}.`;
+  if (areRight) return `All ${right} samples of this page are right.`;
+  return `${right} of the ${count} samples of this page are right.`;
 }
 
 /** @param {string} text */

@@ -2,6 +2,7 @@
 
 mod again;
 mod lab;
+mod outcome;
 mod samples;
 
 use std::io::BufReader;
@@ -9,12 +10,14 @@ use std::path::{Path, PathBuf};
 
 use headlight_data::LabelRule;
 use headlight_dump::AttentionDump;
+use headlight_experiment::outcome::Outcome;
 use headlight_input::FILE_LIMIT;
 use headlight_inspector::{Again, LossPoint, Page, PageRun};
 use serde::Deserialize;
 
 use crate::Failure;
 use crate::documents::evidence::evidence;
+use crate::documents::report::outcome_text;
 use crate::storage::files::open;
 use crate::storage::run_dir::{RunDir, step_of};
 use crate::storage::standard::shown;
@@ -33,6 +36,8 @@ pub struct Source {
     pub dumps: Vec<PathBuf>,
     /// The dump of the run's best model, with its step, if the run keeps it.
     best: Option<(usize, PathBuf)>,
+    /// What came of the run; `None` if it is not known yet, so that the page finds it out.
+    pub outcome: Option<Outcome>,
 }
 
 impl Source {
@@ -57,6 +62,7 @@ impl Source {
             run,
             dumps,
             best,
+            outcome: None,
         })
     }
 
@@ -165,19 +171,28 @@ fn page_run(
     if let Some(run) = &source.run {
         page_run.loss = loss(run)?;
         page_run.evidence = evidence(run.path())?;
+        let config = run.config()?;
+        let outcome = source
+            .outcome
+            .clone()
+            .or_else(|| outcome::of_run(run, &config));
+        page_run.outcome = outcome.map(|outcome| outcome_text(&outcome, &config.data));
     }
     Ok(page_run)
 }
 
-/// Writes a run's page into its run directory and returns its path; `None` if the run has no npz dumps.
+/// Writes a run's page into its run directory and returns its path; `None` if the run has no npz dumps. `outcome` is the
+/// run's, if it is known.
 ///
 /// # Errors
 /// When a file of the run cannot be read, or the page cannot be written.
-pub fn write(run: &RunDir) -> Result<Option<PathBuf>, Failure> {
+pub fn write(run: &RunDir, outcome: Option<&Outcome>) -> Result<Option<PathBuf>, Failure> {
     if run.dumps()?.is_empty() {
         return Ok(None);
     }
-    let html = html(&page(&[Source::open(run.path())?], |_, _, _| Ok(()))?)?;
+    let mut source = Source::open(run.path())?;
+    source.outcome = outcome.cloned();
+    let html = html(&page(&[source], |_, _, _| Ok(()))?)?;
     run.write_page(&html)?;
     Ok(Some(run.page_path()))
 }

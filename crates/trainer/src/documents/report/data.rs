@@ -17,7 +17,7 @@ const LISTED: usize = 5;
 const MOST_WORDS: usize = 12;
 
 /// The title of a report without a rule.
-pub(super) fn title(data: &DatasetConfig) -> String {
+pub fn title(data: &DatasetConfig) -> String {
     let count = match data.n_classes {
         2 => "Two".to_owned(),
         n_classes => n_classes.to_string(),

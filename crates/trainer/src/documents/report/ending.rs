@@ -8,11 +8,16 @@ use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
 use headlight_inspector::{Section, counted};
 
-use super::names::class_name;
+use super::names::answer;
 
-/// Whether the model learned its task, in one or two sentences.
+/// Whether the model learned its task, as a paragraph.
 pub fn outcome_text(outcome: &Outcome, data: &DatasetConfig) -> String {
-    outcome.sentences(|class| class_name(data, class.into()))
+    outcome.sentences(|class| quoted_answer(data, class))
+}
+
+/// The name of a class in a sentence, in quotation marks.
+pub fn quoted_answer(data: &DatasetConfig, class: u8) -> String {
+    format!("\"{}\"", answer(data, class.into()))
 }
 
 /// [`outcome_text`] as a section.

@@ -22,7 +22,9 @@ use crate::documents::assessment;
 use crate::sessions::reference::Comparison;
 
 pub use attention::WHOLE_MATRIX;
-pub use ending::outcome_text;
+pub use data::title as data_title;
+pub use ending::{outcome_text, quoted_answer};
+pub use names::answer;
 
 /// The width of plots as text, in columns.
 const WIDTH: usize = 100;

@@ -1,0 +1,140 @@
+//! What a model has to beat: the most frequent class, and for texts the words without their order.
+
+use headlight_data::words::FIRST_WORD;
+use headlight_data::{Dataset, Splits};
+use serde::Serialize;
+
+use crate::metrics::{Counts, f1};
+
+/// A guess without a transformer, on the judged samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Baseline {
+    /// How it guesses.
+    #[serde(flatten)]
+    pub guess: Guess,
+    /// The share of samples that it classifies correctly.
+    pub accuracy: f64,
+    /// As that of a model.
+    pub f1: Option<f64>,
+}
+
+/// How a baseline guesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "guess", rename_all = "snake_case")]
+pub enum Guess {
+    /// Always the most frequent class of the training samples; of equals, the first.
+    Majority {
+        /// The class.
+        class: u8,
+    },
+    /// Multinomial naive Bayes on counts of words, with one added to each, learned from the training samples.
+    WordCounts,
+}
+
+/// The baselines of these samples; `texts` says whether their tokens are words.
+pub(super) fn baselines(splits: &Splits, n_classes: usize, texts: bool) -> Vec<Baseline> {
+    let judged = splits.judged();
+    let counts = splits.train.class_counts(n_classes);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u8;
+    let mut all = vec![measured(
+        judged,
+        n_classes,
+        Guess::Majority { class },
+        |_| class,
+    )];
+    if texts {
+        let bayes = NaiveBayes::of(&splits.train, &counts);
+        let guess = |tokens: &[u32]| bayes.class(tokens);
+        all.push(measured(judged, n_classes, Guess::WordCounts, guess));
+    }
+    all
+}
+
+fn measured(
+    judged: &Dataset,
+    n_classes: usize,
+    guess: Guess,
+    class_of: impl Fn(&[u32]) -> u8,
+) -> Baseline {
+    let mut counts = vec![Counts::default(); n_classes];
+    let mut right = 0;
+    for sample in 0..judged.len() {
+        let (label, guessed) = (judged.label(sample), class_of(judged.tokens(sample)));
+        if label == guessed {
+            right += 1;
+            counts[usize::from(label)].found += 1;
+        } else {
+            counts[usize::from(label)].missed += 1;
+            counts[usize::from(guessed)].false_alarms += 1;
+        }
+    }
+    Baseline {
+        guess,
+        accuracy: right as f64 / judged.len().max(1) as f64,
+        f1: f1(&counts),
+    }
+}
+
+/// Manning, Raghavan, Schütze (2008), section 13.2. A class without training samples is never guessed.
+struct NaiveBayes {
+    /// `[class]`
+    priors: Vec<f64>,
+    /// `[token, class]`
+    words: Vec<f64>,
+}
+
+impl NaiveBayes {
+    fn of(train: &Dataset, class_counts: &[usize]) -> Self {
+        let classes = class_counts.len();
+        let tokens = train.all_tokens().iter().max().map_or(0, |&last| last + 1) as usize;
+        let mut counts = vec![0_usize; tokens * classes];
+        let mut totals = vec![0_usize; classes];
+        for sample in 0..train.len() {
+            let class = usize::from(train.label(sample));
+            for word in words(train.tokens(sample)) {
+                counts[word * classes + class] += 1;
+                totals[class] += 1;
+            }
+        }
+        let known = counts
+            .chunks(classes.max(1))
+            .filter(|of_word| of_word.iter().any(|&count| count > 0))
+            .count();
+        let log = |part: usize, whole: usize| (part as f64).ln() - (whole as f64).ln();
+        let words = counts.iter().enumerate();
+        let words = words.map(|(place, count)| log(count + 1, totals[place % classes] + known));
+        Self {
+            words: words.collect(),
+            priors: class_counts
+                .iter()
+                .map(|&count| log(count, train.len()))
+                .collect(),
+        }
+    }
+
+    /// The likeliest class; of equals, the first. Words that training never saw say nothing.
+    fn class(&self, tokens: &[u32]) -> u8 {
+        let mut scores = self.priors.clone();
+        for word in words(tokens) {
+            let of_word = self.words.chunks(scores.len()).nth(word);
+            for (score, word) in scores.iter_mut().zip(of_word.into_iter().flatten()) {
+                *score += word;
+            }
+        }
+        let best = (0..scores.len()).reduce(|best, class| {
+            if scores[class] > scores[best] {
+                class
+            } else {
+                best
+            }
+        });
+        best.unwrap_or(0) as u8
+    }
+}
+
+/// The words of a sample: neither `[CLS]` nor padding nor unknown words.
+fn words(tokens: &[u32]) -> impl Iterator<Item = usize> {
+    let words = tokens.iter().filter(|&&token| token >= FIRST_WORD);
+    words.map(|&token| token as usize)
+}

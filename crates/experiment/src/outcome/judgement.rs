@@ -1,0 +1,201 @@
+//! The one rule that decides whether a model learned its task.
+
+use headlight_data::Splits;
+use serde::Serialize;
+
+use super::baselines::{Baseline, baselines};
+use crate::config::ExperimentConfig;
+use crate::metrics::{EvalMetrics, Metric, StepMetrics, wilson};
+
+/// A model overfits if its training accuracy is above the held-out accuracy by this or more, and the 95% intervals of the
+/// two do not overlap.
+const OVERFITTING: f64 = 0.05;
+
+/// Attention to the deciding positions that is this close to uniform attention says that nothing is looked for.
+const CLOSE_TO_UNIFORM: f64 = 0.02;
+
+/// What came of training. Serialises to `judgement` in the JSON of `headlight train`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether held-out samples judge the model; if there are none, the training samples do.
+    pub held_out: bool,
+    /// The number of samples that judge it.
+    pub samples: usize,
+    /// The steps after which the model was taken.
+    pub step: usize,
+    /// The steps of the whole training.
+    pub steps: usize,
+    /// Its F1; `None` if it is not defined.
+    pub f1: Option<f64>,
+    /// Its accuracy.
+    pub accuracy: f64,
+    /// The 95% confidence interval of that accuracy (Wilson).
+    pub accuracy_interval: [f64; 2],
+    /// The F1 from which it counts as learned: `report.learned`.
+    pub learned_from: f64,
+    /// The step of the first evaluation with such an F1.
+    pub first_learned_at_step: Option<usize>,
+    /// What it is compared with.
+    pub baselines: Vec<Baseline>,
+    /// The class, if the model predicts one class for all samples and not all are of this class; with
+    /// [`Verdict::NothingToLearn`], that of all training samples.
+    pub one_class: Option<u8>,
+    /// Whether it knows its training samples better than others.
+    pub overfitting: Option<Overfitting>,
+    /// Whether attention from `[CLS]` to the deciding positions is still close to uniform. `false` if they are unknown.
+    pub uniform_attention: bool,
+}
+
+/// Whether a model learned its task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// All training samples are of one class.
+    NothingToLearn,
+    /// [`is_learned`].
+    Learned,
+    /// The lower end of the interval of its accuracy is above the accuracy of each baseline.
+    BetterThanBaselines,
+    /// It is not.
+    NoBetterThanBaselines,
+}
+
+/// What a model scores on its training samples, where it scores less on held-out ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Overfitting {
+    /// Accuracy on the training samples.
+    pub train_accuracy: f64,
+    /// F1 on the training samples.
+    pub train_f1: Option<f64>,
+}
+
+/// Whether a model learned its task, by its metrics on the judged samples: F1 is `learned_from` or more, and not because
+/// the model predicts one frequent class for all samples.
+pub fn is_learned(metric: impl Fn(Metric) -> Option<f64>, learned_from: f64) -> bool {
+    let is_constant = metric(Metric::Recall) == Some(1.0)
+        && metric(Metric::Precision) == metric(Metric::Accuracy)
+        && metric(Metric::Accuracy) < Some(1.0);
+    metric(Metric::F1) >= Some(learned_from) && !is_constant
+}
+
+impl Outcome {
+    /// The outcome of a training of these samples, for the model that is used: that of `step`, or else the last one.
+    /// `None` if that model was not evaluated.
+    pub fn of(
+        config: &ExperimentConfig,
+        splits: &Splits,
+        metrics: &[StepMetrics],
+        step: Option<usize>,
+    ) -> Option<Self> {
+        let used = match step {
+            Some(step) => metrics.iter().rfind(|row| row.step == step)?,
+            None => metrics.last()?,
+        };
+        let learned_from = config.report.learned;
+        let judged = judged(used);
+        let samples = splits.judged().len();
+        let accuracy = judged[Metric::Accuracy]?;
+        let accuracy_interval = wilson(counted(accuracy, samples), samples);
+        let n_classes = config.data.n_classes;
+        let baselines = baselines(splits, n_classes, config.data.words.is_some());
+        let only = only(splits.train.labels());
+        let mut has_learned = metrics
+            .iter()
+            .filter(|row| is_learned(|metric| self::judged(row)[metric], learned_from));
+        let verdict = if only.is_some() {
+            Verdict::NothingToLearn
+        } else if is_learned(|metric| judged[metric], learned_from) {
+            Verdict::Learned
+        } else if baselines
+            .iter()
+            .all(|baseline| accuracy_interval[0] > baseline.accuracy)
+        {
+            Verdict::BetterThanBaselines
+        } else {
+            Verdict::NoBetterThanBaselines
+        };
+        Some(Self {
+            verdict,
+            held_out: used.held_out.is_some(),
+            samples,
+            step: used.step,
+            steps: metrics.last()?.step,
+            f1: judged[Metric::F1],
+            accuracy,
+            accuracy_interval,
+            learned_from,
+            first_learned_at_step: has_learned.next().map(|first| first.step),
+            baselines,
+            one_class: only.or_else(|| one_class(judged, splits, n_classes)),
+            overfitting: overfitting(used, splits, accuracy_interval),
+            uniform_attention: only.is_none() && is_uniform(&used.train),
+        })
+    }
+
+    /// Whether the model learned its task; `None` if there is nothing to learn.
+    pub fn learned(&self) -> Option<bool> {
+        (self.verdict != Verdict::NothingToLearn).then_some(self.verdict == Verdict::Learned)
+    }
+}
+
+/// The metrics on the judged samples.
+fn judged(row: &StepMetrics) -> &EvalMetrics {
+    row.held_out.as_ref().unwrap_or(&row.train)
+}
+
+/// The number of samples that a share is of.
+fn counted(share: f64, samples: usize) -> usize {
+    (share * samples as f64).round() as usize
+}
+
+fn overfitting(used: &StepMetrics, splits: &Splits, held_out: [f64; 2]) -> Option<Overfitting> {
+    let accuracy = used.held_out.as_ref()?[Metric::Accuracy]?;
+    let train_accuracy = used.train[Metric::Accuracy]?;
+    let samples = splits.train.len();
+    let [low, _] = wilson(counted(train_accuracy, samples), samples);
+    let is_more = train_accuracy - accuracy >= OVERFITTING && low > held_out[1];
+    is_more.then(|| Overfitting {
+        train_accuracy,
+        train_f1: used.train[Metric::F1],
+    })
+}
+
+/// The class of a model that predicts one class for all samples, if not all are of this class.
+fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<u8> {
+    if judged[Metric::Accuracy] == Some(1.0) {
+        return None;
+    }
+    if n_classes == 2 {
+        let positives = splits.judged().positives().count();
+        let share = positives as f64 / splits.judged().len() as f64;
+        return match (judged[Metric::Precision], judged[Metric::Recall]) {
+            (None, _) => Some(0),
+            (_, Some(1.0)) if judged[Metric::Accuracy] == Some(share) => Some(1),
+            _ => None,
+        };
+    }
+    let predicted = judged.classes.iter().enumerate();
+    let mut predicted = predicted.filter(|(_, class)| class.precision.is_some());
+    let (class, _) = predicted.next()?;
+    predicted.next().is_none().then_some(class as u8)
+}
+
+/// Whether attention to the deciding positions is close to uniform: for positives, and for negatives if it is measured.
+fn is_uniform(train: &EvalMetrics) -> bool {
+    let is_close = |measured, uniform| {
+        let (measured, uniform) = (train[measured]?, train[uniform]?);
+        (uniform > 0.0).then_some((measured - uniform).abs() < CLOSE_TO_UNIFORM)
+    };
+    let positive = is_close(Metric::AttentionPositive, Metric::UniformPositive);
+    let negative = is_close(Metric::AttentionNegative, Metric::UniformNegative);
+    positive == Some(true) && negative != Some(false)
+}
+
+/// The label of all samples, if it is one.
+fn only(labels: &[u8]) -> Option<u8> {
+    let first = *labels.first()?;
+    let all = labels.iter().all(|&label| label == first);
+    all.then_some(first)
+}

@@ -1,0 +1,129 @@
+//! An outcome in words.
+
+use super::baselines::{Baseline, Guess};
+use super::judgement::{Outcome, Verdict};
+
+impl Outcome {
+    /// All of it, in a paragraph; `class_name` names a class.
+    pub fn sentences(&self, class_name: impl Fn(u8) -> String) -> String {
+        let lines = [self.verdict_text(&class_name)].into_iter();
+        let baselines = self.baseline_texts(&class_name);
+        let compared = match &*baselines.join("; ") {
+            "" => None,
+            all => Some(format!("For comparison, {all}")),
+        };
+        let lines = lines.chain(compared).chain(self.remarks(class_name));
+        let sentences: Vec<String> = lines.map(|line| line + ".").collect();
+        sentences.join(" ")
+    }
+
+    /// The verdict, without a full stop.
+    pub fn verdict_text(&self, class_name: impl Fn(u8) -> String) -> String {
+        let judged = self.judged();
+        let samples = grouped(self.samples);
+        let accuracy = self.accuracy;
+        let [low, high] = self.accuracy_interval;
+        let measured = format!(
+            "{judged} accuracy {accuracy:.3} ({low:.3} to {high:.3}), F1 {}, {samples} samples",
+            decimals(self.f1)
+        );
+        match (self.verdict, self.one_class) {
+            (Verdict::NothingToLearn, class) => format!(
+                "Nothing to learn: all training samples are of class {}",
+                class.map_or_else(String::new, class_name)
+            ),
+            (Verdict::Learned, _) => format!(
+                "Learned: {judged} F1 {} on {samples} samples{}",
+                decimals(self.f1),
+                self.first_text()
+            ),
+            (Verdict::BetterThanBaselines, _) => format!("Better than its baselines: {measured}"),
+            (Verdict::NoBetterThanBaselines, _) => {
+                format!("No better than its baselines: {measured}")
+            }
+        }
+    }
+
+    /// What each baseline scores, without full stops; empty if there is nothing to learn.
+    pub fn baseline_texts(&self, class_name: impl Fn(u8) -> String) -> Vec<String> {
+        if self.verdict == Verdict::NothingToLearn {
+            return Vec::new();
+        }
+        let text = |Baseline {
+                        guess,
+                        accuracy,
+                        f1,
+                    }: &Baseline| {
+            let guess = match guess {
+                Guess::Majority { class } => format!("always {}", class_name(*class)),
+                Guess::WordCounts => "counts of words (naive Bayes)".to_owned(),
+            };
+            format!("{guess}: F1 {}, accuracy {accuracy:.3}", decimals(*f1))
+        };
+        self.baselines.iter().map(text).collect()
+    }
+
+    /// What else a reader should know, without full stops.
+    pub fn remarks(&self, class_name: impl Fn(u8) -> String) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let judged = self.judged();
+        if !self.held_out {
+            remarks.push(
+                "No samples were held out, so the training samples judge the model".to_owned(),
+            );
+        }
+        if let Some(overfitting) = self.overfitting {
+            remarks.push(format!(
+                "Overfitting: accuracy is {:.3} on the training samples, {:.3} on held-out ones",
+                overfitting.train_accuracy, self.accuracy
+            ));
+        }
+        if let (Some(class), Some(_)) = (self.one_class, self.learned()) {
+            let class = class_name(class);
+            remarks.push(format!("The model predicts {class} for all samples"));
+        }
+        if let (Some(step), Some(false)) = (self.first_learned_at_step, self.learned()) {
+            let from = self.learned_from;
+            remarks.push(format!("{judged} F1 had reached {from} at step {step}"));
+        }
+        if self.uniform_attention {
+            remarks.push("Attention from [CLS] is still close to uniform".to_owned());
+        }
+        remarks
+    }
+
+    fn first_text(&self) -> String {
+        let (step, steps) = (self.step, self.steps);
+        let first = self.first_learned_at_step.unwrap_or(step);
+        let used = match step == steps {
+            true => String::new(),
+            false => format!("; this model is of step {step}"),
+        };
+        format!(" (first at step {first} of {steps}{used})")
+    }
+
+    fn judged(&self) -> &'static str {
+        if self.held_out {
+            "held-out"
+        } else {
+            "training"
+        }
+    }
+}
+
+fn decimals(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"))
+}
+
+/// A count with a comma between thousands.
+fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}

@@ -1,0 +1,197 @@
+//! The first screen of `headlight train`: its size, its numbers, and that its verdict is the one of all other places.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use common::{SHORT, folder, run_in};
+use serde_json::Value;
+
+/// At most 24 lines of 80 columns, and no padding.
+fn fits(screen: &str) {
+    assert!(screen.lines().count() <= 24, "{screen}");
+    let longest = screen.lines().map(|line| line.chars().count()).max();
+    assert!(longest <= Some(80), "{screen}");
+    assert!(!screen.contains("[PAD]"), "{screen}");
+    assert!(!screen.contains('\u{1b}'), "{screen}");
+}
+
+/// The numbers of the line that begins with a name, below the line that begins with `title`.
+fn row(screen: &str, title: &str, name: &str) -> Vec<f64> {
+    // The line of the keys has no weights.
+    let below = screen.lines().skip_while(|line| !line.starts_with(title));
+    let below = below.skip(2);
+    let mut rows = below.map(str::split_ascii_whitespace);
+    let found = rows.find_map(|mut words| (words.next() == Some(name)).then_some(words));
+    found.unwrap().map(|word| word.parse().unwrap()).collect()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn the_notebook_has_the_matrix_that_it_never_printed() {
+    let folder = folder("screen_notebook");
+    let screen = run_in(&folder, &["train", "--run", "run"]).done().stdout;
+    let path = folder.join("run");
+    fits(&screen);
+    assert_eq!(screen.lines().next(), Some("Is token 42 at position 3?"));
+    assert!(screen.contains("F1 1.000 on 2,000 samples"), "{screen}");
+    // Uniform attention is 1/7.
+    assert!(screen.contains("0.14)"), "{screen}");
+    for answer in ["yes", "no"] {
+        let means = row(&screen, "Where", answer);
+        assert_eq!(means.len(), 7);
+        assert!((means.iter().sum::<f64>() - 1.0).abs() < 0.05, "{means:?}");
+        let largest = means.iter().copied().fold(0.0, f64::max);
+        assert!((means[3] - largest).abs() < 1e-9, "{means:?}");
+    }
+    for token in ["CLS", "16", "5", "42", "43", "32", "2"] {
+        assert_eq!(row(&screen, "Sample 10", token).len(), 7, "{token}");
+    }
+    assert!(screen.contains("without position 3"), "{screen}");
+    assert!(screen.contains("run/report.md"), "{screen}");
+    // The page has the sentence of the report, and no rule of its own.
+    let report = fs::read_to_string(path.join("report.md")).unwrap();
+    let verdict = report
+        .lines()
+        .find(|line| line.starts_with("Learned"))
+        .unwrap();
+    let page = fs::read_to_string(path.join("inspector.html")).unwrap();
+    assert!(page.contains(&verdict.replace('"', "\\\"")), "{verdict}");
+}
+
+#[test]
+fn the_report_follows_with_verbose() {
+    let folder = folder("screen_verbose");
+    let train = ["train", "quick", "--verbose", "--run", "loud"];
+    let printed = run_in(&folder, &[&train[..], &SHORT].concat()).done();
+    let report = fs::read_to_string(folder.join("loud/report.md")).unwrap();
+    assert!(printed.stdout.ends_with(&report), "{}", printed.stdout);
+    assert!(printed.stderr.contains("held-out"), "{}", printed.stderr);
+    // Without it there are no rows, and no bar without a terminal.
+    let train = ["train", "quick", "--run", "run"];
+    let printed = run_in(&folder, &[&train[..], &SHORT].concat()).done();
+    fits(&printed.stdout);
+    assert!(printed.stderr.lines().count() <= 1, "{}", printed.stderr);
+}
+
+#[test]
+fn every_kind_of_run_fits() {
+    let folder = folder("screen_kinds");
+    let settings: [&[&str]; 7] = [
+        &["token_anywhere", "data.samples=300"],
+        &["count", "data.samples=300"],
+        &["negation", "data.samples=300", "data.held_out=60"],
+        &["quick", "model.n_heads=2", "model.n_layers=2"],
+        &["quick", "data.held_out=0"],
+        &["quick", "data.seq_len=8"],
+        &["quick", "data.seq_len=40"],
+    ];
+    for (index, settings) in settings.iter().enumerate() {
+        let name = format!("run{index}");
+        let mut arguments = vec!["train", settings[0], "--set", "training.epochs=1"];
+        for setting in &settings[1..] {
+            arguments.extend(["--set", *setting]);
+        }
+        arguments.extend(["--run", &name]);
+        fits(&run_in(&folder, &arguments).done().stdout);
+    }
+}
+
+/// Texts of three classes: a word decides, but one label in six is drawn at random.
+fn texts(folder: &Path) {
+    let words = [["bad", "awful"], ["good", "great"], ["so-so", "okay"]];
+    let names = ["bad", "good", "mixed"];
+    let mut data = "text,label\n".to_owned();
+    let mut state = 1_u32;
+    let mut draw = |count: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) as usize % count as usize
+    };
+    for _ in 0..400 {
+        let class = draw(3);
+        let label = if draw(6) == 0 { draw(3) } else { class };
+        let filler = ["the film", "this plot", "a story"][draw(3)];
+        let (word, really) = (words[class][draw(2)], "really ".repeat(draw(5)));
+        let name = names[label];
+        let _ = writeln!(data, "{filler} was {word} {really},{name}");
+    }
+    fs::write(folder.join("mine.csv"), data).unwrap();
+    let config = "[data]\nfile = \"mine.csv\"\nseq_len = 8\nheld_out = 100\n[data.words]\n[model]\nd_model = 8\n\
+                  attention = { padding_token = 1 }\n[training]\nepochs = 20\nlearning_rate = 1e-2\n";
+    fs::write(folder.join("mine.toml"), config).unwrap();
+}
+
+/// Noise in the labels hides behind no "not learned": the model stands beside what it has to beat.
+#[test]
+fn texts_show_the_words_that_decided() {
+    let folder = folder("screen_texts");
+    texts(&folder);
+    let screen = run_in(&folder, &["train", "mine.toml", "--run", "run"])
+        .done()
+        .stdout;
+    fits(&screen);
+    for part in [
+        "bad",
+        "good",
+        "mixed",
+        "100 held out",
+        "Correct",
+        "Wrong",
+        "headlight predict",
+        "report.md",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    let again = run_in(&folder, &["train", "mine.toml", "--run", "again", "--json"]).done();
+    let judgement = &json(&again.stdout)["judgement"];
+    let guesses: Vec<&Value> = judgement["baselines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["guess"])
+        .collect();
+    assert_eq!(guesses, ["majority", "word_counts"]);
+    let accuracy = judgement["accuracy"].as_f64().unwrap();
+    let low = judgement["accuracy_interval"][0].as_f64().unwrap();
+    assert!(low < accuracy && accuracy < 0.95, "{judgement}");
+    assert!(
+        screen.contains(&format!("accuracy {accuracy:.3}")),
+        "{screen}"
+    );
+}
+
+/// A sweep and a training of the same seed agree, also where another F1 counts as learned.
+#[test]
+fn a_sweep_and_a_training_agree() {
+    let folder = folder("screen_sweep");
+    for (index, set) in [
+        "report.learned=0.99",
+        "report.learned=0.2",
+        "training.learning_rate=1e-9",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let name = format!("run{index}");
+        let rows = format!("rows{index}.jsonl");
+        let settings = ["--set", set, "--set", "training.epochs=1"];
+        let train = [&["train", "quick", "--json", "--run", &name][..], &settings].concat();
+        let trained = json(&run_in(&folder, &train).done().stdout);
+        let sweep = [
+            &["sweep", "quick", "--seeds", "0..1", "--out", &rows][..],
+            &settings,
+        ]
+        .concat();
+        run_in(&folder, &sweep).done();
+        let from = trained["judgement"]["learned_from"].to_string();
+        let report = run_in(&folder, &["report", &rows, "--json", "--learned", &from]).done();
+        let learned = json(&report.stdout)["learned"] == 1;
+        assert_eq!(trained["learned"], learned, "{set}");
+    }
+}

@@ -1,0 +1,135 @@
+//! The first screen after training: what came of it, where attention looks, what decided in a sample.
+
+mod model;
+mod samples;
+mod texts;
+
+use headlight_architecture::Parameter;
+use headlight_data::LabelRule;
+use headlight_experiment::Experiment;
+use headlight_experiment::outcome::Outcome;
+use headlight_experiment::train::Progress;
+use headlight_inspector::{Part, Screen};
+
+use crate::Failure;
+use crate::documents::report::{data_title, quoted_answer};
+use crate::sessions::reference::Comparison;
+use crate::storage::run_dir::RunDir;
+use crate::storage::standard::{quoted, shown};
+
+use model::UsedModel;
+
+/// The columns beside the names of links.
+const PATH: usize = 71;
+
+/// What a screen is about.
+#[derive(Debug)]
+pub struct Ended<'a> {
+    /// The experiment.
+    pub experiment: &'a Experiment,
+    /// Its run directory.
+    pub run: &'a RunDir,
+    /// The parameters of the model that is used.
+    pub parameters: &'a [Parameter],
+    /// What came of the training.
+    pub outcome: Option<&'a Outcome>,
+    /// The progress at which it was interrupted, if it was.
+    pub interrupted: Option<Progress>,
+    /// The comparisons with the reference run, if the run repeats one.
+    pub comparisons: &'a [Comparison],
+}
+
+impl Ended<'_> {
+    /// The screen.
+    ///
+    /// # Errors
+    /// When the parameters do not suit the config.
+    pub fn screen(&self) -> Result<Screen, Failure> {
+        let experiment = self.experiment;
+        let data = &experiment.config.data;
+        let mut model = UsedModel::new(experiment, self.parameters)?;
+        let has_words = data.words.is_some();
+        let mut parts = Vec::new();
+        if data.rule.is_none() || has_words {
+            parts.push(Part::Sentences(samples::counts(experiment)));
+        }
+        parts.push(Part::Sentences(self.verdict()));
+        if has_words {
+            parts.extend(texts::parts(&mut model)?);
+        } else {
+            parts.extend(samples::parts(&mut model)?);
+        }
+        parts.push(self.links(has_words));
+        let title = data.rule.as_ref().map(question);
+        Ok(Screen {
+            title: title.unwrap_or_else(|| data_title(data)),
+            parts,
+        })
+    }
+
+    /// What came of training, and what limits that.
+    fn verdict(&self) -> Vec<String> {
+        let config = &self.experiment.config;
+        let name = |class: u8| quoted_answer(&config.data, class);
+        let mut lines = Vec::new();
+        if let Some(outcome) = self.outcome {
+            lines.push(outcome.verdict_text(name));
+            lines.extend(outcome.baseline_texts(name));
+            lines.extend(outcome.remarks(name));
+        }
+        if let Some(Progress { step, epoch, .. }) = self.interrupted {
+            let epochs = config.training.epochs;
+            lines.push(format!(
+                "Interrupted after step {step}, with {epoch} of {epochs} epochs finished"
+            ));
+        }
+        if !self.comparisons.is_empty() {
+            let within = self.comparisons.iter().filter(|one| one.within).count();
+            lines.push(format!(
+                "Compared with the reference run: {within} of {} comparisons within their bounds",
+                self.comparisons.len()
+            ));
+        }
+        lines
+    }
+
+    fn links(&self, has_words: bool) -> Part {
+        let link = |name: &str, target: String| [name.to_owned(), target];
+        let (page, report) = (self.run.page_path(), self.run.report_path());
+        let mut links = Vec::new();
+        if has_words {
+            let run = quoted(self.run.path());
+            links.push(link(
+                "Try",
+                format!("headlight predict {run} --text \"a text of your own\""),
+            ));
+        }
+        if page.exists() {
+            let hint = "     (--open shows it)";
+            let shown = shown(&page);
+            let has_room = shown.len() + hint.len() <= PATH;
+            links.push(link("Page", shown + if has_room { hint } else { "" }));
+        }
+        links.push(link("Report", shown(&report)));
+        Part::Links(links)
+    }
+}
+
+/// The question of a rule: the one that the page asks, with the rule's numbers, or else that of its report.
+fn question(rule: &LabelRule) -> String {
+    let filled = || {
+        let keys = serde_json::to_value(rule).ok()?;
+        let (_, kind) = LabelRule::KINDS
+            .iter()
+            .find(|(kind, _)| keys["kind"] == **kind)?;
+        let choice = kind.choice?;
+        let mut text = choice.question.to_owned();
+        for parameter in choice.parameters {
+            let (name, value) = (parameter.key, &keys[parameter.key]);
+            text = text.replace(&format!("{{{name}}}"), &value.to_string());
+        }
+        let first = text.get(..1)?.to_uppercase();
+        Some(first + text.get(1..)?)
+    };
+    filled().unwrap_or_else(|| rule.question())
+}

@@ -1,0 +1,158 @@
+//! The trained model, as the screen asks it.
+
+use headlight_architecture::{Look, Parameter, strongest_head};
+use headlight_data::Dataset;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::fused::{Array, Forward, Frozen, Intervention, Recorded};
+use headlight_experiment::{Error, Experiment};
+
+/// The most samples of one forward pass.
+const PASS: usize = 64;
+
+/// A model with its weights.
+pub(super) struct UsedModel<'a> {
+    pub(super) experiment: &'a Experiment,
+    frozen: Frozen,
+    weights: Vec<f32>,
+}
+
+/// What the model says of a sample.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    /// The sample's index in its dataset.
+    pub(super) sample: usize,
+    /// The probability of each class. `[class]`
+    pub(super) probabilities: Vec<f64>,
+    /// The weights of the last block. `[head][query, key]`
+    pub(super) heads: Vec<Vec<f32>>,
+}
+
+impl Said {
+    /// The class with the largest probability; of equals, the first.
+    pub(super) fn class(&self) -> usize {
+        let classes = 0..self.probabilities.len();
+        let best = classes.reduce(|best, class| {
+            if self.probabilities[class] > self.probabilities[best] {
+                class
+            } else {
+                best
+            }
+        });
+        best.unwrap_or(0)
+    }
+}
+
+impl<'a> UsedModel<'a> {
+    pub(super) fn new(experiment: &'a Experiment, parameters: &[Parameter]) -> Result<Self, Error> {
+        let values = parameters.iter().flat_map(|parameter| &parameter.values);
+        Ok(Self {
+            experiment,
+            frozen: Frozen::new(&experiment.config)?,
+            weights: values.copied().collect(),
+        })
+    }
+
+    pub(super) fn config(&self) -> &'a ExperimentConfig {
+        &self.experiment.config
+    }
+
+    /// What it says of samples, if no query looks at some positions.
+    pub(super) fn ask(
+        &mut self,
+        dataset: &Dataset,
+        samples: &[usize],
+        without: &[usize],
+    ) -> Result<Vec<Said>, Error> {
+        let layers = 0..self.config().model.n_layers;
+        let removals = layers.flat_map(|layer| {
+            let keys = without.iter();
+            keys.map(move |&position| Intervention::RemoveKey { layer, position })
+        });
+        let removals: Vec<Intervention> = removals.collect();
+        let mut all = Vec::new();
+        for samples in samples.chunks(PASS) {
+            let chosen: Vec<u32> = samples.iter().map(|&sample| sample as u32).collect();
+            let forward = self.frozen.forward(
+                &self.weights,
+                dataset,
+                &chosen,
+                &removals,
+                Recorded::Attention,
+            )?;
+            let said = samples.iter().enumerate();
+            all.extend(said.map(|(place, &sample)| said_of(&forward, place, sample)));
+        }
+        Ok(all)
+    }
+
+    /// The strongest head of the last block over samples of a dataset.
+    pub(super) fn strongest_head(&self, dataset: &Dataset, all: &[Said]) -> usize {
+        let config = self.config();
+        let cls = config.inputs().cls_position;
+        let positions = dataset.positions();
+        let deciding: Vec<Vec<usize>> = all
+            .iter()
+            .map(|said| self.deciding(dataset.tokens(said.sample)))
+            .collect();
+        let looks = all.iter().zip(&deciding).map(|(said, deciding)| Look {
+            weights: said
+                .heads
+                .iter()
+                .map(|head| &head[cls * positions..][..positions])
+                .collect(),
+            keys: config
+                .model
+                .attention
+                .keys(cls, dataset.tokens(said.sample)),
+            label: Some(dataset.label(said.sample)),
+            deciding,
+        });
+        strongest_head(&looks.collect::<Vec<_>>()).unwrap_or(0)
+    }
+
+    /// The positions that decide a sample's label; empty if they are unknown.
+    pub(super) fn deciding(&self, tokens: &[u32]) -> Vec<usize> {
+        let rule = self.config().data.rule.as_ref();
+        rule.map_or_else(Vec::new, |rule| rule.label_positions(tokens))
+    }
+
+    /// The text of a token.
+    pub(super) fn word(&self, token: u32) -> String {
+        let config = self.config();
+        let text = config
+            .data
+            .token_text(token, config.model.attention.padding_token);
+        if text == "[CLS]" {
+            "CLS".to_owned()
+        } else {
+            text
+        }
+    }
+
+    /// The positions of a sample that hold no padding.
+    pub(super) fn filled(&self, tokens: &[u32]) -> Vec<usize> {
+        let padding = self.config().model.attention.padding_token;
+        let positions = 0..tokens.len();
+        positions
+            .filter(|&position| Some(tokens[position]) != padding)
+            .collect()
+    }
+}
+
+fn said_of(forward: &Forward, place: usize, sample: usize) -> Said {
+    let dims = forward.dims;
+    let (pairs, logits) = (dims.positions * dims.positions, dims.logits);
+    let of_sample = dims.layers * dims.heads * pairs;
+    let last = place * of_sample + (dims.layers - 1) * dims.heads * pairs;
+    let weights = &forward.arrays[Array::Weights][last..][..dims.heads * pairs];
+    let given = &forward.predictions.probabilities[place * logits..][..logits];
+    let probabilities = match *given {
+        [one] => vec![1.0 - f64::from(one), f64::from(one)],
+        ref all => all.iter().map(|&one| f64::from(one)).collect(),
+    };
+    Said {
+        sample,
+        probabilities,
+        heads: weights.chunks(pairs).map(<[f32]>::to_vec).collect(),
+    }
+}

@@ -1,0 +1,171 @@
+//! Samples of numbers: how many, where `[CLS]` looks in each class, and the weights of one of them.
+
+use headlight_data::Dataset;
+use headlight_experiment::{Error, Experiment};
+use headlight_inspector::{Part, Weights, shorten};
+
+use super::model::{Said, UsedModel};
+use crate::documents::report::{answer, quoted_answer};
+
+/// The most samples of a class that means are over, and the most classes.
+const OF_CLASS: usize = 200;
+const MOST_CLASSES: usize = 6;
+
+/// The longest name of a class in a list.
+const NAME: usize = 16;
+
+/// The most tokens of a sample whose whole matrix is shown.
+const WHOLE_MATRIX: usize = 8;
+
+/// The most positions that are taken away together.
+const MOST_DECIDING: usize = 3;
+
+/// How many samples there are of each class, and what became of words.
+pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
+    let (data, splits) = (&experiment.config.data, &experiment.splits);
+    let counts = splits.train.class_counts(data.n_classes);
+    let named = counts.iter().enumerate().take(MOST_CLASSES);
+    let mut named: Vec<String> = named
+        .map(|(class, count)| format!("{} {count}", shorten(&answer(data, class), NAME)))
+        .collect();
+    if counts.len() > MOST_CLASSES {
+        named.push(format!("{} more classes", counts.len() - MOST_CLASSES));
+    }
+    let mut lines = vec![format!(
+        "Samples  {} to train on: {}; {} held out",
+        splits.train.len(),
+        named.join(", "),
+        splits.held_out.len()
+    )];
+    let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
+    lines.extend(
+        losses
+            .filter(|losses| !losses.is_empty())
+            .map(|losses| losses.join(" ")),
+    );
+    lines
+}
+
+/// The means of each class, and one sample.
+pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
+    let experiment = model.experiment;
+    let judged = experiment.splits.judged();
+    let classes = experiment.config.data.n_classes.min(MOST_CLASSES);
+    let chosen: Vec<usize> = (0..classes)
+        .flat_map(|class| judged.of_class(class as u8).take(OF_CLASS))
+        .collect();
+    let said = model.ask(judged, &chosen, &[])?;
+    let head = model.strongest_head(judged, &said);
+    Ok(vec![
+        Part::Weights(means(model, judged, &said, head)),
+        Part::Weights(one(model, head)?),
+    ])
+}
+
+/// Where `[CLS]` looks on average over samples of each class.
+fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> Weights {
+    let config = model.config();
+    let (data, positions) = (&config.data, judged.positions());
+    let cls = config.inputs().cls_position;
+    let mut rows = Vec::new();
+    for class in 0..data.n_classes.min(MOST_CLASSES) {
+        let own = all
+            .iter()
+            .filter(|said| usize::from(judged.label(said.sample)) == class);
+        let (mut sums, mut count) = (vec![0.0_f64; positions], 0.0);
+        for said in own {
+            count += 1.0;
+            let row = &said.heads[head][cls * positions..][..positions];
+            for (sum, &weight) in sums.iter_mut().zip(row) {
+                *sum += f64::from(weight);
+            }
+        }
+        if count > 0.0 {
+            let means = sums.iter().map(|sum| (sum / count) as f32);
+            rows.push((answer(data, class), means.collect()));
+        }
+    }
+    // A question first answers yes.
+    if data.n_classes == 2 {
+        rows.reverse();
+    }
+    let even = all.iter().filter_map(|said| {
+        let tokens = judged.tokens(said.sample);
+        config.model.attention.keys(cls, tokens).each()
+    });
+    let even = even.collect::<Vec<_>>();
+    let even = even.iter().sum::<f64>() / even.len().max(1) as f64;
+    let left_out = match data.n_classes {
+        ..=MOST_CLASSES => String::new(),
+        classes => format!("; {MOST_CLASSES} of {classes} classes"),
+    };
+    Weights {
+        title: format!(
+            "Where [CLS] looks, mean weights (block {}, head {head}; even: {even:.2}{left_out})",
+            config.model.n_layers - 1
+        ),
+        keys: (0..positions)
+            .map(|position| match position {
+                _ if position == cls => "CLS".to_owned(),
+                _ => position.to_string(),
+            })
+            .collect(),
+        rows,
+        main: None,
+    }
+}
+
+/// The first training sample that is not of class 0: its probability, with and without what decides it, and its weights.
+fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
+    let config = model.config();
+    let train = &model.experiment.splits.train;
+    let sample = train.positives().next().unwrap_or(0);
+    let tokens = train.tokens(sample);
+    let (positions, cls) = (train.positions(), config.inputs().cls_position);
+    let all = model.ask(train, &[sample], &[])?;
+    let said = &all[0];
+    let shown = model.filled(tokens);
+    let weights = &said.heads[head];
+    let mut without = model.deciding(tokens);
+    if without.is_empty() || without.len() > MOST_DECIDING {
+        let keys = shown.iter().copied().filter(|&key| key != cls);
+        let largest = keys.reduce(|best, key| {
+            let row = &weights[cls * positions..];
+            if row[key] > row[best] { key } else { best }
+        });
+        without = largest.into_iter().collect();
+    }
+    let class = match config.data.n_classes {
+        2 => 1,
+        _ => said.class(),
+    };
+    let probability = said.probabilities[class];
+    let removed = model.ask(train, &[sample], &without)?[0].probabilities[class];
+    let name = match (config.data.n_classes, &config.data.classes[..]) {
+        (2, []) => String::new(),
+        _ => format!(" of {}", quoted_answer(&config.data, class as u8)),
+    };
+    let place: Vec<String> = without.iter().map(usize::to_string).collect();
+    let s = if place.len() == 1 { "" } else { "s" };
+    let is_whole = positions <= WHOLE_MATRIX + 1;
+    let queries = shown.iter().filter(|&&query| is_whole || query == cls);
+    let row = |&query: &usize| {
+        let row = &weights[query * positions..][..positions];
+        let row = shown.iter().map(|&key| row[key]).collect();
+        (model.word(tokens[query]), row)
+    };
+    let rows: Vec<(String, Vec<f32>)> = queries.map(row).collect();
+    let main = match is_whole {
+        true => shown.iter().position(|&query| query == cls),
+        false => Some(0),
+    };
+    Ok(Weights {
+        title: format!(
+            "Sample {sample}, probability{name} {probability:.3}; {removed:.3} without position{s} {}",
+            place.join(" and ")
+        ),
+        keys: shown.iter().map(|&key| model.word(tokens[key])).collect(),
+        rows,
+        main,
+    })
+}
