@@ -62,7 +62,10 @@ fn words_are_left_out_by_masking_their_keys() {
         }
         let gradients = found.words.iter().map(|word| word.gradient).sum::<f64>();
         let parts = gradients + found.gradients.cls + found.gradients.baseline;
-        assert!((parts - found.gradients.logit).abs() < 1e-4, "{parts}");
+        assert!(
+            (parts - found.gradients.logit).abs() < 1e-4,
+            "{parts} {found:?}"
+        );
         assert!((likely(&whole.predictions.logits) >= 0.5) || classes == "3");
     }
 }

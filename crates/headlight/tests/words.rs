@@ -121,11 +121,14 @@ fn the_documented_texts_train_and_predict() {
         "{report}"
     );
     // The matrices name their rows and columns; so do pictures, without padding.
-    let dumped = run_in(
-        &folder,
-        &["dump", "run", "--tokens", "new.csv", "--out", "new.npz"],
-    );
-    dumped.done();
+    let weights = [
+        "dump",
+        "run/config.toml",
+        "--weights",
+        "run/model.safetensors",
+    ];
+    let dump = [&weights[..], &["--tokens", "new.csv", "--out", "new.npz"]].concat();
+    run_in(&folder, &dump).done();
     let shown = run_in(&folder, &["inspect", "new.npz"]).done().stdout;
     let picture = ["inspect", "new.npz", "--svg", "new.svg"];
     run_in(&folder, &picture).done();

@@ -121,6 +121,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let described = sample::describe(&dump, &config, label);
     if let Some(explained) = explained {
         let json = || sample::as_json(&dump, &config, label);
+        let described = format!(
+            "{described}{}",
+            which.map_or_else(String::new, |which| format!("{which}\n"))
+        );
         return explain::show(arguments, &explained, &config.data, &described, json);
     }
     if arguments.form.json {
