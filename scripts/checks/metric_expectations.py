@@ -109,7 +109,11 @@ def expected(labels: np.ndarray, probabilities: np.ndarray) -> dict:
     if labels.any():
         _, _, cuts = metrics.precision_recall_curve(labels, scores)
         rows = [at_threshold(labels, scores, cut) for cut in cuts[::-1]]
-        answer["best_f1"] = max(rows, key=lambda row: row["f1"])
+        best = max(rows, key=lambda row: row["f1"])
+        # Each threshold above the next lower score gives the same; Headlight takes the middle.
+        lower = scores[scores < best["threshold"]].max(initial=-np.inf)
+        middle = best["threshold"] if np.isinf(lower) else (best["threshold"] + lower) / 2
+        answer["best_f1"] = at_threshold(labels, scores, middle)
     if 0 < labels.sum() < len(labels):
         assert np.isclose(squares / 2, metrics.brier_score_loss(labels, scores))
     return answer | {"calibration": bins_of(labels == 1, scores), "brier": float(squares / 2)}

@@ -74,6 +74,9 @@ def run_notebook(page, address, path, pictures):
     wait_for(page, "return globalThis.hasRun", "the end of the notebook", PATIENCE)
     failed = page.js("return jupyterapp.shell.currentWidget.content.widgets.flatMap((cell) => cell.model.toJSON().outputs ?? []).filter((output) => output.output_type === 'error').map((output) => output.evalue)")
     check(f"{name}: no cell fails", not failed, failed)
+    held = page.js("return jupyterapp.shell.currentWidget.content.widgets.flatMap((cell) => cell.model.toJSON().outputs ?? []).flatMap((output) => Object.keys(output.data ?? {}))")
+    check(f"{name}: no output is a widget, which a saved notebook would show as an error", not [kind for kind in held if "widget" in kind], held)
+    check(f"{name}: no cell styles the pictures of the whole page", page.js("return [...document.querySelectorAll('.jp-OutputArea style')].filter((style) => style.textContent.includes('svg')).length") == 0)
     # Cells out of sight are not drawn.
     page.js("const { content } = jupyterapp.shell.currentWidget; content.activeCellIndex = content.widgets.length - 1; content.scrollToItem(content.widgets.length - 1)")
     frame = wait_for(page, "return [...document.querySelectorAll('.jp-OutputArea iframe')].at(-1)", "a page in a cell", 60)

@@ -2,6 +2,10 @@
 
 use crate::config::AttentionConfig;
 
+/// A row of weights that diverges from uniform attention by less than this, in nats, is close to it. Weights that are all a
+/// fifth above or below uniform attention diverge by about this.
+pub const UNIFORM_BELOW: f64 = 0.02;
+
 /// The keys that a query may look at, by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keys(Vec<usize>);
@@ -28,6 +32,11 @@ impl Keys {
         self.0.len()
     }
 
+    /// Whether a position is one of the keys.
+    pub fn has(&self, position: usize) -> bool {
+        self.0.contains(&position)
+    }
+
     /// Uniform attention on these positions together: 1 / the number of keys for each of them that is a key. `None` for a
     /// query that may look at no key.
     pub fn uniform(&self, positions: &[usize]) -> Option<f64> {
@@ -38,6 +47,11 @@ impl Keys {
     /// Uniform attention on each key. `None` for a query that may look at no key.
     pub fn each(&self) -> Option<f64> {
         self.0.first().and_then(|&key| self.uniform(&[key]))
+    }
+
+    /// A weight in multiples of uniform attention. `None` for a query that may look at no key.
+    pub fn times_uniform(&self, weight: f64) -> Option<f64> {
+        self.each().map(|uniform| weight / uniform)
     }
 
     /// How far a row of weights is from uniform attention: the Kullback-Leibler divergence, in nats. `[key]`
@@ -53,7 +67,17 @@ impl Keys {
     }
 }
 
-/// The attention of `[CLS]` in the last block for a sample.
+/// Whether each of these rows, such as those of a head, is close to uniform attention ([`UNIFORM_BELOW`]). Each comes with
+/// the keys that its query may look at; a row with a single key says nothing, and if no row has more, they are not.
+pub fn is_uniform<'a>(rows: impl IntoIterator<Item = (&'a Keys, &'a [f32])>) -> bool {
+    let mut rows = rows
+        .into_iter()
+        .filter(|(keys, _)| keys.count() > 1)
+        .peekable();
+    rows.peek().is_some() && rows.all(|(keys, weights)| keys.divergence(weights) < UNIFORM_BELOW)
+}
+
+/// The attention of `[CLS]` in a block for a sample.
 #[derive(Clone, Debug)]
 pub struct Look<'a> {
     /// `[head][key]`
@@ -66,7 +90,7 @@ pub struct Look<'a> {
     pub deciding: &'a [usize],
 }
 
-/// The strongest head of the last block: the head with the largest mean weight on the deciding positions, over samples
+/// The strongest head of a block, which is the last one unless a reader chooses another: the head with the largest mean weight on the deciding positions, over samples
 /// of label 1 or more. If no such sample has deciding positions, the head with the largest mean divergence from uniform
 /// attention, over all samples. Of equal heads, the first. `None` without heads or samples.
 pub fn strongest_head(looks: &[Look<'_>]) -> Option<usize> {

@@ -26,7 +26,7 @@ mod summary;
 
 pub use arrange::ParameterMismatch;
 pub use config::{AttentionConfig, Inputs, ModelConfig, ProjectionKind};
-pub use keys::{Keys, Look, strongest_head};
+pub use keys::{Keys, Look, UNIFORM_BELOW, is_uniform, strongest_head};
 pub use layout::{Initial, Layout};
 pub use mask::Mask;
 pub use parameter::Parameter;

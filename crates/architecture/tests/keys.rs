@@ -1,7 +1,7 @@
 //! Keys, uniform attention and the strongest head, against values by hand.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_architecture::{AttentionConfig, Keys, Look, Mask, strongest_head};
+use headlight_architecture::{AttentionConfig, Keys, Look, Mask, is_uniform, strongest_head};
 
 fn keys(mask: Mask, padding_token: Option<u32>, query: usize, tokens: &[u32]) -> Keys {
     let attention = AttentionConfig {
@@ -52,6 +52,34 @@ fn divergence_is_in_nats() {
     // A key that the query may not look at does not count.
     let two: Keys = [1, 2].into_iter().collect();
     assert!(two.divergence(&[0.0, 0.5, 0.5, 0.0]).abs() < 1e-12);
+}
+
+#[test]
+fn a_weight_is_a_multiple_of_uniform_attention_where_there_are_keys() {
+    let padded = [0, 4, 5, 6, 7, 8, 9, 1, 1, 1, 1, 1];
+    let words = keys(Mask::None, Some(1), 0, &padded);
+    assert_eq!(words.times_uniform(1.0 / 7.0), Some(1.0));
+    assert_eq!(
+        keys(Mask::Causal, None, 2, &padded).times_uniform(0.5),
+        Some(1.5)
+    );
+    let none: Keys = [].into_iter().collect();
+    assert_eq!(none.times_uniform(0.0), None);
+}
+
+#[test]
+fn a_head_is_uniform_if_each_of_its_rows_is() {
+    let (one, four): (Keys, Keys) = ((0..1).collect(), (0..4).collect());
+    let even: &[f32] = &[0.26, 0.24, 0.25, 0.25];
+    // 1/2 ln 2 + 3/6 ln 2/3 = 0.14 nats.
+    let sharp: &[f32] = &[0.5, 0.17, 0.17, 0.16];
+    let first: &[f32] = &[1.0, 0.0, 0.0, 0.0];
+    assert!(is_uniform([(&one, first), (&four, even), (&four, even)]));
+    // Many even rows do not hide one that is not.
+    let rows = std::iter::repeat_n((&four, even), 1000);
+    assert!(!is_uniform(rows.chain([(&four, sharp)])));
+    assert!(!is_uniform([(&one, first)]));
+    assert!(!is_uniform([]));
 }
 
 fn look<'a>(weights: &[&'a [f32]], label: Option<u8>, deciding: &'a [usize]) -> Look<'a> {

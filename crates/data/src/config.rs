@@ -6,6 +6,7 @@ use headlight_keys::{InvalidValue, Kind, Range, Section, Value, section};
 use serde::{Deserialize, Serialize};
 
 use crate::cls::{CLS, ClsPlace};
+use crate::fold::Fold;
 use crate::generator::Generator;
 use crate::rules::LabelRule;
 use crate::sampler::Sampler;
@@ -44,6 +45,8 @@ pub struct DatasetConfig {
     pub cls: ClsPlace,
     /// Number of samples that training never sees, to measure generalisation.
     pub held_out: usize,
+    /// The part of the file's samples that is held out instead.
+    pub fold: Option<Fold>,
     /// The rule that labels samples. Only a dataset from a file may omit it.
     pub rule: Option<LabelRule>,
 }
@@ -55,6 +58,8 @@ pub struct Columns {
     pub text: Option<String>,
     /// That of labels; without a name, `label`.
     pub label: Option<String>,
+    /// Those of categories, each a position of the samples; empty if samples are tokens or texts.
+    pub features: Vec<String>,
 }
 
 /// The origin of samples.
@@ -69,7 +74,7 @@ pub enum Source {
         /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
         positive_rate: Option<f64>,
     },
-    /// Read from an npz, CSV or JSONL file.
+    /// Read from an npz, CSV, TSV or JSONL file.
     File(PathBuf),
 }
 
@@ -109,6 +114,12 @@ impl DatasetConfig {
                 return invalid("n_classes", message);
             }
         }
+        if self.fold.is_some() && self.held_out > 0 {
+            return invalid(
+                "fold",
+                "`fold` and `held_out` both choose the held-out samples; remove one of them",
+            );
+        }
         let Source::Generated {
             generator,
             samples,
@@ -117,6 +128,12 @@ impl DatasetConfig {
         else {
             return Ok(());
         };
+        if self.fold.is_some() {
+            return invalid(
+                "fold",
+                "these samples are generated, as many as you ask for; set held_out in place of folds, which are for files",
+            );
+        }
         let tokens = (samples as u64)
             .saturating_add(self.held_out as u64)
             .saturating_mul((seq_len as u64).saturating_add(1));
@@ -216,7 +233,7 @@ impl DatasetConfig {
             return Ok(());
         };
         words
-            .validate()
+            .validate(!self.columns.features.is_empty())
             .map_err(|invalid| invalid.within("words"))?;
         if words.vocab_size() != self.vocab_size {
             let message = format!(
@@ -278,7 +295,7 @@ section! {
     struct Keys {
         /// Seed of the generator and of the held-out split.
         seed: u64 = 0,
-        /// A dataset file to read samples from, `.npz`, `.csv` or `.jsonl`; in place of `generator`, `samples` and `positive_rate`.
+        /// A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`.
         #[omit(default)]
         file: Option<PathBuf> = None,
         /// The generator that draws tokens; if unset, `numpy`.
@@ -298,6 +315,9 @@ section! {
         /// The column of labels in the file; if unset, `label`.
         #[omit(default)]
         label: Option<String> = None,
+        /// The columns of categories in the file; each is a position of the samples, and each of its values a token.
+        #[omit(default)]
+        features: Vec<String> = Vec::new(),
         /// Number of different tokens, including `[CLS]` = 0; a dataset file or the grammar gives it too.
         #[range(Range::at_least(2).hint("it counts [CLS]"))]
         #[omit(default)]
@@ -319,6 +339,9 @@ section! {
         cls: ClsPlace = ClsPlace::default(),
         /// Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset.
         held_out: usize = 0,
+        /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has each class as often as all have it.
+        #[omit(default)]
+        fold: Option<Fold> = None,
         /// The rule that labels samples; generated samples need it.
         #[omit(default)]
         rule: Option<LabelRule> = None,
@@ -353,10 +376,16 @@ impl TryFrom<Keys> for DatasetConfig {
                 keys.classes = rule.classes().iter().map(ToString::to_string).collect();
             }
         }
-        if keys.file.is_none() && (keys.text.is_some() || keys.label.is_some()) {
+        let names_columns =
+            keys.text.is_some() || keys.label.is_some() || !keys.features.is_empty();
+        if keys.file.is_none() && names_columns {
             return Err(
-                "`text` and `label` name columns of a file; set `file`, or remove them".to_owned(),
+                "`text`, `label` and `features` name columns of a file; set `file`, or remove them"
+                    .to_owned(),
             );
+        }
+        if keys.text.is_some() && !keys.features.is_empty() {
+            return Err("samples are texts or categories; remove `text` or `features`".to_owned());
         }
         let source = match (keys.file, keys.samples) {
             (Some(path), None) if keys.generator.is_none() && keys.positive_rate.is_none() => {
@@ -390,6 +419,7 @@ impl TryFrom<Keys> for DatasetConfig {
             columns: Columns {
                 text: keys.text,
                 label: keys.label,
+                features: keys.features,
             },
             words: keys.words,
             vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
@@ -401,6 +431,7 @@ impl TryFrom<Keys> for DatasetConfig {
             classes: keys.classes,
             cls: keys.cls,
             held_out: keys.held_out,
+            fold: keys.fold,
             rule: keys.rule,
         })
     }
@@ -425,12 +456,14 @@ impl From<DatasetConfig> for Keys {
             positive_rate,
             text: config.columns.text,
             label: config.columns.label,
+            features: config.columns.features,
             vocab_size: Some(config.vocab_size),
             seq_len: Some(config.seq_len),
             n_classes: (!is_default).then_some(config.n_classes),
             classes: config.classes,
             cls: config.cls,
             held_out: config.held_out,
+            fold: config.fold,
             rule: config.rule,
             words: config.words,
         }

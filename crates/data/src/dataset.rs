@@ -37,6 +37,8 @@ pub struct TextCounts {
     pub cut_texts: usize,
     /// Words at the end of texts that no sample holds.
     pub cut_words: usize,
+    /// Whether words are values of columns.
+    pub are_values: bool,
 }
 
 impl TextCounts {
@@ -56,9 +58,10 @@ impl TextCounts {
         }
         if self.unknown > 0 {
             sentences.push(format!(
-                "{} of {} words {} not in the vocabulary.",
+                "{} of {} {} {} not in the vocabulary.",
                 self.unknown,
                 self.words,
+                if self.are_values { "values" } else { "words" },
                 if self.unknown == 1 { "is" } else { "are" }
             ));
         }

@@ -26,6 +26,7 @@
 //!     classes: Vec::new(),
 //!     cls: headlight_data::ClsPlace::First,
 //!     held_out: 0,
+//!     fold: None,
 //!     rule: Some(TokenAtPosition { token: 42, position: 3 }.into()),
 //! };
 //! let notebook = config.generate()?.train;
@@ -42,6 +43,7 @@ mod dataset;
 mod dropout;
 #[cfg(feature = "rows")]
 pub mod files;
+mod fold;
 mod generate;
 mod generator;
 mod random;
@@ -56,6 +58,7 @@ pub use config::{Columns, DatasetConfig, Source};
 pub use corpora::{Corpus, Reading};
 pub use dataset::{Dataset, Splits, TextCounts};
 pub use dropout::TokenDropout;
+pub use fold::Fold;
 pub use generator::Generator;
 pub use random::{Stream, uniform_below};
 pub use rules::LabelRule;

@@ -21,6 +21,8 @@ pub enum Stream {
     Split = 3,
     /// Tokens that a step leaves out.
     TokenDropout = 4,
+    /// The samples of each fold.
+    Fold = 5,
 }
 
 impl Stream {

@@ -26,6 +26,7 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
         classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
+        fold: None,
         rule: Some(LabelRule::from(TokenAnywhere { token: 1 })),
     }
 }

@@ -34,6 +34,7 @@ fn splits() -> Splits {
         classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 10,
+        fold: None,
         rule: Some(rule()),
     };
     config.generate().unwrap()
@@ -104,6 +105,7 @@ fn of_file(held_out: usize) -> DatasetConfig {
         classes: Vec::new(),
         cls: ClsPlace::First,
         held_out,
+        fold: None,
         rule: Some(rule()),
     }
 }

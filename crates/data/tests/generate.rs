@@ -25,6 +25,7 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
         classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
+        fold: None,
         rule: Some(rule),
     }
 }

@@ -36,6 +36,7 @@ fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> Dataset
         classes: Vec::new(),
         cls: ClsPlace::First,
         held_out: 0,
+        fold: None,
         rule: Some(LabelRule::from(TokenAnywhere { token: 1 })),
     }
 }

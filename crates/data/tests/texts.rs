@@ -13,6 +13,7 @@ fn named(text: Option<&str>, label: Option<&str>) -> Columns {
     Columns {
         text: text.map(str::to_owned),
         label: label.map(str::to_owned),
+        ..Columns::default()
     }
 }
 
@@ -30,6 +31,7 @@ fn config(rows: &Rows, keys: FileKeys) -> DatasetConfig {
         classes: keys.classes.unwrap_or_default(),
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
+        fold: None,
         rule: None,
     }
 }
@@ -107,6 +109,7 @@ fn what_is_cut_unknown_or_empty_is_counted() {
         unknown: 6,
         cut_texts: 1,
         cut_words: 2,
+        are_values: false,
     };
     assert_eq!(splits.texts, Some(expected));
     assert_eq!(expected.losses(3).len(), 2);

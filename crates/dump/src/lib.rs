@@ -96,6 +96,18 @@ impl AttentionDump {
             .collect()
     }
 
+    /// The positions of a sample that hold no padding.
+    ///
+    /// # Panics
+    /// When `sample` is out of range.
+    pub fn unpadded(&self, sample: usize) -> Vec<usize> {
+        let padding = self.meta.config.pointer("/model/attention/padding_token");
+        let padding = padding.and_then(serde_json::Value::as_i64);
+        let tokens = self.tokens(sample).iter().enumerate();
+        let held = tokens.filter(|&(_, &token)| Some(token) != padding);
+        held.map(|(position, _)| position).collect()
+    }
+
     /// The mask of a query, if the model has one. `[key]`
     fn mask(&self, sample: usize, query: usize) -> Option<&[bool]> {
         let positions = self.dims.positions;
@@ -103,10 +115,21 @@ impl AttentionDump {
         Some(&mask[(sample * positions + query) * positions..][..positions])
     }
 
-    /// The [strongest head](strongest_head) of the last block.
-    pub fn strongest_head(&self) -> Option<usize> {
+    /// The last block, and its [strongest head](strongest_head): where to look first.
+    pub fn strongest(&self) -> (usize, usize) {
+        let layer = self.dims.layers.saturating_sub(1);
+        (layer, self.strongest_head(layer))
+    }
+
+    /// The [strongest head](strongest_head) of a block; the first in a dump without attention.
+    ///
+    /// # Panics
+    /// When there is no such block.
+    pub fn strongest_head(&self, layer: usize) -> usize {
         let (cls, positions) = (self.cls_position(), self.dims.positions);
-        let layer = self.dims.layers.checked_sub(1)?;
+        if self.arrays[Array::Weights].is_empty() {
+            return 0;
+        }
         let looks: Vec<Look<'_>> = (0..self.dims.samples)
             .map(|sample| Look {
                 weights: (0..self.dims.heads)
@@ -119,7 +142,7 @@ impl AttentionDump {
                 deciding: &self.meta.label_positions[sample],
             })
             .collect();
-        strongest_head(&looks)
+        strongest_head(&looks).unwrap_or(0)
     }
 
     /// The position of `[CLS]`: that of token 0 in the first sample, or 0 without such a token.

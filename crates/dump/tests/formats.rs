@@ -128,20 +128,43 @@ fn older_dumps_open_and_keep_their_members() {
     assert_eq!(members(&npz(&old)), members(&bytes));
 }
 
-/// The table of `docs/runs.md` has every array, with its axes.
+/// `docs/dumps.md` has every array with its axes, as the core describes it; `UPDATE_GOLDEN=1` writes its rows anew.
 #[test]
 fn the_documents_list_every_array() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/runs.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dumps.md");
     let text = std::fs::read_to_string(path).unwrap();
+    let [start, end] = ["<!-- arrays of the forward pass -->\n", "<!-- end -->"];
+    let (before, rest) = text.split_once(start).unwrap();
+    let (_, after) = rest.split_once(end).unwrap();
+    let mut table = "\n| array | axes | holds |\n|---|---|---|\n".to_owned();
+    for array in Array::ALL {
+        let (name, axes) = (array.name(), array.axes().join(", "));
+        let without = Dims {
+            d_ff: 0,
+            ..dump().dims
+        };
+        let only = if array.exists(without) {
+            ""
+        } else {
+            " Only with feed-forward layers."
+        };
+        let sentence = array.sentence();
+        writeln!(table, "| `{name}` | `[{axes}]` | {sentence}{only} |").unwrap();
+    }
+    let current = format!("{before}{start}{table}\n{end}{after}");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, &current).unwrap();
+    }
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(
+        text == current,
+        "{path} is not current; run this test with UPDATE_GOLDEN=1"
+    );
+    // The members beside them stand in the text.
     for (name, axes) in &dump().meta.axes {
         let axes = format!("`[{}]`", axes.join(", "));
         let mut rows = text.lines().filter(|line| line.starts_with("| `"));
-        let row = rows.find(|row| {
-            row.split('|')
-                .nth(1)
-                .unwrap()
-                .contains(&format!("`{name}`"))
-        });
+        let row = rows.find(|row| row.contains(&format!("`{name}`")));
         assert!(row.is_some_and(|row| row.contains(&axes)), "{name} {axes}");
     }
 }

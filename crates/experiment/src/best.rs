@@ -5,6 +5,7 @@ use headlight_architecture::Parameter;
 use crate::config::TrainingConfig;
 use crate::engine::Engine;
 use crate::metrics::{Measure, StepMetrics};
+use crate::train::due;
 
 /// Keeps the best model, and reports when `training.patience` runs out.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,12 +42,8 @@ impl BestTracker {
 
     /// Compares an evaluation of the engine's model with the best one so far.
     pub fn update(&mut self, metrics: &StepMetrics, engine: &dyn Engine) {
-        let value = metrics.measure(self.measure);
-        let better = value.filter(|&value| match &self.best {
-            Some(best) => self.measure.is_better(value, best.value),
-            None => true,
-        });
-        if let Some(value) = better {
+        let before = self.best.as_ref().map(|best| best.value);
+        if let Some(value) = better(self.measure, metrics, before) {
             self.best = Some(BestModel {
                 value,
                 step: metrics.step,
@@ -63,4 +60,28 @@ impl BestTracker {
         let waited = self.best.as_ref().map_or(0, |best| best.waited);
         self.patience > 0 && waited >= self.patience
     }
+}
+
+/// The value of an evaluation, if it is better than the best one before.
+fn better(measure: Measure, metrics: &StepMetrics, before: Option<f64>) -> Option<f64> {
+    let value = metrics.measure(measure);
+    value.filter(|&value| before.is_none_or(|before| measure.is_better(value, before)))
+}
+
+/// The evaluation of the best model among the rows of a run's `metrics.jsonl`, by its index: what [`BestTracker`] kept.
+/// `None` if the config keeps none, or no evaluation has a value.
+pub fn best_evaluation(config: &TrainingConfig, rows: &[StepMetrics]) -> Option<usize> {
+    let measure = config.keep_best?;
+    let mut best: Option<(usize, f64)> = None;
+    let mut epoch = None;
+    for (index, row) in rows.iter().enumerate() {
+        // The last row of an interrupted run may lie between two evaluations; no model is kept there.
+        let ends_epoch = epoch.replace(row.epoch) != Some(row.epoch);
+        if (ends_epoch || due(config.evaluate_every, row.step))
+            && let Some(value) = better(measure, row, best.map(|(_, value)| value))
+        {
+            best = Some((index, value));
+        }
+    }
+    best.map(|(index, _)| index)
 }

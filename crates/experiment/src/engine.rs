@@ -60,6 +60,18 @@ pub struct TrainingState {
 }
 
 impl TrainingState {
+    /// Parameters, with the moments of an optimizer that has taken no step.
+    pub fn of(parameters: Vec<Parameter>) -> Self {
+        let counts = parameters.iter().map(|parameter| parameter.values.len());
+        let count = counts.sum();
+        Self {
+            parameters,
+            first: vec![0.0; count],
+            second: vec![0.0; count],
+            steps: 0,
+        }
+    }
+
     /// What of the state is NaN or infinite: such a state cannot be trained on.
     pub fn not_finite(&self) -> Option<String> {
         let moments = [

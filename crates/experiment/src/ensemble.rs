@@ -29,17 +29,7 @@ impl<'a> Ensemble<'a> {
         if members.is_empty() {
             return Err(Error::Input("there are no models to average".to_owned()));
         }
-        // The moments of an optimizer that takes no step.
-        let count = engine.weights().len();
-        let members: Vec<TrainingState> = members
-            .into_iter()
-            .map(|parameters| TrainingState {
-                parameters,
-                first: vec![0.0; count],
-                second: vec![0.0; count],
-                steps: 0,
-            })
-            .collect();
+        let members: Vec<TrainingState> = members.into_iter().map(TrainingState::of).collect();
         for member in &members {
             engine.restore(member)?;
         }

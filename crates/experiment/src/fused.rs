@@ -121,6 +121,11 @@ impl Frozen {
         self.architecture.parameter_count()
     }
 
+    /// How many logits the model has.
+    pub fn logits(&self) -> usize {
+        self.architecture.n_logits()
+    }
+
     /// As [`forward`], with the weights one after the other, and with what is recorded.
     ///
     /// # Errors

@@ -32,6 +32,7 @@ mod ensemble;
 mod error;
 pub mod evaluate;
 mod experiment;
+pub mod explain;
 pub mod fused;
 pub mod metrics;
 pub mod outcome;

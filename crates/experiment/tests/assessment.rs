@@ -103,7 +103,25 @@ fn a_ranking_by_hand() {
     assert_eq!(ranking.at(0.41).predicted(), 1);
     assert_eq!(ranking.at(0.9).predicted(), 0);
     let (threshold, counts) = ranking.best_f1().unwrap();
-    assert_eq!((threshold, counts.f1()), (0.35, Some(0.8)));
+    // Between 0.35, which is classified as positive, and the next score, 0.1.
+    let middle = f64::midpoint(0.1, 0.35);
+    assert_eq!((threshold, counts.f1()), (middle, Some(0.8)));
+}
+
+/// A model without errors: one half is not always the middle, but far from both ends.
+#[test]
+fn the_best_threshold_is_the_middle_of_those_that_are_equal() {
+    let perfect = Ranking::of([(0.97, true), (0.75, true), (0.25, false), (0.01, false)]);
+    let (threshold, counts) = perfect.best_f1().unwrap();
+    assert_eq!((threshold, counts.f1()), (0.5, Some(1.0)));
+    assert_eq!(perfect.at(threshold), counts);
+    // All are positive: any threshold below gives the same, and the lowest score is one of them.
+    let all = Ranking::of([(0.9, true), (0.6, true)]);
+    assert_eq!(all.best_f1().unwrap().0, 0.6);
+    // There is no number between the two.
+    let next = 0.5_f64.next_up();
+    let close = Ranking::of([(next, true), (0.5, false)]);
+    assert_eq!(close.best_f1().unwrap().0, next);
 }
 
 #[test]
@@ -172,6 +190,9 @@ proptest! {
         prop_assert_eq!(plain.roc_auc(), moved.roc_auc());
         prop_assert_eq!(plain.average_precision(), moved.average_precision());
         prop_assert_eq!(plain.roc(), moved.roc());
+        if let Some((threshold, counts)) = plain.best_f1() {
+            prop_assert_eq!(plain.at(threshold), counts);
+        }
         prop_assert_eq!(
             plain.best_f1().map(|(_, counts)| counts),
             moved.best_f1().map(|(_, counts)| counts)

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
+use headlight_architecture::UNIFORM_BELOW;
 use headlight_data::LabelRule;
 use headlight_data::rules::{Choice, Counts, Setting};
 use headlight_experiment::metrics::PAGE;
@@ -83,7 +84,13 @@ fn the_page_has_what_the_core_describes() {
         "/** The metrics in tables: each with its key, its name and its decimals. @type {{[key: string, name: string, decimals: number][]}} */\nexport const METRICS = {};\n",
         to_string(&metrics).unwrap()
     );
-    let parts = parts.into_iter().chain([metrics]).collect::<Vec<_>>();
+    let below = format!(
+        "/** A row of weights that diverges from uniform attention by less than this, in nats, is close to it. */\nexport const UNIFORM_BELOW = {UNIFORM_BELOW};\n"
+    );
+    let parts = parts
+        .into_iter()
+        .chain([metrics, below])
+        .collect::<Vec<_>>();
     let described = parts.join("\n");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, &described).unwrap();

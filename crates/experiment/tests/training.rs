@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::{Scripted, dataset, experiment, parse};
 use headlight_architecture::Parameter;
 use headlight_data::Splits;
-use headlight_experiment::best::BestTracker;
+use headlight_experiment::best::{BestTracker, best_evaluation};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, Metric, StepMetrics, Tally};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, due, measure, train};
@@ -321,6 +321,38 @@ fn the_best_model_is_kept_until_patience_runs_out() {
     }
     assert_eq!(patient.best.unwrap().waited, 4);
     assert_eq!(BestTracker::new(&parse(&[]).unwrap().training), None);
+}
+
+/// From the rows alone, the same model is found.
+#[test]
+fn the_rows_tell_which_model_is_the_best() {
+    let sets = [
+        "training.keep_best=held_out_loss",
+        "training.evaluate_every=10",
+    ];
+    let config = parse(&sets).unwrap().training;
+    let losses = [0.7, 0.5, 0.5, 0.4, 0.6, 0.4, 0.7];
+    let rows: Vec<StepMetrics> = losses
+        .into_iter()
+        .zip(0..)
+        .map(|(loss, row)| line(10 * row, 9.0, Some(loss)))
+        .collect();
+    let mut tracker = BestTracker::new(&config).unwrap();
+    for (count, row) in (1..).zip(&rows) {
+        tracker.update(row, &Scripted::default());
+        let found = best_evaluation(&config, &rows[..count]).unwrap();
+        assert_eq!(rows[found].step, tracker.best.as_ref().unwrap().step);
+    }
+    // An interrupted run measures its last model between two evaluations.
+    let mut rows = rows;
+    rows.push(line(63, 0.1, Some(0.1)));
+    assert_eq!(best_evaluation(&config, &rows), Some(3));
+    // At the end of an epoch there is an evaluation.
+    rows[7].epoch += 1;
+    assert_eq!(best_evaluation(&config, &rows), Some(7));
+    assert_eq!(best_evaluation(&config, &[]), None);
+    let none = parse(&[]).unwrap().training;
+    assert_eq!(best_evaluation(&none, &rows), None);
 }
 
 #[test]

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
 macro_rules! arrays {
-    ($($(#[$doc:meta])+ $array:ident: $name:literal, $axes:expr, $exists:expr;)+) => {
+    ($($(#[doc = $doc:literal])+ $array:ident: $name:literal, $axes:expr, $exists:expr;)+) => {
         /// An array of a forward pass. The order is that of dumps.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Array {
-            $($(#[$doc])+ $array),+
+            $($(#[doc = $doc])+ $array),+
         }
 
         impl Array {
@@ -21,6 +21,13 @@ macro_rules! arrays {
             fn described(self) -> (&'static str, &'static [&'static str], fn(Dims) -> bool) {
                 match self {
                     $(Self::$array => ($name, $axes, $exists)),+
+                }
+            }
+
+            /// What it holds.
+            pub fn sentence(self) -> &'static str {
+                match self {
+                    $(Self::$array => concat!($($doc),+).trim_ascii()),+
                 }
             }
         }

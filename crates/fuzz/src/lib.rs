@@ -35,6 +35,7 @@ pub const TARGETS: &[Target] = &[
     target!("walkthrough", config::walkthrough),
     target!("dataset-npz", samples::npz),
     target!("dataset-csv", samples::csv),
+    target!("dataset-gzip", samples::gzip),
     target!("dataset-jsonl", samples::jsonl),
     target!("tokens", samples::tokens),
     target!("npz", archives::whole),

@@ -6,20 +6,25 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use headlight_data::Source;
+use headlight_data::{Columns, Source};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
+use headlight_trainer::storage::data_file::is_data;
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::standard::STANDARD;
 use headlight_trainer::{Failure, devices};
+use serde_json::Value;
 
 /// The experiment.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigArguments {
-    /// The experiment: a TOML file, or the name of a built-in config [default: notebook]
+    /// The experiment: a TOML file, the name of a built-in config [default: notebook], or a file of data, .csv, .tsv,
+    /// .jsonl or .npz (or one of these with .gz), which has a config of its own (`headlight init FILE` writes it)
     #[arg(value_name = "NAME|FILE")]
     pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArguments,
     /// Change a value of the config; can be given several times
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
@@ -31,7 +36,14 @@ impl ConfigArguments {
     /// # Errors
     /// When the file is missing, or the config is invalid.
     pub(crate) fn load(&self) -> Result<ExperimentConfig, Failure> {
-        config::load(self.path(), &self.overrides)
+        config::load(self.path(), &self.changes())
+    }
+
+    /// The changes of the config: those of `--set`, after the columns.
+    pub(crate) fn changes(&self) -> Vec<String> {
+        let mut changes = self.columns.changes();
+        changes.extend_from_slice(&self.overrides);
+        changes
     }
 
     /// The config file.
@@ -45,7 +57,7 @@ impl ConfigArguments {
     pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
         let path = self.path();
         let stem = path.file_stem().filter(|_| path != Path::new(STANDARD))?;
-        Some(stem.to_string_lossy())
+        Some(data_stem(path).unwrap_or_else(|| stem.to_string_lossy()))
     }
 
     /// The files that a config is read from.
@@ -57,6 +69,46 @@ impl ConfigArguments {
         inputs.extend(config.reference.as_deref());
         inputs
     }
+}
+
+/// The columns of a data file.
+#[derive(Args, Debug)]
+pub(crate) struct ColumnArguments {
+    /// The column of texts in the data file
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) text: Option<String>,
+    /// The column of labels in the data file
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+}
+
+impl ColumnArguments {
+    /// The columns that were named.
+    pub(crate) fn named(&self) -> Columns {
+        Columns {
+            text: self.text.clone(),
+            label: self.label.clone(),
+            ..Columns::default()
+        }
+    }
+
+    /// The columns as changes of a config.
+    fn changes(&self) -> Vec<String> {
+        let named = [("text", &self.text), ("label", &self.label)].into_iter();
+        let named = named.filter_map(|(key, name)| Some((key, name.as_deref()?)));
+        // A string in JSON is one in TOML.
+        let named = named.map(|(key, name)| format!("data.{key}={}", Value::from(name)));
+        named.collect()
+    }
+}
+
+/// The name of a data file without its endings, `.csv.gz`; `None` if it is no data file.
+pub(crate) fn data_stem(path: &Path) -> Option<Cow<'_, str>> {
+    let unpacked = path.with_extension("");
+    let is_packed = path.extension().is_some_and(|ending| ending == "gz");
+    let path = if is_packed { &unpacked } else { path };
+    let stem = path.file_stem().filter(|_| is_data(path))?;
+    Some(stem.to_string_lossy().into_owned().into())
 }
 
 /// Whether outputs may replace files.

@@ -32,15 +32,18 @@ pub(crate) fn parse() -> Cli {
     })
 }
 
+/// The heading in `--help` of what every command takes.
+const EVERYWHERE: &str = "Options of every command";
+
 /// Trains tiny transformer classifiers and shows where their attention looks.
 #[derive(Debug, Parser)]
 #[command(name = "headlight", version, max_term_width = 100)]
 pub(crate) struct Cli {
     /// Print only results and errors, without notes and progress
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = EVERYWHERE)]
     quiet: bool,
     /// Also print what Headlight uses, such as the engine, and how long the work took
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     verbose: bool,
     /// The command to run.
     #[command(subcommand)]

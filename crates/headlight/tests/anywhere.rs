@@ -81,6 +81,32 @@ fn init_writes_a_config_to_edit() {
     refuses_in(&folder, &["train", "missing.toml"], &["missing.toml"]);
 }
 
+/// With the binary alone, a walkthrough can be written, edited and computed; `--out` names the file.
+#[test]
+#[cfg(feature = "burn")]
+fn init_writes_a_walkthrough_and_takes_a_name() {
+    let folder = folder("anywhere_walkthrough");
+    run_in(&folder, &["init", "she-did-not"]).done();
+    run_in(&folder, &["init", "she-did-not", "--out", "mine.toml"]).done();
+    refuses_in(
+        &folder,
+        &["init", "--out", "mine.toml"],
+        &["mine.toml", "--force"],
+    );
+    let own = run_in(&folder, &["walkthrough", "mine.toml"]).done().stdout;
+    assert_eq!(
+        run_in(&folder, &["walkthrough", "she-did-not"])
+            .done()
+            .stdout,
+        own
+    );
+    let piped = run_in(&folder, &["init", "quick", "--out", "-"])
+        .done()
+        .stdout;
+    fs::write(folder.join("quick.toml"), piped).unwrap();
+    run_in(&folder, &["data", "quick.toml", "--out", "x.csv"]).done();
+}
+
 /// The block of all keys in `docs/config.md` runs as it is, and is the notebook's experiment.
 #[test]
 fn the_documented_config_is_the_notebooks() {
@@ -106,7 +132,26 @@ fn the_documented_config_is_the_notebooks() {
 #[test]
 fn mistakes_are_answered_with_the_remedy() {
     let folder = folder("anywhere_mistakes");
-    let cases: [(&[&str], &[&str]); 7] = [
+    let cases: [(&[&str], &[&str]); 9] = [
+        (
+            &["train", "--set", "data.rule.kind=token-anywhere"],
+            &[
+                "position",
+                "'data.rule={ kind = \"token-anywhere\", token = 42 }'",
+            ],
+        ),
+        (
+            &[
+                "sweep",
+                "--seeds",
+                "0..1",
+                "--out",
+                "x.jsonl",
+                "--grid",
+                "model.d_model=4,x",
+            ],
+            &["\"x\""],
+        ),
         (&["train", "--set", "d_model=4"], &["model.d_model"]),
         (&["train", "--set", "model.epochs=4"], &["training.epochs"]),
         (&["train", "--epochs", "5"], &["--set", "training.epochs"]),

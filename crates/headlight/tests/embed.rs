@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{folder, refused, run_in};
+use common::{folder, mentions, refused, run_in};
 use safetensors::SafeTensors;
 use serde_json::{Value, from_str};
 
@@ -139,6 +139,27 @@ fn vectors_are_the_models() {
         }
         assert!(mean_product("pc1", "pc2").abs() / total < 1e-5);
     }
+}
+
+/// Two vectors of two classes are apart wherever they are: that is no separation.
+#[test]
+fn few_occurrences_measure_no_separation() {
+    let folder = apples("embed_few");
+    let few = embed(&folder, &["--word", "apple", "--occurrences", "8"]);
+    let levels = few["levels"].as_array().unwrap();
+    assert!(levels.iter().all(|level| level["separation"].is_null()));
+    assert_eq!(few["chance"], Value::Null);
+    let command = ["embed", "run", "--word", "apple", "--occurrences"];
+    let told = run_in(&folder, &[&command[..], &["8"]].concat()).done();
+    assert!(mentions(&told.stdout, "--occurrences"), "{}", told.stdout);
+
+    let more = embed(&folder, &["--word", "apple", "--occurrences", "60"]);
+    let classes = more["classes"].as_object().unwrap();
+    let asked: u64 = classes.values().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(asked, 30);
+    let chance = more["chance"].as_f64().unwrap();
+    assert!((chance - 1.0 / 29.0).abs() < 1e-12, "{chance}");
+    assert!(more["levels"][3]["separation"].is_f64());
 }
 
 /// The share of the variance between the means of the classes, by its definition.

@@ -122,6 +122,15 @@ fn numbers_follow_from_the_predictions() {
         let best = number(&found["best_f1"]["f1"]);
         assert!(at["f1"].as_f64().unwrap() <= best);
     }
+    // The best threshold is the middle between the last sample that it takes and the next one.
+    let best = &found["best_f1"];
+    let threshold = number(&best["threshold"]);
+    let mut scores: Vec<f64> = samples.iter().map(|sample| sample.0).collect();
+    scores.sort_by(f64::total_cmp);
+    let above = scores.partition_point(|&score| score < threshold);
+    assert_eq!(best["predicted_positives"], scores.len() - above);
+    let middle = f64::midpoint(scores[above - 1], scores[above]);
+    assert!((threshold - middle).abs() < 1e-6, "{threshold} {middle}");
     let brier: f64 = samples
         .iter()
         .map(|s| (s.0 - f64::from(u8::from(s.1))).powi(2))

@@ -119,6 +119,25 @@ fn runs_are_spared() {
     }
 }
 
+/// A dump of a run that is a link to a file elsewhere is a file of the run as well.
+#[test]
+#[cfg(unix)]
+fn a_linked_dump_is_spared() {
+    let folder = folder("outputs_linked_dump");
+    let train = ["train", "quick", "--run", "run"];
+    run_in(&folder, &[&train[..], &SHORT].concat()).done();
+    let dump = folder.join("run/attention/step-000000.npz");
+    let elsewhere = folder.join("elsewhere.npz");
+    fs::rename(&dump, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &dump).unwrap();
+    let before = fs::read(&elsewhere).unwrap();
+    let inspect = ["inspect", "run", "--force", "--png"];
+    let inspect = [&inspect[..], &["run/attention/step-000000.npz"]].concat();
+    refuses_in(&folder, &inspect, &["step-000000.npz"]);
+    assert!(dump.is_symlink());
+    assert!(fs::read(&elsewhere).unwrap() == before);
+}
+
 /// Links are followed, permissions kept, pipes and devices written to.
 #[test]
 #[cfg(unix)]
@@ -199,6 +218,7 @@ fn standard_output_is_one_file() {
         let piped = run_in(&folder, &[command, &[flag, "-"]].concat()).done();
         assert!(piped.stdout.trim_end().ends_with(end), "{command:?} {flag}");
         assert!(!piped.stderr.is_empty());
+        assert!(!piped.stderr.contains("standard input"), "{command:?}");
         if command[0] != "inspect" {
             let both = [command, &[flag, "-", "--json"]].concat();
             refuses_in(&folder, &both, &["--json"]);

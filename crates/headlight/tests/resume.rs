@@ -47,6 +47,38 @@ fn longer_training_is_the_longer_run() {
     }
 }
 
+/// A run that is resumed and improves replaces its best model, with its dump. While it trains, neither of an earlier step is
+/// there.
+#[test]
+fn a_better_model_replaces_the_best_one() {
+    let folder = folder("better");
+    let path = half(&folder, "fused");
+    let best = ["best.safetensors", "attention/best.npz"].map(|name| path.join(name));
+    let bytes = || best.each_ref().map(|file| fs::read(file).ok());
+    let before = bytes();
+    assert!(before.iter().all(Option::is_some));
+    let mut child = command(&path, "fused", &["--set", "training.epochs=10000"])
+        .spawn()
+        .unwrap();
+    while !path.join("attention/step-000120.npz").exists() {
+        sleep(Duration::from_micros(100));
+    }
+    send(&child, "KILL");
+    child.wait().unwrap();
+    assert_eq!(bytes(), [None, None]);
+    fs::remove_dir_all(&path).unwrap();
+    let path = half(&folder, "fused");
+    finish(&path, "fused", &[]);
+    let after = bytes();
+    for (before, after) in before.iter().zip(&after) {
+        assert!(after.is_some() && after != before);
+    }
+    let whole = folder.join("whole");
+    finish(&whole, "fused", &[]);
+    let best = Path::new("attention/best.npz");
+    assert!(files(&path)[best] == files(&whole)[best]);
+}
+
 #[test]
 fn a_damaged_checkpoint_is_skipped() {
     let folder = folder("damaged");

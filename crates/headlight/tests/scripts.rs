@@ -4,8 +4,9 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
-use common::{Finished, fed, folder, refused, run_in};
+use common::{Finished, fed, folder, refused, run, run_in};
 use serde_json::Value;
 
 const SHORT: [&str; 4] = ["--set", "training.epochs=1", "--set", "data.samples=256"];
@@ -175,7 +176,9 @@ fn dashes_are_standard_input_and_output() {
     );
     let merged = run_in(&folder, &["merge", "seeds.jsonl", "--out", "-"]).done();
     same(&merged, "seeds.jsonl");
-    let told = run_in(&folder, &["report", "seeds.jsonl"]).done().stdout;
+    // Beside standard input there is no config of the sweep.
+    fs::copy(folder.join("seeds.jsonl"), folder.join("alone.jsonl")).unwrap();
+    let told = run_in(&folder, &["report", "alone.jsonl"]).done().stdout;
     assert_eq!(
         fed(&folder, &["report", "-"], &merged.stdout).done().stdout,
         told
@@ -246,4 +249,38 @@ fn shells_and_manuals_know_every_command() {
         &run_in(&folder, &["completions", "nothing"]),
         &["nothing", "bash"],
     );
+}
+
+/// `docs/scripts.md` lists the commands with `--json`.
+#[test]
+fn the_documented_list_of_json_is_complete() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scripts.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, rest) = page.split_once("With `--json`, the commands").unwrap();
+    let mut listed: Vec<&str> = rest
+        .split_once("print")
+        .unwrap()
+        .0
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .collect();
+    listed.sort_unstable();
+    let help = run(&["--help"]).done().stdout;
+    let commands = help
+        .lines()
+        .skip_while(|line| !line.starts_with("Commands:"))
+        .skip(1);
+    let commands = commands.take_while(|line| !line.trim().is_empty());
+    let names = commands.filter_map(|line| line.split_whitespace().next());
+    let mut with: Vec<&str> = names
+        .filter(|name| *name != "help")
+        .filter(|name| {
+            let help = run(&[name, "--help"]).done().stdout;
+            let mut lines = help.lines().map(str::trim_start);
+            lines.any(|line| line.starts_with("--json") && !line.starts_with("--json <"))
+        })
+        .collect();
+    with.sort_unstable();
+    assert_eq!(listed, with);
 }

@@ -6,10 +6,13 @@
 mod common;
 
 use std::fs;
+use std::io::BufReader;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use headlight_dump::AttentionDump;
 
 use common::runs::{assert_same, attempt, command, files, finish, newest};
 use common::{Delays, Finished, ended, folder, mentions, metrics, send, text};
@@ -38,7 +41,9 @@ fn stopped_again_and_again(
     finish(&undisturbed, engine, more);
     let duration = started.elapsed().as_micros() as u64;
     let undisturbed = files(&undisturbed);
-    assert!(undisturbed.contains_key(Path::new("best.safetensors")));
+    for best in ["best.safetensors", "attention/best.npz"] {
+        assert!(undisturbed.contains_key(Path::new(best)), "{best}");
+    }
 
     let mut delays = Delays(7);
     let (mut stops, mut runs) = (0, 0);
@@ -55,10 +60,37 @@ fn stopped_again_and_again(
                 break;
             }
             stops += u32::from(stopped(&finished));
+            best_of_one_step(&run);
         }
         assert_same(&run, &undisturbed, &format!("run {runs}"));
     }
     println!("{name}: {stops} stops, {runs} runs");
+}
+
+/// Wherever a run was stopped: the dump of its best model is of the same weights as `best.safetensors`, or is not there.
+fn best_of_one_step(run: &Path) {
+    let (dump, weights) = (run.join("attention/best.npz"), run.join("best.safetensors"));
+    if !dump.exists() {
+        return;
+    }
+    let file = BufReader::new(fs::File::open(dump).unwrap());
+    let dump = AttentionDump::read_npz(file).unwrap();
+    let tokens: Vec<String> = dump.tokens(0).iter().map(i64::to_string).collect();
+    let predict = [
+        "predict",
+        text(run),
+        "--json",
+        "--tokens",
+        &tokens.join(" "),
+    ];
+    let predict = [&predict[..], &["--weights", text(&weights)]].concat();
+    let found = common::run(&predict).done().stdout;
+    let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+    assert_eq!(found["logits"][0].as_f64(), Some(f64::from(dump.logits[0])));
+    assert_eq!(
+        found["step"].as_u64(),
+        dump.meta.step.map(|step| step as u64)
+    );
 }
 
 fn killed(name: &str, engine: &str, more: &[&str]) {
@@ -212,6 +244,7 @@ fn divergence_keeps_the_last_good_checkpoint() {
             ended(&finished, 3, &kept);
             assert!(newest(&path).ends_with("step-000000001.checkpoint"));
             assert!(path.join("best.safetensors").is_file());
+            best_of_one_step(&path);
         }
     }
 }

@@ -207,7 +207,7 @@ fn pictures_and_numbers_end_a_sweep() {
     let mean = values.iter().sum::<f64>() / 20.0;
     let line = stdout
         .lines()
-        .find(|line| line.starts_with("| attention on position 3, positives"))
+        .find(|line| line.starts_with("| attention on position 3, label 1"))
         .unwrap();
     assert_eq!(line.split('|').nth(2).unwrap().trim(), format!("{mean:.3}"));
     let bars: usize = stdout

@@ -75,7 +75,7 @@ fn every_damaged_file_is_found_and_repaired_or_named() {
             let resumed = attempt(&damaged, "fused", &[]);
             match name {
                 // Earlier dumps, which no checkpoint holds: the rest is as before, and the command says what is not.
-                _ if name.starts_with("attention") && !name.contains("000200") => {
+                _ if name.starts_with("attention/step") && !name.contains("000200") => {
                     ended(&resumed, 2, &[name]);
                     let mut now = kept(&damaged, name);
                     now.retain(|name, _| !name.to_string_lossy().ends_with(".damaged"));

@@ -120,6 +120,24 @@ fn the_documented_texts_train_and_predict() {
         mentions(&report, "lovely") && !report.contains("[PAD]"),
         "{report}"
     );
+    // The matrices name their rows and columns; so do pictures, without padding.
+    let dumped = run_in(
+        &folder,
+        &["dump", "run", "--tokens", "new.csv", "--out", "new.npz"],
+    );
+    dumped.done();
+    let shown = run_in(&folder, &["inspect", "new.npz"]).done().stdout;
+    let picture = ["inspect", "new.npz", "--svg", "new.svg"];
+    run_in(&folder, &picture).done();
+    let svg = fs::read_to_string(folder.join("new.svg")).unwrap();
+    for drawn in [&shown, &svg] {
+        assert!(
+            mentions(drawn, "lovely") && !drawn.contains("[PAD]"),
+            "{drawn}"
+        );
+    }
+    let padding = run_in(&folder, &["inspect", "new.npz", "--query", "6"]);
+    refused(&padding, &["--query", "6"]);
     run_in(&folder, &["verify", "run"]).done();
     let page = fs::read_to_string(folder.join("run/inspector.html")).unwrap();
     assert!(page.contains("lovely"));

@@ -22,7 +22,9 @@ pub use page::{
     Again, Evidence, Lab, LossPoint, OtherAttention, OwnData, OwnLabel, OwnRow, Page, PageRun,
     SeedComparison, SeedFigures, SeedRow,
 };
-pub use plots::{ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest};
+pub use plots::{
+    BarColumn, BarTable, ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest,
+};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use terminal::ColourMode;

@@ -10,10 +10,11 @@ fn heatmap(tokens: &[&str], quantity: Quantity) -> Heatmap {
         title: "attention weights · sample 7".to_owned(),
         quantity,
         range: ColourRange::Unit,
+        positions: (0..count).collect(),
         tokens: tokens.iter().map(|&token| token.to_owned()).collect(),
         marked: vec![1],
         cls: 0,
-        keys: vec![count; count],
+        keys: vec![(0..count).collect(); count],
         layers: vec![0],
         heads: vec![0],
         cells: (0..count * count)
@@ -165,6 +166,33 @@ fn a_long_title_breaks_between_its_parts() {
             "probability 0.5 · step 1500"
         ]
     );
+}
+
+/// Wide words stand upright above their columns, and none is cut; in a grid, every token has its name.
+#[test]
+fn no_name_is_left_out_where_there_is_room() {
+    let words = ["[CLS]", "an", "extraordinarily", "dull", "film"];
+    let mut heatmap = heatmap(&words, Quantity::Weights);
+    let names = |svg: &str| -> Vec<usize> {
+        let named = words.map(|word| format!(" {word}</text>"));
+        named.iter().map(|name| svg.matches(name).count()).collect()
+    };
+    let svg = heatmap.svg();
+    assert_eq!(svg.matches("rotate(-90)").count(), 5);
+    assert_eq!(names(&svg), [2; 5]);
+
+    let count = 32;
+    heatmap.tokens = (0..count).map(|index| format!("word{index}")).collect();
+    heatmap.positions = (0..count).collect();
+    heatmap.keys = vec![(0..count).collect(); count];
+    heatmap.heads = vec![0, 1];
+    heatmap.cells = vec![0.03; 2 * count * count];
+    let svg = heatmap.svg();
+    for index in 0..count {
+        let name = format!(" word{index}</text>");
+        // Beside the row, and above the column of both heads.
+        assert_eq!(svg.matches(&name).count(), 3, "{name}");
+    }
 }
 
 #[test]

@@ -9,10 +9,11 @@ fn heatmap() -> Heatmap {
         title: "attention weights · sample 10 · head 0".to_owned(),
         quantity: Quantity::Weights,
         range: ColourRange::Unit,
+        positions: vec![0, 1, 2],
         tokens: ["[CLS]", "16", "42"].map(str::to_owned).to_vec(),
         marked: vec![2],
         cls: 0,
-        keys: vec![3; 3],
+        keys: vec![(0..3).collect(); 3],
         layers: vec![0],
         heads: vec![0],
         cells: vec![0.125, 0.25, 0.625, 0.5, 0.25, 0.25, 0.0, 0.0, 1.0],
@@ -43,9 +44,10 @@ fn long(count: usize, heads: usize) -> Heatmap {
     let cells = (0..count * count).map(|cell| 0.5_f32.powf(distance(cell) as f32 + 1.0));
     let cells: Vec<f32> = cells.collect();
     Heatmap {
+        positions: (0..count).collect(),
         tokens: (0..count).map(|token| token.to_string()).collect(),
         marked: vec![count - 1],
-        keys: vec![count; count],
+        keys: vec![(0..count).collect(); count],
         heads: (0..heads).collect(),
         cells: cells.repeat(heads),
         range: ColourRange::Uniform,

@@ -96,7 +96,7 @@ fn run(name: &str, dumps: &[AttentionDump]) -> PageRun {
 
 fn run_again(name: &str, dumps: &[AttentionDump], again: Again) -> PageRun {
     let last = &dumps[dumps.len() - 1];
-    let mut run = PageRun::new(name.to_owned(), last, dumps.len(), 1, again);
+    let mut run = PageRun::new(name.to_owned(), last, dumps.len(), None, 1, again);
     for dump in dumps {
         run.add(dump).unwrap();
     }
@@ -510,9 +510,10 @@ fn writes_the_fixture_of_the_script_tests() {
         quantity: Quantity::Weights,
         range: ColourRange::Unit,
         cls: 0,
-        keys: vec![5; 5],
+        keys: vec![(0..5).collect(); 5],
         layers: vec![0],
         heads: vec![0],
+        positions: (0..5).collect(),
         tokens: vec![String::new(); 5],
         marked: Vec::new(),
         cells: (0..25_u8).map(|cell| f32::from(cell) / 24.0).collect(),

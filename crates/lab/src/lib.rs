@@ -44,6 +44,8 @@ struct Request {
     steps: Option<usize>,
     /// Samples to look at, with `[CLS]`. `[sample][position]`
     tokens: Option<Vec<Vec<u32>>>,
+    /// A step of the training that is kept in any case.
+    keep: Option<usize>,
     /// Changes of what the model computes.
     #[serde(default)]
     interventions: Vec<Change>,
@@ -109,6 +111,7 @@ fn respond(message: &Message) -> Result<Message, String> {
         samples,
         steps,
         tokens,
+        keep,
         interventions: changes,
         logit,
         #[cfg(feature = "words")]
@@ -123,7 +126,7 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::Begin => {
             TRAINING.set(None);
             let experiment = experiment(*config()?, samples.as_ref())?;
-            let (training, answer) = Training::begin(experiment, steps, tokens.as_deref())?;
+            let (training, answer) = Training::begin(experiment, steps, tokens.as_deref(), keep)?;
             TRAINING.set(Some(training));
             Ok(answer)
         }

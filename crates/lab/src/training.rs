@@ -13,7 +13,7 @@ use crate::samples::judged;
 use crate::view::View;
 
 /// The memory for rows of steps, in numbers: 64 MiB. Of a longer training or a larger model, only each step whose number
-/// is a multiple of a power of two is kept, and the last.
+/// is a multiple of a power of two is kept, the last, and the one that the page asks for.
 const KEPT_LIMIT: usize = 16 << 20;
 
 /// A training in progress.
@@ -25,13 +25,15 @@ pub(crate) struct Training {
     progress: Progress,
     steps: usize,
     kept_every: usize,
+    /// A step that is kept in any case.
+    wanted: Option<usize>,
     /// The numbers of a row.
     row: usize,
 }
 
 impl Training {
-    /// Starts a training that watches these samples, or else those that a run dumps. The answer says what they are, what a
-    /// row holds, and which steps have one.
+    /// Starts a training that watches these samples, or else those that a run dumps, and keeps the step `wanted` in any case.
+    /// The answer says what the samples are, what a row holds, and which steps have one.
     ///
     /// # Errors
     /// When the samples to watch do not suit the config.
@@ -39,6 +41,7 @@ impl Training {
         experiment: Experiment,
         steps: Option<usize>,
         watched: Option<&[Vec<u32>]>,
+        wanted: Option<usize>,
     ) -> Result<(Self, Message), String> {
         let config = &experiment.config;
         let (watched, samples) = match watched {
@@ -93,6 +96,7 @@ impl Training {
             progress: Progress::default(),
             steps,
             kept_every,
+            wanted,
             row: size,
         };
         Ok((training, Message::of(&head, Vec::new())))
@@ -109,12 +113,13 @@ impl Training {
             return Ok(Message::of(&answer(self.progress, 0, &[]), Vec::new()));
         }
         let mut engine = engine(&self.experiment, self.state.as_ref())?;
-        let mut floats = Vec::with_capacity(count + (count / self.kept_every + 2) * self.row);
+        let mut floats = Vec::with_capacity(count + (count / self.kept_every + 3) * self.row);
         floats.resize(count, 0.0);
         let mut kept = Kept {
             watched: &mut self.watched,
             every: self.kept_every,
             last: self.steps,
+            wanted: self.wanted,
             until,
             has_first: self.state.is_some(),
             progress: self.progress,
@@ -214,9 +219,10 @@ fn known(number: Option<usize>, label: Option<u8>, tokens: &[u32], marked: &[usi
 /// Keeps the loss of each step, and the rows of some.
 struct Kept<'a> {
     watched: &'a mut View,
-    /// Steps whose number is a multiple of this have a row, and so has the last.
+    /// Steps whose number is a multiple of this have a row, and so have the last and the wanted one.
     every: usize,
     last: usize,
+    wanted: Option<usize>,
     /// The last step of this part.
     until: usize,
     /// Whether an earlier part has the row before the first step.
@@ -238,7 +244,8 @@ impl Observer for Kept<'_> {
             self.floats[self.losses] = loss as f32;
             self.losses += 1;
         }
-        let is_kept = step.is_multiple_of(self.every) || step == self.last;
+        let is_kept =
+            step.is_multiple_of(self.every) || step == self.last || Some(step) == self.wanted;
         if is_kept && !(step == 0 && self.has_first) {
             let weights = engine.weights();
             self.floats.extend_from_slice(&weights);

@@ -4,6 +4,7 @@
 //! Everything that takes longer than a call of Python runs on a thread of its own, without the interpreter's lock.
 
 mod config;
+mod explain;
 mod failure;
 mod fitting;
 mod interventions;
@@ -21,6 +22,8 @@ use pyo3::prelude::*;
 mod headlight_python {
     #[pymodule_export]
     use crate::config::{Config, built_in_configs, toml_of};
+    #[pymodule_export]
+    use crate::explain::explain;
     #[pymodule_export]
     use crate::failure::Diverged;
     #[pymodule_export]

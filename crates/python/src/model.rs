@@ -28,9 +28,9 @@ use crate::watched::{Listeners, watched};
 /// A config's model with weights.
 #[pyclass(frozen, module = "headlight._headlight")]
 pub(crate) struct Model {
-    config: ExperimentConfig,
+    pub(crate) config: ExperimentConfig,
     /// In the model's order.
-    parameters: Vec<Parameter>,
+    pub(crate) parameters: Vec<Parameter>,
 }
 
 impl Model {
@@ -68,21 +68,24 @@ impl Model {
         Ok(Self::of(config, parameters))
     }
 
-    /// The model of a run, with the weights of one of its files, or after its last step.
+    /// The model of a run, with the weights of one of its files; without a file, the best model if the run keeps it, or else
+    /// the last one. Also the step of the model, if it is known.
     #[staticmethod]
-    fn of_run(py: Python<'_>, run: PathBuf, file: Option<PathBuf>) -> PyResult<Self> {
+    fn of_run(
+        py: Python<'_>,
+        run: PathBuf,
+        file: Option<PathBuf>,
+    ) -> PyResult<(Self, Option<usize>)> {
         let read = py.detach(|| {
             let run = RunDir::open(&run)?;
             let config = run.config()?;
-            let parameters = match file {
-                Some(file) => weights::load(&config, &run.path_of(&file))?,
-                None => run.load_weights(&config)?,
-            };
-            Ok((config, parameters))
+            let (path, kept) = run.chosen_model(&config, file.as_deref());
+            let parameters = weights::load(&config, &path)?;
+            let step = kept.and_then(|kept| kept.step);
+            Ok((Self::of(config, parameters), step))
         });
         warn(py)?;
-        let (config, parameters) = read.map_err(raised)?;
-        Ok(Self::of(config, parameters))
+        read.map_err(raised)
     }
 
     /// The config.
@@ -289,14 +292,14 @@ impl Sink<Vec<f32>> for All {
 }
 
 /// Samples as a copy, since Python may change the array meanwhile.
-struct Tokens {
+pub(crate) struct Tokens {
     all: Vec<u32>,
     samples: usize,
     positions: usize,
 }
 
 impl Tokens {
-    fn of(array: &PyReadonlyArray2<'_, u32>) -> Self {
+    pub(crate) fn of(array: &PyReadonlyArray2<'_, u32>) -> Self {
         let array = array.as_array();
         Self {
             all: array.iter().copied().collect(),
@@ -305,7 +308,7 @@ impl Tokens {
         }
     }
 
-    fn rows(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[u32]> {
         (0..self.samples).map(|row| &self.all[row * self.positions..][..self.positions])
     }
 }

@@ -5,9 +5,7 @@ use std::sync::mpsc::Sender;
 use std::thread;
 
 use headlight_inspector::counted;
-use headlight_sweep::{
-    AttentionTarget, Busy, Grid, Plan, Results, Row, Seeds, Sink, Summary, run, work,
-};
+use headlight_sweep::{Busy, Grid, Measured, Plan, Results, Row, Seeds, Sink, Summary, run, work};
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
 use toml::Value;
@@ -51,6 +49,7 @@ pub(crate) fn sweep(
             done: results.finished,
             count: plan.len(),
             results,
+            measured: Measured::default(),
         };
         let train = |index| run(&plan, index, signals);
         let worked = work(
@@ -60,7 +59,11 @@ pub(crate) fn sweep(
             signals,
             &mut rows,
         );
-        let mut results = rows.results;
+        let Rows {
+            mut results,
+            measured,
+            ..
+        } = rows;
         if worked.is_err() {
             results.discard_empty();
         }
@@ -70,7 +73,7 @@ pub(crate) fn sweep(
         if signals.received().is_some() {
             return Ok(String::new());
         }
-        let summary = Summary::read(&out, &plan)?;
+        let summary = Summary::read(&out, &plan, measured)?;
         let title = counted(summary.runs(), "run");
         Ok(summary.picture(&title))
     })
@@ -102,6 +105,7 @@ struct Rows {
     done: usize,
     count: usize,
     results: Results,
+    measured: Measured,
 }
 
 impl Sink<Row> for Rows {
@@ -113,6 +117,7 @@ impl Sink<Row> for Rows {
     }
 
     fn in_order(&mut self, row: Row) -> Result<(), Failure> {
+        self.measured.add(&row);
         self.results.append(&row)
     }
 }

@@ -47,7 +47,8 @@ pub(crate) fn train(
             None
         };
         let begun = reopened.as_ref().filter(|run| run.is_begun());
-        let session = Session::open(config)?;
+        let mut session = Session::open(config)?;
+        dump_volume::adapt(&mut session.experiment, begun)?;
         let training = Training::prepare(&session, begun)?;
         if let Some(run) = begun.filter(|run| training.is_over(run)) {
             return check_complete(run, &training.lost());

@@ -59,7 +59,7 @@ def test_a_sweep_has_the_rows_of_the_command_line(program, tmp_path):
     assert (tmp_path / "ours.jsonl").read_bytes() == out.read_bytes()
     # Nothing is left to train.
     assert hl.sweep("quick", seeds=range(5, 9), grid=grid, out=out).rows == theirs
-    assert out.with_suffix(".svg").read_text().startswith("<svg") and ours._repr_html_().startswith("<svg")
+    assert out.with_suffix(".svg").read_text().startswith("<svg") and ours.svg.startswith("<svg")
 
 
 def test_a_run_has_what_a_notebook_asks_for(run):
@@ -166,6 +166,26 @@ def test_a_run_is_kept_resumed_and_saved(tmp_path):
     assert path.exists()
     del temporary
     assert not path.exists()
+
+
+def test_a_run_that_keeps_its_best_model_uses_it(program, tmp_path):
+    data = {"samples": 80, "held_out": 200, "positive_rate": 0.5}
+    training = {"learning_rate": 0.03, "keep_best": "held_out_loss", "patience": 6, "evaluate_every": 7, "epochs": 60}
+    place = tmp_path / "run"
+    run = hl.train(CONFIGS / "quick.toml", run=place, data=data, training=training)
+    rows = [json.loads(line) for line in (place / "metrics.jsonl").read_text().splitlines()]
+    best = min(rows, key=lambda row: row["held_out_loss"])["step"]
+    assert run.step == best < run.steps == rows[-1]["step"]
+    assert run.model.weights_sha256 == run.at(best).weights_sha256 == hl.Model.open(place).weights_sha256
+    assert run.last_model.weights_sha256 == run.at(run.steps).weights_sha256 == run.weights_sha256
+    dump = np.load(place / "attention" / "best.npz")
+    assert np.array_equal(run.attention(), dump["attention_weights"])
+    assert np.array_equal(run.samples, dump["tokens"])
+    tokens = " ".join(str(token) for token in run.samples[0])
+    said = subprocess.run([program, "predict", place, "--json", "--tokens", tokens], check=True, capture_output=True)
+    said = json.loads(said.stdout)
+    assert said["step"] == best
+    assert np.float32(said["logits"][0]) == run.model(run.samples).logits[0]
 
 
 def test_texts(tmp_path):
@@ -294,6 +314,9 @@ def test_ctrl_c_stops_and_the_run_goes_on(tmp_path):
         (lambda run: run.model(run.samples).without(block=0.5), TypeError),
         (lambda run: run.model(run.samples).patched("nowhere", 0, [0] * 8), ValueError),
         (lambda run: run.model(run.samples).patched("output", 0, [0] * 3), ValueError),
+        (lambda run: run.model(run.samples).patched("embeddings", 0, [0] * 8, layer=99), ValueError),
+        (lambda run: run.model(["a", None]), ValueError),
+        (lambda run: run.model(np.array([["a"], ["b"]])), TypeError),
         (lambda run: run.model(run.samples).with_weights(0, 0, 0, [np.nan] * 7), ValueError),
         (lambda run: run.model.attribute(run.samples, logit=7), ValueError),
         (lambda run: run.model(run.samples).nothing, AttributeError),
@@ -311,6 +334,11 @@ def test_ctrl_c_stops_and_the_run_goes_on(tmp_path):
         (lambda run: hl.datasets.from_arrays([[1]], ["a"], held_out_tokens=[[1]], held_out_labels=[0]), TypeError),
         (lambda run: hl.datasets.from_arrays([[1]], [1], path="samples"), ValueError),
         (lambda run: hl.datasets.from_texts(["a"], []), ValueError),
+        (lambda run: hl.datasets.from_texts(["a"], [np.nan]), ValueError),
+        (lambda run: hl.datasets.from_texts(["a", 3], [0, 1]), TypeError),
+        (lambda run: hl.AttentionClassifier().fit([["a", None]] * 4, [0, 1] * 2), ValueError),
+        (lambda run: hl.AttentionClassifier().fit(np.array([["a", 0.5]] * 4, dtype=object), [0, 1] * 2), ValueError),
+        (lambda run: hl.train({"data": {"file": "gone.npz", "vocab_size": 9, "seq_len": 4, "n_classes": 2}}), ValueError),
         (lambda run: hl.AttentionClassifier().fit([[1, 2]] * 4, [0] * 4), ValueError),
         (lambda run: hl.AttentionClassifier(d_model=0).fit([[1, 2]] * 4, [0, 1] * 2), ValueError),
     ],

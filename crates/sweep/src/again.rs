@@ -14,6 +14,7 @@ use headlight_trainer::storage::weights;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::origin::difference;
 use crate::plan::Plan;
 use crate::results::RowLines;
 use crate::stored_row::StoredRow;
@@ -115,10 +116,11 @@ fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
             ));
         }
         if row.config_sha256 != plan.config_sha256 {
-            return Err(invalid(
-                "the row comes from another config, engine, dataset or version of Headlight; give the same --config and the \
-                 same --set as to the sweep",
-            ));
+            let config = plan.points()[0].config();
+            return Err(invalid(&format!(
+                "{}; give the same --config and the same --set as to the sweep",
+                difference(path, &row.config_sha256, config)
+            )));
         }
         if !seen.insert(row.seed) {
             return Err(invalid(&format!("seed {} appears twice", row.seed)));

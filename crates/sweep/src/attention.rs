@@ -11,6 +11,7 @@ use headlight_trainer::storage::standard::shown;
 use serde_json::Value;
 
 use crate::grid::Seeds;
+use crate::origin::difference;
 use crate::plan::Plan;
 use crate::results::RowLines;
 use crate::stored_row::StoredRow;
@@ -59,10 +60,11 @@ pub fn attention(
             |reason: String| Failure::Input(format!("{}, line {number}: {reason}", shown(path)));
         let line = StoredRow::parse_only(&text, |key| FIELDS.contains(&key)).map_err(&invalid)?;
         let foreign = |(_, plan): &&(&RunDir, Plan)| line.config_sha256 != plan.config_sha256;
-        if let Some((run, _)) = plans.iter().find(foreign) {
+        if let Some((run, plan)) = plans.iter().find(foreign) {
+            let config = plan.points()[0].config();
             return Err(invalid(format!(
-                "the row comes from a grid, or from a config, engine, dataset or version of headlight other than those of {}; \
-                 write matching rows with `headlight sweep {} --seeds 0..1000 --out FILE`",
+                "{} (of {}); write matching rows with `headlight sweep {} --seeds 0..1000 --out FILE`",
+                difference(path, &line.config_sha256, config),
                 shown(run.path()),
                 shown(&run.path().join("config.toml"))
             )));

@@ -6,6 +6,9 @@ use std::str::FromStr;
 use headlight_input::toml_message::{TOO_LARGE, is_too_large};
 use headlight_trainer::Failure;
 
+/// The key of the fold that a run holds out.
+pub(crate) const FOLD: &str = "data.fold";
+
 /// The most points of a grid.
 pub(crate) const POINT_LIMIT: usize = 100_000;
 
@@ -75,10 +78,7 @@ impl FromStr for Grid {
                 return Err(format!("`{text}`: {TOO_LARGE}"));
             }
             // As in `--set`, strings need no quotes.
-            _ => values
-                .split(',')
-                .map(|word| toml::Value::String(word.trim().to_owned()))
-                .collect(),
+            _ => words(values).into_iter().map(value).collect(),
         };
         if values.is_empty() {
             return Err(format!("`{text}` names no value; write KEY=V1,V2"));
@@ -93,6 +93,65 @@ impl FromStr for Grid {
             values,
         })
     }
+}
+
+impl Seeds {
+    /// One seed.
+    pub fn only(seed: u64) -> Self {
+        Self(seed..seed.saturating_add(1))
+    }
+}
+
+/// The number of parts that the samples of a file are split into, each of which is held out once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Folds(usize);
+
+impl Folds {
+    /// A change of the config: a fold takes the place of other held-out samples.
+    pub const INSTEAD: &str = "data.held_out=0";
+
+    /// The grid of all folds.
+    pub fn grid(self) -> Grid {
+        let fold = |index| toml::Value::String(format!("{index}/{}", self.0));
+        Grid {
+            key: FOLD.to_owned(),
+            values: (1..=self.0).map(fold).collect(),
+        }
+    }
+}
+
+impl FromStr for Folds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count = text.parse().ok().filter(|count| (2..=1000).contains(count));
+        count.map(Self).ok_or_else(|| {
+            format!("`{text}` is not a number of folds; write one from 2 to 1000, such as 5")
+        })
+    }
+}
+
+/// The parts of a list of values between commas that are not inside brackets or quotes.
+fn words(values: &str) -> Vec<&str> {
+    let (mut depth, mut quote) = (0_i32, None);
+    let is_comma = |letter: char| {
+        match (quote, letter) {
+            (None, '"' | '\'') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth -= 1,
+            _ => {}
+        }
+        letter == ',' && depth == 0 && quote.is_none()
+    };
+    values.split(is_comma).map(str::trim).collect()
+}
+
+/// A word as TOML; as a string, if it is not TOML.
+fn value(word: &str) -> toml::Value {
+    let parsed = format!("value = {word}").parse::<toml::Table>();
+    let value = parsed.ok().and_then(|mut table| table.remove("value"));
+    value.unwrap_or_else(|| toml::Value::String(word.to_owned()))
 }
 
 /// Every combination of the grids' values, the last grid varying fastest.
@@ -134,6 +193,8 @@ mod tests {
             values("training.token_second_moment=per-token,per-occurrence")[0].as_str(),
             Some("per-token")
         );
+        let mixed = [toml::Value::Integer(4), toml::Value::String("x".to_owned())];
+        assert_eq!(values("model.d_model=4, x"), mixed);
         assert_eq!(
             values("data.rule={ kind = \"token-anywhere\", token = 1 }").len(),
             1

@@ -11,12 +11,14 @@ use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::{Session, dataset, engine_for};
 use headlight_trainer::storage::config;
+use headlight_trainer::storage::data_file::is_data;
 use headlight_trainer::storage::hash::add_splits;
 use headlight_trainer::storage::standard::shown;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::grid::{Grid, Seeds, product};
+use crate::origin::{as_changes, changed};
 
 /// A point of the grid: its config, and the dataset and the device that its runs share.
 #[derive(Debug)]
@@ -35,6 +37,8 @@ pub struct Plan {
     points: Vec<Point>,
     /// The hash of everything that rows depend on, except their seed and point.
     pub config_sha256: String,
+    /// The config of the first point as the user gave it, in TOML.
+    pub(crate) origin: String,
 }
 
 impl Plan {
@@ -48,15 +52,48 @@ impl Plan {
         seeds: &Seeds,
         grids: &[Grid],
     ) -> Result<Self, Failure> {
+        let json = |value: &toml::Value| serde_json::to_value(value).unwrap_or_default();
+        let point = |values: Vec<(String, toml::Value)>| {
+            let values = values.iter();
+            values
+                .map(|(key, value)| (key.clone(), json(value)))
+                .collect()
+        };
+        let points = product(grids)?.into_iter().map(point).collect();
+        Self::of(path, overrides, seeds, points)
+    }
+
+    /// As [`new`](Self::new), for runs that are named one by one, of these points.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub(crate) fn of_points(
+        path: &Path,
+        points: Vec<Vec<(String, Value)>>,
+    ) -> Result<Self, Failure> {
+        Self::of(path, &[], &Seeds(0..1), points)
+    }
+
+    fn of(
+        path: &Path,
+        overrides: &[String],
+        seeds: &Seeds,
+        values: Vec<Vec<(String, Value)>>,
+    ) -> Result<Self, Failure> {
         let mut points: Vec<Point> = Vec::new();
-        for values in product(grids)? {
-            let grid: Vec<String> = values
-                .iter()
-                .map(|(key, value)| format!("{key}={value}"))
-                .collect();
+        let mut origin = None;
+        // A sweep trains all epochs, also of the config of a data file.
+        let all_epochs = is_data(path).then_some(("--set", "training.patience=0"));
+        for values in values {
+            let grid = as_changes(&values);
             let set = overrides.iter().map(|text| ("--set", text.as_str()));
+            let set = all_epochs.into_iter().chain(set);
             let grid = grid.iter().map(|text| ("--grid", text.as_str()));
-            let mut config = config::load_changed(path, set.chain(grid))?;
+            let all = set.chain(grid);
+            let mut config = config::load_changed(path, all.clone())?;
+            if origin.is_none() {
+                origin = Some(changed(path, all)?);
+            }
             if config.reference.is_some() {
                 return Err(Failure::Input(format!(
                     "{}: a reference run (`reference`) brings its own weights and batches, so seeds have no \
@@ -76,15 +113,11 @@ impl Plan {
                 None => Arc::new(dataset(&config)?),
             };
             let device = open_device(&config.compute.device)?;
-            let json = |value: &toml::Value| serde_json::to_value(value).unwrap_or_default();
             points.push(Point {
                 config,
                 splits,
                 device,
-                values: values
-                    .iter()
-                    .map(|(key, value)| (key.clone(), json(value)))
-                    .collect(),
+                values,
             });
         }
         for point in &points {
@@ -92,6 +125,7 @@ impl Plan {
         }
         Ok(Self {
             config_sha256: fingerprint(&points)?,
+            origin: origin.unwrap_or_default(),
             seeds: seeds.0.clone(),
             points,
         })

@@ -13,6 +13,7 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::files::{Log, cannot_write, folder_of, is_at, open, sync_names};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 
+use crate::origin::{ANOTHER, Origin, difference};
 use crate::plan::Plan;
 use crate::row::Row;
 use crate::stored_row::StoredRow;
@@ -39,6 +40,9 @@ pub struct Results {
     lines: Log,
     folder: PathBuf,
     synced: Option<Instant>,
+    path: PathBuf,
+    /// What is to be written beside the file with its next row: the config of the sweep, and its hash.
+    config: Option<(String, String)>,
     /// The number of runs in the file.
     pub finished: usize,
 }
@@ -101,6 +105,8 @@ impl Results {
             lines: Log::at(file, path, length)?,
             folder: folder_of(path).to_owned(),
             synced: None,
+            path: path.to_owned(),
+            config: Some((plan.origin.clone(), plan.config_sha256.clone())),
             finished,
         })
     }
@@ -111,6 +117,9 @@ impl Results {
     /// # Errors
     /// When it cannot be written.
     pub fn append(&mut self, row: &Row) -> Result<(), Failure> {
+        if let Some((config, hash)) = self.config.take() {
+            Origin::write(&self.path, &config, &hash)?;
+        }
         self.lines.append_line(row)?;
         self.finished += 1;
         match self.synced {
@@ -199,10 +208,8 @@ fn check(
             )));
         }
         if found.config_sha256 != plan.config_sha256 {
-            return Err(invalid(
-                "the row comes from another config, grid, dataset or version of Headlight"
-                    .to_owned(),
-            ));
+            let config = plan.points()[0].config();
+            return Err(invalid(difference(path, &found.config_sha256, config)));
         }
         let (seed, point) = plan.place(run);
         if (found.seed, found.point.unwrap_or(0)) != (seed, point) {
@@ -341,9 +348,7 @@ impl<'a> Rows<'a> {
             .config
             .get_or_insert_with(|| line.config_sha256.clone());
         if *config != line.config_sha256 {
-            return Err(self.invalid_row(
-                "the row comes from another config, grid, dataset or version of Headlight than the rows before it",
-            ));
+            return Err(self.invalid_row(&format!("{ANOTHER} than the rows before it")));
         }
         Ok(Some(line))
     }

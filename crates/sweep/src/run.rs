@@ -20,7 +20,17 @@ use crate::row::Row;
 /// # Errors
 /// When the system fails. A run that diverges is not an error: its row holds the message.
 pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
-    let (seed, point_index) = plan.place(index);
+    let (seed, point) = plan.place(index);
+    run_of(plan, seed, point, signals)
+}
+
+/// As [`run`], of a seed and a point.
+pub(crate) fn run_of(
+    plan: &Plan,
+    seed: u64,
+    point_index: usize,
+    signals: &Signals,
+) -> Result<Option<Row>, Failure> {
     let point = &plan.points()[point_index];
     let session = point.session(seed)?;
     let outcome = match outcome(&session, signals) {
@@ -51,7 +61,11 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     if ending == Ending::Interrupted {
         return Ok(None);
     }
-    let train = evaluate(engine, &splits.train, n_classes, None)
+    // Rows hold the attention on each position. Where other positions decide in each sample, it is measured there, too.
+    let rule = experiment.config.data.rule.as_ref();
+    let differ = rule.is_some_and(|rule| rule.fixed_positions().is_none());
+    let ruled = differ.then_some(&experiment.config);
+    let train = evaluate(engine, &splits.train, n_classes, ruled)
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";

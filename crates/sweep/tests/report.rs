@@ -162,6 +162,20 @@ fn values_have_shares_groups_and_points() {
     let keys = |group: &Value| group["settings"].as_object().unwrap().len();
     let keys: Vec<usize> = groups.iter().map(keys).collect();
     assert_eq!(keys, [1, 1, 1, 1, 2, 2, 2, 2]);
+    // Position 2 gets 0.375 or more from positives in every run, and uniform attention is a third.
+    let looks = ["looks_towards", "looks_away"].map(|key| values[key].clone());
+    assert_eq!(looks, [json!(14), json!(0)]);
+    let first = AttentionTarget::Positions(vec![0]);
+    let values = serde_json::to_value(summary(&path, first, &[]).values()).unwrap();
+    assert_eq!(values["looks_away"], json!(14));
+    let away = values["groups"].as_array().unwrap().iter();
+    let away: u64 = away
+        .take(2)
+        .map(|group| group["looks_away"].as_u64().unwrap())
+        .sum();
+    assert_eq!(away, 14);
+    let stand_outs = values["stand_outs"].as_array().unwrap().iter();
+    assert!(stand_outs.clone().any(|run| run["why"] == "looks_away"));
 }
 
 /// The means of attention of positives and negatives, and the note on the target.
@@ -180,28 +194,23 @@ fn attention_is_measured_where_it_is_asked_for() {
     let path = file(&folder("report target"), "rows.jsonl", &rows()[..3]);
     let both = attention(&path, AttentionTarget::Positions(vec![1, 2]));
     assert!(
-        both[0].contains("positions 1 and 2, positives") && both[0].contains("0.688"),
+        both[0].contains("positions 1 and 2, label 1 or more") && both[0].contains("0.688"),
         "{both:?}"
     );
     assert!(
-        both[1].contains("negatives") && both[1].contains("0.250"),
+        both[1].contains("label 0") && both[1].contains("0.250"),
         "{both:?}"
     );
     let one = attention(&path, AttentionTarget::Positions(vec![1]));
     assert!(
-        one[0].contains("position 1, positives") && one[0].contains("0.312"),
+        one[0].contains("position 1, label 1 or more") && one[0].contains("0.312"),
         "{one:?}"
     );
-    let largest = attention(&path, AttentionTarget::Largest);
-    assert!(
-        largest[0].contains("main position") && largest[0].contains("0.375"),
-        "{largest:?}"
-    );
-    assert!(largest[1].contains("0.500"), "{largest:?}");
+    assert!(attention(&path, AttentionTarget::Nothing).is_empty());
     let main = attention(&path, AttentionTarget::Main);
     assert!(
         main.iter()
-            .any(|line| line.contains("position 2, positives")),
+            .any(|line| line.contains("position 2, label 1 or more")),
         "{main:?}"
     );
 
@@ -217,7 +226,7 @@ fn attention_is_measured_where_it_is_asked_for() {
         marks(AttentionTarget::Positions(vec![1, 2])),
         Some(2.0 / 3.0)
     );
-    assert_eq!(marks(AttentionTarget::Largest), None);
+    assert_eq!(marks(AttentionTarget::Nothing), None);
     let message = refused(&path, AttentionTarget::Positions(vec![3]), &[]);
     assert!(
         message.contains("--position 3") && message.contains("0 to 2"),
@@ -237,7 +246,7 @@ fn groups_have_no_share_that_learned_where_it_was_not_measured() {
     };
     let rows: Vec<String> = [4, 16].into_iter().enumerate().map(row).collect();
     let path = file(&folder("report unmeasured"), "rows.jsonl", &rows);
-    let document = summary(&path, AttentionTarget::Largest, &[]).document("");
+    let document = summary(&path, AttentionTarget::Nothing, &[]).document("");
     let text = document.markdown(200);
     assert_eq!(text.matches("not measured").count(), 1 + 2, "{text}");
     assert!(!text.contains("0.0%"), "{text}");
@@ -251,7 +260,7 @@ fn the_user_names_the_keys_to_compare() {
     let folder = folder("report by");
     let path = file(&folder, "rows.jsonl", &rows());
     let compared = |by: &[&str]| {
-        let text = summary(&path, AttentionTarget::Largest, by)
+        let text = summary(&path, AttentionTarget::Nothing, by)
             .document("")
             .markdown(200);
         let titles = [
@@ -263,7 +272,7 @@ fn the_user_names_the_keys_to_compare() {
     };
     assert_eq!(compared(&[]), [true, true, true]);
     assert_eq!(compared(&["model.d_model"]), [true, false, false]);
-    let message = refused(&path, AttentionTarget::Largest, &["model.d_ff"]);
+    let message = refused(&path, AttentionTarget::Nothing, &["model.d_ff"]);
     for part in [
         "--by model.d_ff",
         "model.d_model, training.token_second_moment",
@@ -277,7 +286,7 @@ fn the_user_names_the_keys_to_compare() {
         .collect();
     let path = file(&folder, "half.jsonl", &half);
     let by = |by: &[&str]| {
-        summary(&path, AttentionTarget::Largest, by)
+        summary(&path, AttentionTarget::Nothing, by)
             .document("")
             .markdown(200)
     };
@@ -288,7 +297,7 @@ fn the_user_names_the_keys_to_compare() {
         "plain.jsonl",
         &[json!({ "seed": 0, "config_sha256": "a" }).to_string()],
     );
-    assert!(refused(&plain, AttentionTarget::Largest, &["a.b"]).contains("--by a.b"));
+    assert!(refused(&plain, AttentionTarget::Nothing, &["a.b"]).contains("--by a.b"));
 }
 
 /// Of more than 64 values, the report shows the first 64, and says so.
@@ -302,7 +311,7 @@ fn a_key_of_many_values_is_cut() {
         };
         let rows: Vec<String> = (0..values).map(row).collect();
         let path = file(&folder, "rows.jsonl", &rows);
-        summary(&path, AttentionTarget::Largest, &["x.y"]).document("")
+        summary(&path, AttentionTarget::Nothing, &["x.y"]).document("")
     };
     let [few, most, more] = [2, 64, 65].map(document);
     assert_eq!(most.paragraphs.len(), few.paragraphs.len());
@@ -342,8 +351,12 @@ fn a_run_stands_out_for_what_it_did() {
     assert_eq!(table(&usual), None);
     let found = table(&[usual, unusual].concat()).unwrap();
     assert_eq!(found.matches("never learned").count(), 1, "{found}");
-    assert_eq!(found.matches("0.250 for positives").count(), 1, "{found}");
-    assert_eq!(found.matches("for positives").count(), 1, "{found}");
+    assert_eq!(
+        found.matches("0.250 for label 1 or more").count(),
+        1,
+        "{found}"
+    );
+    assert_eq!(found.matches("for label 1 or more").count(), 1, "{found}");
 }
 
 /// Numbers of lists are kept in float32; others are counted.
@@ -354,7 +367,7 @@ fn numbers_outside_the_range_are_counted() {
             "{{\"seed\":0,\"config_sha256\":\"a\",\"final_loss\":0.5,\"epoch_loss\":[{loss}]}}"
         );
         let path = file(&folder("report outside"), "rows.jsonl", &[row]);
-        summary(&path, AttentionTarget::Largest, &[])
+        summary(&path, AttentionTarget::Nothing, &[])
             .document("")
             .paragraphs
     };
@@ -378,7 +391,7 @@ fn failures_with_the_same_reason_are_counted_together() {
     ];
     let table = |rows: &[String]| {
         let path = file(&folder, "rows.jsonl", rows);
-        let summary = summary(&path, AttentionTarget::Largest, &[]);
+        let summary = summary(&path, AttentionTarget::Nothing, &[]);
         assert_eq!(
             (summary.runs(), summary.failures()),
             (rows.len(), rows.len())
@@ -433,7 +446,7 @@ fn rows_out_of_order_or_of_other_values_are_refused() {
     let good = rows();
     let refuse = |lines: &[String]| {
         let path: PathBuf = file(&folder, "rows.jsonl", lines);
-        refused(&path, AttentionTarget::Largest, &[])
+        refused(&path, AttentionTarget::Nothing, &[])
     };
     for lines in [[0, 1, 1], [0, 2, 1], [4, 5, 0]] {
         let message = refuse(&lines.map(|line| good[line].clone()));
@@ -468,7 +481,7 @@ fn rows_out_of_order_or_of_other_values_are_refused() {
     let row =
         |list: &[Value]| json!({ "seed": 0, "epoch_loss": list, "config_sha256": "a" }).to_string();
     let path = file(&folder, "long.jsonl", &[row(&long)]);
-    assert_eq!(summary(&path, AttentionTarget::Largest, &[]).runs(), 1);
+    assert_eq!(summary(&path, AttentionTarget::Nothing, &[]).runs(), 1);
     long.push(json!(1));
     assert!(refuse(&[row(&long)]).contains("262145 values, more than 262144"));
 }

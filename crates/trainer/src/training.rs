@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use headlight_dump::AttentionDump;
-use headlight_experiment::Engine;
 use headlight_experiment::evaluate::assess;
 use headlight_experiment::metrics::{Assessment, StepMetrics};
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
+use headlight_experiment::{Engine, TrainingState};
 use headlight_input::FILE_LIMIT;
 
 use crate::Failure;
 use crate::documents::page;
 use crate::documents::report::{RunReport, reported_samples};
 use crate::notes::note;
-use crate::sessions::dumping::{Model, dump};
+use crate::sessions::dumping::{Model, Origin, dump};
 use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
@@ -40,8 +40,12 @@ pub struct Trained {
     pub outcome: Option<Outcome>,
     /// The report as Markdown.
     pub report: String,
-    /// The trained model's dump of the samples in the report.
+    /// The dump of the samples in the report: by the best model if the run keeps it, or else by the last one.
     pub dump: AttentionDump,
+    /// The layer and the head to look at first, as the run's dumps say.
+    pub strongest: (usize, usize),
+    /// The step of the best model, if the run keeps one.
+    pub best_step: Option<usize>,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
     /// The dumps that were damaged or removed, and that no checkpoint can restore, by name.
@@ -86,6 +90,11 @@ impl<'a> Training<'a> {
         checkpoint.map_or(0, |checkpoint| checkpoint.progress.step)
     }
 
+    /// The step of the best model so far, if the run keeps one.
+    pub fn best_step(&self) -> Option<usize> {
+        Some(self.checkpoint.as_ref()?.best.as_ref()?.step)
+    }
+
     /// Whether nothing of the run is left to train or to write.
     pub fn is_over(&self, run: &RunDir) -> bool {
         resume::is_over(run, self.session, self.checkpoint.as_ref())
@@ -115,7 +124,14 @@ impl<'a> Training<'a> {
     /// When `metrics.jsonl` cannot be read.
     pub fn outcome(&mut self, run: &RunDir) -> Result<Option<Outcome>, Failure> {
         let metrics = run.step_metrics()?;
-        Ok(judge(self.session, self.engine.as_mut(), &metrics).1)
+        let mut step = self.step();
+        if let Some(best) = self.checkpoint.as_ref().and_then(|own| own.best.as_ref()) {
+            step = best.step;
+            let state = TrainingState::of(best.parameters.clone());
+            self.engine.restore(&state)?;
+        }
+        let metrics = until(&metrics, step);
+        Ok(judge(self.session, self.engine.as_mut(), metrics).1)
     }
 
     /// Trains until the end, or until `interrupted` returns `true`, and writes all files of the run. `source` is that of
@@ -148,20 +164,29 @@ impl<'a> Training<'a> {
             } else {
                 let start = start.unwrap_or_default();
                 let ending = train(experiment, engine, start, interrupted, &mut writer);
-                if ending.is_err() {
+                if let Err(failure) = &ending {
                     // The curve up to a failure shows how it came about.
                     let _ = writer.write_losses().and_then(|()| run.write_losses());
+                    if let Failure::Diverged(_) = failure {
+                        let _ = writer.write_best();
+                    }
                 }
                 ending?
             };
-            let writer = writer.finish(engine)?;
+            writer.finish(engine)?;
             conclude(session, engine, run, ending, writer, comparisons)
         };
-        work().map_err(|failure| with_remedy(failure, run))
+        work().map_err(|failure| with_remedy(failure, run, session))
     }
 }
 
-/// Assesses the trained model on the judged samples, and decides whether it learned its task.
+/// The evaluations up to a step.
+fn until(metrics: &[StepMetrics], step: usize) -> &[StepMetrics] {
+    let later = metrics.iter().position(|row| row.step > step);
+    &metrics[..later.unwrap_or(metrics.len())]
+}
+
+/// Assesses a model on the judged samples, and decides whether it learned its task. The last of `metrics` is of this model.
 fn judge(
     session: &Session,
     engine: &mut dyn Engine,
@@ -174,7 +199,7 @@ fn judge(
     (assessment, outcome)
 }
 
-/// Writes the last files of a run that has ended or was interrupted.
+/// Writes the last files of a run that has ended or was interrupted. They show the best model, if the run keeps it.
 fn conclude(
     session: &Session,
     engine: &mut dyn Engine,
@@ -183,13 +208,6 @@ fn conclude(
     writer: RunWriter<'_>,
     mut comparisons: Vec<Comparison>,
 ) -> Result<Trained, Failure> {
-    let RunWriter {
-        metrics,
-        progress,
-        tracker,
-        lost,
-        ..
-    } = writer;
     let experiment = &session.experiment;
     let config = &experiment.config;
     let train = &experiment.splits.train;
@@ -198,27 +216,34 @@ fn conclude(
         comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
         run.write_json("reference.json", &comparisons)?;
     }
-    let best = tracker.as_ref().and_then(|tracker| tracker.best.as_ref());
-    if let Some(best) = best {
-        run.write_best(best.parameters.clone())?;
-    }
+    writer.write_best()?;
+    run.write_weights(engine.parameters())?;
 
+    let progress = writer.progress;
+    let best_step = writer.best().map(|best| best.step);
+    if let Some(best) = writer.best() {
+        engine.restore(&TrainingState::of(best.parameters.clone()))?;
+    }
+    let step = best_step.unwrap_or(progress.step);
     let parameters = &engine.parameters();
-    run.write_weights(parameters.clone())?;
     let model = Model { config, parameters };
     let samples = session.training_samples(reported_samples(train));
-    let dump = dump(model, &samples, origin(progress, config), &session.device)?;
-    let (assessment, outcome) = judge(session, engine, &metrics);
+    let dump = dump(model, &samples, origin(step, experiment), &session.device)?;
+    let strongest = strongest(session, model)?;
+    let until_model = until(&writer.metrics, step);
+    let (assessment, outcome) = judge(session, engine, until_model);
     let report = RunReport {
         config,
         splits: &experiment.splits,
-        metrics: &metrics,
+        metrics: &writer.metrics,
+        of_model: until_model.last(),
         assessment: assessment.as_ref(),
         outcome: outcome.as_ref(),
         dump: &dump,
+        strongest,
         comparisons: &comparisons,
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
-        tracker: tracker.as_ref(),
+        tracker: writer.tracker.as_ref(),
     };
     // A run is complete without its page: `inspect --html` can write it at any time.
     let page = page::write(run).unwrap_or_else(|failure| {
@@ -232,15 +257,29 @@ fn conclude(
         outcome,
         report,
         dump,
+        strongest,
+        best_step,
         page,
-        lost,
+        lost: writer.lost,
         progress,
         was_interrupted,
     })
 }
 
+/// The last layer and its strongest head, over the samples that the run dumps, so that all that shows the run opens on the
+/// same head.
+fn strongest(session: &Session, model: Model<'_>) -> Result<(usize, usize), Failure> {
+    let experiment = &session.experiment;
+    let config = &experiment.config;
+    if config.model.n_heads == 1 {
+        return Ok((config.model.n_layers - 1, 0));
+    }
+    let samples = session.training_samples(config.dump.chosen(&experiment.splits.train));
+    Ok(dump(model, &samples, Origin::default(), &session.device)?.strongest())
+}
+
 /// Adds to a failure during training what the run directory holds, or how to resume the run.
-fn with_remedy(failure: Failure, run: &RunDir) -> Failure {
+fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
     if let Err(moved) = run.check_in_place() {
         return moved;
     }
@@ -252,11 +291,10 @@ fn with_remedy(failure: Failure, run: &RunDir) -> Failure {
             if let Ok(Some(checkpoint)) = checkpoint {
                 let step = checkpoint.progress.step;
                 saved = format!("the last good checkpoint, of step {step}, and metrics");
-                if let Some(best) = checkpoint.best
-                    && run.write_best(best.parameters).is_ok()
-                {
-                    saved = format!("best.safetensors, of step {}, {saved}", best.step);
-                }
+            }
+            let best = run.kept_model(&session.experiment.config);
+            if let (true, Some(step)) = (best.is_best, best.step) {
+                saved = format!("best.safetensors, of step {step}, {saved}");
             }
             let place = shown(run.path());
             Failure::Diverged(format!("{message}; {saved} so far are in {place}"))

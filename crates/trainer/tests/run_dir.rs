@@ -22,7 +22,10 @@ const CHANGES: [(&str, Change); 11] = [
     ("reference", |run| run.write_json("reference.json", &())),
     ("page", |run| run.write_page("<html>")),
     ("weights", |run| run.write_weights(Vec::new())),
-    ("best weights", |run| run.write_best(Vec::new())),
+    ("best weights", |run| {
+        let dump = AttentionDump::default();
+        run.write_best(Vec::new(), &dump, &[DumpFormat::Json])
+    }),
     ("dump", |run| {
         run.write_dump(&AttentionDump::default(), &[DumpFormat::Json])
     }),

@@ -1,6 +1,7 @@
 """The folder in which the soak works, and the rules that hold after each command."""
 
 import random
+import re
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -36,6 +37,11 @@ class Results:
     shard: tuple[int, int] | None = None
     rows: int = 0
     """Whole rows that it had after the last command: it must never have fewer."""
+
+
+def config_beside(results: str) -> str:
+    """The config that a sweep writes beside its results; its shards share one."""
+    return re.sub(r"(-\d+-of-\d+)?\.jsonl$", ".config.toml", results)
 
 
 class World:
@@ -129,6 +135,7 @@ class World:
         """
         what = what or Disturbance()
         outputs = tuple(name for name in outputs if name != "-")
+        writes = (*writes, *(config_beside(name) for name in (*writes, *outputs) if name.endswith(".jsonl")))
         before = self.snapshots.take()
         process = Process([self.binary, *arguments], str(self.work), what, environment)
         process.disturb(what, self.usual.get(arguments[0], 0.02))

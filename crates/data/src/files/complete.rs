@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::rows::Rows;
 use crate::cls::ClsPlace;
+use crate::fold::Fold;
 use crate::words::Words;
 
 /// The keys of a config whose values its dataset file can give; `None` where the config does not set one.
@@ -14,6 +15,8 @@ pub struct FileKeys {
     pub seed: u64,
     /// `data.held_out`, which only texts give.
     pub held_out: Option<usize>,
+    /// `data.fold`, which the file does not give: it decides in place of `held_out`.
+    pub fold: Option<Fold>,
     /// `data.words`, which only texts give.
     pub words: Option<Words>,
     /// `data.vocab_size`.

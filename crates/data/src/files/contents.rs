@@ -26,6 +26,8 @@ pub(super) struct Sample<'a, T> {
     pub(super) tokens: T,
     /// Its words, in place of its tokens.
     pub(super) text: Option<String>,
+    /// Its values of columns, in place of its tokens; empty if it has none. An unknown value is empty.
+    pub(super) values: Vec<&'a str>,
 }
 
 /// A class as files have it: by number, or by name.
@@ -58,7 +60,10 @@ impl<'a> Contents<'a> {
         self,
     ) -> impl Iterator<Item = Sample<'a, impl Iterator<Item = u32> + 'a>> {
         let shape = SampleShape::new(self.config, self.padding_token);
+        let features = &self.config.columns.features;
         let words = self.config.words.as_ref();
+        let texts = words.filter(|_| features.is_empty());
+        let values = words.filter(|_| !features.is_empty());
         let named = [
             ("train", &self.splits.train),
             ("held_out", &self.splits.held_out),
@@ -71,7 +76,16 @@ impl<'a> Contents<'a> {
                     split,
                     class: name.map_or(Class::Number(class), |name| Class::Name(name)),
                     tokens: shape.without_padding(dataset.tokens(sample)),
-                    text: words.map(|words| words.join(dataset.tokens(sample))),
+                    text: texts.map(|words| words.join(dataset.tokens(sample))),
+                    values: values.map_or_else(Vec::new, |words| {
+                        let tokens = shape.cls.without(dataset.tokens(sample)).iter();
+                        let values = tokens.zip(features).map(|(&token, name)| {
+                            let own = words.text(token).strip_prefix(name.as_str());
+                            own.and_then(|own| own.strip_prefix('='))
+                                .unwrap_or_default()
+                        });
+                        values.collect()
+                    }),
                 }
             })
         })

@@ -8,6 +8,7 @@ use super::rows::Rows;
 use crate::config::CLASS_LIMIT;
 use crate::config::{DatasetConfig, Source};
 use crate::dataset::{Dataset, Splits};
+use crate::fold::Fold;
 use crate::random::{Stream, shuffle};
 use crate::shape::SampleShape;
 use headlight_keys::InvalidValue;
@@ -112,7 +113,10 @@ impl Rows {
         self.check_classes()?;
         let dataset = self.arranged(config, padding_token, "")?;
         self.check_rule(&dataset, config)?;
-        let (train, held_out) = self.split(config.held_out, config.seed, config.words.is_some())?;
+        let (train, held_out) = match config.fold {
+            Some(fold) => self.fold(fold, config.seed)?,
+            None => self.split(config.held_out, config.seed, config.words.is_some())?,
+        };
         let gather = |rows: &[usize]| {
             let mut part = Dataset::empty(config.seq_len);
             for &row in rows {
@@ -150,6 +154,43 @@ impl Rows {
         let mut rest = order.split_off(count);
         rest.sort_unstable();
         Ok((rest, order))
+    }
+
+    /// The rows to train on and those of a fold: after a shuffle, the rows of each class go to the folds in turn.
+    pub(super) fn fold(
+        &self,
+        fold: Fold,
+        seed: u64,
+    ) -> Result<(Vec<usize>, Vec<usize>), InvalidValue> {
+        let refused = |message| Err(InvalidValue::new("fold", message));
+        let own = (0..self.len()).filter(|&row| self.is_held_out(row)).count();
+        if own > 0 {
+            return refused(format!(
+                "the file has its own {own} held-out samples; remove fold, or the file's split"
+            ));
+        }
+        if fold.count() > self.len() {
+            return refused(format!(
+                "{} samples cannot make {} folds; choose fewer folds",
+                self.len(),
+                fold.count()
+            ));
+        }
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        shuffle(&mut order, &mut Stream::Fold.rng(seed));
+        order.sort_by_key(|&row| self.label(row));
+        let mut parts = (Vec::new(), Vec::new());
+        for (place, row) in order.into_iter().enumerate() {
+            let part = if fold.holds(place) {
+                &mut parts.1
+            } else {
+                &mut parts.0
+            };
+            part.push(row);
+        }
+        parts.0.sort_unstable();
+        parts.1.sort_unstable();
+        Ok(parts)
     }
 
     /// Sorts rows so that any number of the first ones has each class as often as all have it, to the nearest row.
@@ -221,7 +262,7 @@ impl Rows {
         }
         match counts.iter().position(|&count| count == 1) {
             Some(label) => refused(format!(
-                "only one text has the label `{}`; a class needs two texts, one to train on and one to test with",
+                "only one sample has the label `{}`; a class needs two, one to train on and one to test with",
                 self.labels.text(label as u8)
             )),
             None => Ok(()),

@@ -22,7 +22,18 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the extension of a path names.
+    /// The format of a file to read, by its name: also `.tsv`, which is CSV with tabs, and any of these with `.gz`.
+    /// `None` if it is no dataset file.
+    pub fn to_read(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?;
+        let name = name.strip_suffix(".gz").unwrap_or(name);
+        match name.rsplit_once('.') {
+            Some((_, "tsv")) => Some(Self::Csv),
+            _ => Self::of(Path::new(name)).ok(),
+        }
+    }
+
+    /// The format that the extension of a path to write names.
     ///
     /// # Errors
     /// When the extension is none of the three.

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::contents::{Class, Contents};
+use super::header::listed;
 use super::labels::Label;
-use super::rows::{Held, Place, Rows, is_held_out};
-use super::table::listed;
+use super::rows::{Held, Place, Rows, is_held_out, value};
 use crate::config::Columns;
 
 #[derive(Deserialize)]
@@ -19,6 +19,9 @@ struct Row {
     label: Option<Value>,
     tokens: Option<Vec<i64>>,
     text: Option<Value>,
+    /// The values of columns that a config names.
+    #[serde(skip)]
+    values: Vec<String>,
 }
 
 impl Row {
@@ -29,16 +32,27 @@ impl Row {
         }
         let parsed = serde_json::from_str::<Map<String, Value>>(line);
         let mut keys = parsed.map_err(|error| without_line(&error))?;
+        let missing = |name: &str, key: &str| {
+            let names: Vec<&str> = keys.keys().map(String::as_str).collect();
+            format!(
+                "the line has no key `{name}`, which data.{key} names; its keys are {}",
+                listed(&names)
+            )
+        };
         if let Some(text) = columns
             .text
             .as_ref()
             .filter(|text| !keys.contains_key(*text))
         {
-            let names: Vec<&str> = keys.keys().map(String::as_str).collect();
-            return Err(format!(
-                "the line has no key `{text}`, which data.text names; its keys are {}",
-                listed(&names)
-            ));
+            return Err(missing(text, "text"));
+        }
+        let mut values = Vec::with_capacity(columns.features.len());
+        for name in &columns.features {
+            let found = keys.get(name).ok_or_else(|| missing(name, "features"))?;
+            let text = plain(found).ok_or_else(|| {
+                format!("the value of `{name}` is a list or an object; write a name or a number")
+            })?;
+            values.push(value(name, &text));
         }
         let mut rename = |from: &Option<String>, to: &str| {
             if let Some(from) = from {
@@ -48,10 +62,12 @@ impl Row {
         };
         rename(&columns.label, "label");
         rename(&columns.text, "text");
-        if columns.text.is_some() {
+        if columns.text.is_some() || !values.is_empty() {
             keys.remove("tokens");
         }
-        serde_json::from_value(Value::Object(keys)).map_err(|error| error.to_string())
+        let row: Self =
+            serde_json::from_value(Value::Object(keys)).map_err(|error| error.to_string())?;
+        Ok(Self { values, ..row })
     }
 }
 
@@ -63,6 +79,8 @@ struct Written<'a> {
     text: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tokens: Vec<u32>,
+    #[serde(flatten)]
+    values: Map<String, Value>,
 }
 
 pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
@@ -73,9 +91,15 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
             label: sample.class,
             tokens: match sample.text {
                 Some(_) => Vec::new(),
+                None if !sample.values.is_empty() => Vec::new(),
                 None => sample.tokens.collect(),
             },
             text: sample.text,
+            values: {
+                let names = contents.config.columns.features.iter().cloned();
+                let values = sample.values.iter().map(|&value| value.into());
+                names.zip(values).collect()
+            },
         };
         serde_json::to_writer(&mut writer, &row)?;
         writer.write_all(b"\n")?;
@@ -100,6 +124,7 @@ pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> 
         let held_out = row.split.as_deref().map_or(Ok(false), is_held_out);
         let label = row.label.map(label).transpose().map_err(at)?;
         let held = match (&row.tokens, &row.text) {
+            _ if !row.values.is_empty() => Held::Values(&row.values),
             (Some(tokens), _) => Held::Tokens(tokens),
             (None, Some(Value::String(text))) => Held::Text(text),
             (None, Some(_)) => return Err(at("the text is not a string".to_owned())),
@@ -115,6 +140,16 @@ pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> 
     Ok(())
 }
 
+/// The text of a value: empty for null; `None` for lists and objects.
+pub(super) fn plain(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some(String::new()),
+        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::String(text) => Some(text.clone()),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
 fn label(value: Value) -> Result<Label, String> {
     match value {
         Value::Bool(label) => Label::of_text(if label { "true" } else { "false" }),
@@ -125,7 +160,7 @@ fn label(value: Value) -> Result<Label, String> {
 }
 
 /// The message with the column alone: the text that was parsed is one line.
-fn without_line(error: &serde_json::Error) -> String {
+pub(super) fn without_line(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = error.to_string();
     let reason = message.strip_suffix(&place).unwrap_or(&message);

@@ -3,6 +3,8 @@
 //! A file gives [`Rows`]: token ids, with a label and a split. [`Rows::complete`] answers the keys that a config
 //! leaves out, and [`Rows::fit`] makes the samples of an experiment from them.
 
+#[cfg(feature = "files")]
+mod choice;
 mod complete;
 #[cfg(feature = "files")]
 mod contents;
@@ -11,10 +13,16 @@ mod fit;
 #[cfg(feature = "files")]
 mod formats;
 #[cfg(feature = "files")]
+mod header;
+#[cfg(feature = "files")]
 mod jsonl;
 mod labels;
 #[cfg(feature = "files")]
 mod npz;
+#[cfg(feature = "files")]
+mod profile;
+#[cfg(feature = "files")]
+mod records;
 mod rows;
 #[cfg(feature = "files")]
 mod table;
@@ -25,6 +33,8 @@ mod texts;
 
 use std::fmt;
 
+#[cfg(feature = "files")]
+pub use choice::Choice;
 pub use complete::FileKeys;
 #[cfg(feature = "files")]
 pub use contents::Contents;
@@ -32,6 +42,10 @@ pub use error::{FileError, FitError};
 #[cfg(feature = "files")]
 pub use formats::{Format, read, read_lines, write};
 pub use labels::numbers_are_names;
+#[cfg(feature = "files")]
+pub use profile::Profile;
+#[cfg(feature = "files")]
+pub use records::{Records, separator_of};
 pub use rows::Rows;
 
 use labels::Label;

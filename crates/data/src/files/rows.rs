@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::error::FileError;
 use super::labels::{Label, Labels};
+use crate::words::VALUE_END;
 
 /// One more than the largest token id: a model has a parameter for each, and at most as many as this.
 const TOKEN_LIMIT: u32 = 1 << 28;
@@ -71,6 +72,8 @@ pub(super) enum Held<'a> {
     Tokens(&'a [i64]),
     /// Words.
     Text(&'a str),
+    /// Values of columns, as the words that [`value`] makes of them.
+    Values(&'a [String]),
 }
 
 /// The samples of a file, in its order.
@@ -111,7 +114,7 @@ impl Rows {
         held: Held<'_>,
     ) -> Result<(), String> {
         let at = |reason: &str| format!("{place}: {reason}");
-        if self.is_empty() && matches!(held, Held::Text(_)) {
+        if self.is_empty() && !matches!(held, Held::Tokens(_)) {
             self.content = Content::Texts(String::new());
         }
         let end = match (&mut self.content, held) {
@@ -125,10 +128,18 @@ impl Rows {
                 all.len()
             }
             (Content::Texts(all), Held::Text(text)) => {
-                all.push_str(text);
+                // Between words, this character means no more than a blank does.
+                all.extend(text.chars().map(|c| if c == VALUE_END { ' ' } else { c }));
                 all.len()
             }
-            (Content::Tokens(_), Held::Text(_)) => {
+            (Content::Texts(all), Held::Values(values)) => {
+                for value in values {
+                    all.push_str(value);
+                    all.push(VALUE_END);
+                }
+                all.len()
+            }
+            (Content::Tokens(_), _) => {
                 return Err(at("the sample has text, but those before it have tokens"));
             }
             (Content::Texts(_), Held::Tokens(_)) => {
@@ -186,6 +197,12 @@ impl Rows {
         matches!(self.content, Content::Texts(_))
     }
 
+    /// Whether samples are values of columns, each a position.
+    #[cfg(feature = "files")]
+    pub(super) fn are_values(&self) -> bool {
+        !self.is_empty() && self.text(0).ends_with(VALUE_END)
+    }
+
     /// The token ids of a sample; none if it is a text.
     pub(super) fn tokens(&self, row: usize) -> &[u32] {
         self.all_tokens().get(self.extent(row)).unwrap_or_default()
@@ -240,6 +257,13 @@ impl Rows {
             },
         }
     }
+}
+
+/// The word that stands for a value of a column.
+#[cfg(feature = "files")]
+pub(super) fn value(column: &str, value: &str) -> String {
+    let text = format!("{column}={}", value.trim());
+    text.replace(char::is_control, " ")
 }
 
 /// A token id of a file.

@@ -5,7 +5,7 @@ use super::error::FileError;
 use super::rows::{Held, Rows};
 use crate::config::DatasetConfig;
 use crate::dataset::TextCounts;
-use crate::words::{Encoder, PAD, UNK};
+use crate::words::{Encoder, PAD, UNK, Words};
 
 /// The most words of a text that a model takes, unless its config says otherwise: attention grows with their square.
 const MOST_WORDS: usize = 128;
@@ -17,18 +17,27 @@ impl Rows {
     /// As [`complete`](Self::complete), for texts: the vocabulary comes from those that are trained on.
     pub(super) fn complete_texts(&self, mut keys: FileKeys) -> FileKeys {
         let own_split = (0..self.len()).any(|row| self.is_held_out(row));
-        if keys.held_out.is_none() && !own_split {
+        if keys.held_out.is_none() && keys.fold.is_none() && !own_split {
             keys.held_out = Some(self.len() / HELD_OUT_PART);
         }
-        let mut words = keys.words.take().unwrap_or_default();
+        let are_values = self.are_values();
+        let mut words = keys.words.take().unwrap_or_else(|| Words {
+            // Values are taken as they are.
+            lowercase: !are_values,
+            ..Words::default()
+        });
         if words.vocabulary.is_empty() {
             // Where the number of held-out texts is refused later, the vocabulary does not matter.
-            let train = self.split(keys.held_out.unwrap_or(0), keys.seed, true);
+            let train = match keys.fold {
+                Some(fold) => self.fold(fold, keys.seed),
+                None => self.split(keys.held_out.unwrap_or(0), keys.seed, true),
+            };
             let train = train.map_or_else(|_| Vec::new(), |(train, _)| train);
             words.learn(train.iter().map(|&row| self.text(row)));
         }
         let lengths = (0..self.len()).map(|row| words.count(self.text(row)));
-        let longest = lengths.max().unwrap_or(0).clamp(1, MOST_WORDS);
+        let most = if are_values { usize::MAX } else { MOST_WORDS };
+        let longest = lengths.max().unwrap_or(0).clamp(1, most);
         FileKeys {
             vocab_size: keys.vocab_size.or(Some(words.vocab_size())),
             seq_len: keys.seq_len.or(Some(longest)),
@@ -50,7 +59,10 @@ impl Rows {
             ));
         };
         let encoder = Encoder::new(words);
-        let mut counts = TextCounts::default();
+        let mut counts = TextCounts {
+            are_values: self.are_values(),
+            ..TextCounts::default()
+        };
         let mut rows = self.without_samples();
         for row in 0..self.len() {
             let text = self.text(row);

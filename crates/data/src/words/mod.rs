@@ -5,5 +5,7 @@ mod text;
 mod vocabulary;
 
 #[cfg(feature = "files")]
-pub use text::{Encoder, PATTERN};
+pub use text::{Encoder, PATTERN, written};
+#[cfg(feature = "rows")]
+pub(crate) use vocabulary::VALUE_END;
 pub use vocabulary::{FIRST_WORD, PAD, UNK, Words};

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::vocabulary::VALUE_END;
 use super::{FIRST_WORD, UNK, Words};
 
 /// What a word is: letters, combining marks, digits and underscores, with apostrophes inside; or one sign. What lies between words is left out.
@@ -53,8 +54,21 @@ impl Words {
 }
 
 fn split(text: &str) -> impl Iterator<Item = &str> {
-    let found = WORD.iter().flat_map(move |word| word.find_iter(text));
-    found.map(|word| word.as_str())
+    let (values, text) = match text.strip_suffix(VALUE_END) {
+        Some(values) => (Some(values), None),
+        None => (None, Some(text)),
+    };
+    let words = WORD.iter().zip(text);
+    let words = words.flat_map(|(word, text)| word.find_iter(text));
+    let values = values
+        .into_iter()
+        .flat_map(|values| values.split(VALUE_END));
+    words.map(|word| word.as_str()).chain(values)
+}
+
+/// The words of a text as they are written, which may be in upper case.
+pub fn written(text: &str) -> impl Iterator<Item = &str> {
+    split(text)
 }
 
 /// A vocabulary, ready to turn texts into tokens.

@@ -13,6 +13,10 @@ pub const UNK: u32 = 2;
 /// The token of the vocabulary's first word.
 pub const FIRST_WORD: u32 = 3;
 
+/// Ends each value of a sample of columns, whose values are its words. No word has this character.
+#[cfg(feature = "rows")]
+pub(crate) const VALUE_END: char = '\u{1f}';
+
 /// The most bytes of all words: a config is a file of at most 1 MiB.
 const BYTES_LIMIT: usize = 900_000;
 
@@ -68,11 +72,11 @@ impl Words {
         words.join(" ")
     }
 
-    /// Checks every value.
+    /// Checks every value; `are_values` says that its words are values of columns, which may hold blanks.
     ///
     /// # Errors
     /// Names the first invalid one, with its key within `[data.words]`.
-    pub(crate) fn validate(&self) -> Result<(), InvalidValue> {
+    pub(crate) fn validate(&self, are_values: bool) -> Result<(), InvalidValue> {
         let invalid = |key: &str, message: String| Err(InvalidValue::new(key, message));
         self.check_ranges()?;
         let bytes: usize = self.vocabulary.iter().map(|word| word.len() + 4).sum();
@@ -85,7 +89,11 @@ impl Words {
         }
         let mut different = HashSet::new();
         for word in &self.vocabulary {
-            if word.is_empty() || word.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            if word.is_empty()
+                || word
+                    .chars()
+                    .any(|c| c.is_control() || c.is_whitespace() && !are_values)
+            {
                 return invalid("vocabulary", format!("`{word}` is not one word"));
             }
             if !different.insert(word) {

@@ -1,5 +1,6 @@
 //! The config of an experiment: data, model, training, what to record, and where to compute.
 
+mod adaptable;
 mod compute;
 mod experiment;
 #[cfg(feature = "toml")]
@@ -9,6 +10,7 @@ mod recording;
 pub mod toml;
 mod training;
 
+pub use adaptable::Adaptable;
 pub use compute::{ComputeConfig, EngineName};
 pub use experiment::ExperimentConfig;
 #[cfg(feature = "toml")]

@@ -3,6 +3,8 @@
 use headlight_data::Dataset;
 use headlight_keys::{choices, section};
 
+use super::adaptable::Adaptable;
+
 section! {
     /// The `[dump]` section: which samples a run dumps, when, and in which formats.
     ///
@@ -10,12 +12,14 @@ section! {
     pub struct DumpConfig {
         /// Training samples to dump, by index.
         pub samples: Vec<usize> = vec![0],
-        /// How many training samples of each class but 0 to add, starting from the first.
-        pub positives: usize = 8,
-        /// How many training samples of class 0 to add, starting from the first.
-        pub negatives: usize = 8,
-        /// Epochs between dumps; 0 writes only those of the first and the last step.
-        pub every_epochs: usize = 1,
+        /// How many training samples of each class but 0 to add, starting from the first. The default is lower where a run
+        /// would write more than 20 MB of dumps.
+        pub positives: Adaptable = Adaptable::by_default(8),
+        /// How many training samples of class 0 to add, starting from the first. The default is lower as for `positives`.
+        pub negatives: Adaptable = Adaptable::by_default(8),
+        /// Epochs between dumps; 0 writes only those of the first and the last step. The default is higher where a run would
+        /// write more than 20 MB of dumps with one sample of each class.
+        pub every_epochs: Adaptable = Adaptable::by_default(1),
         /// Steps between dumps; 0 disables them. Above 1 GiB of dumps, `train` needs `--force`.
         pub every_steps: usize = 0,
         /// The formats to write each dump in.
@@ -34,7 +38,7 @@ impl DumpConfig {
             } else {
                 self.positives
             };
-            indices.extend(train.of_class(class).take(count));
+            indices.extend(train.of_class(class).take(count.value));
         }
         indices.sort_unstable();
         indices.dedup();

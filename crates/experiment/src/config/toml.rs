@@ -149,6 +149,9 @@ impl Source {
                     format!("in [{section}]"),
                 ),
             };
+            if let Some(message) = self.other_kind(section, &key, unknown.name) {
+                return message;
+            }
             let mut known = keys_of(unknown.name);
             // A key of another rule.
             known.retain(|known| *known != key);
@@ -178,6 +181,37 @@ impl Source {
             None => message.to_owned(),
         };
         self.locate(key, &format!("`{key}`: {message}"))
+    }
+
+    /// The message for a key that fits the kind which a section had before a change gave it another kind.
+    fn other_kind(&self, section: &str, key: &str, name: &str) -> Option<String> {
+        let of_kind = format!("{section}.kind");
+        let change = self
+            .changes
+            .iter()
+            .rev()
+            .find(|change| change.key == of_kind)?;
+        if self.changes.iter().any(|change| change.key == key) {
+            return None;
+        }
+        let mut given = &self.merged;
+        for step in section.split('.') {
+            given = given.get(step)?.as_table()?;
+        }
+        let kind = given.get("kind")?.as_str()?;
+        let keys = variant_keys(&ExperimentConfig::keys(), section, kind)?;
+        let mut kept = vec![format!("kind = \"{kind}\"")];
+        kept.extend(keys.into_iter().map(|key| match given.get(key) {
+            Some(value) => format!("{key} = {value}"),
+            None => format!("{key} = ..."),
+        }));
+        let flag = change.written.split(' ').next().unwrap_or_default();
+        Some(format!(
+            "{}: {} sets `{name}`, which this kind does not have; give the whole section: {flag} '{section}={{ {} }}'",
+            change.written,
+            self.name,
+            kept.join(", ")
+        ))
     }
 
     /// A message about a key, with the place or the change that gave its value.
@@ -228,6 +262,21 @@ pub fn keys_of(name: &str) -> Vec<String> {
     keys.map(|(key, _)| key)
         .filter(|key| key.rsplit('.').next() == Some(name))
         .collect()
+}
+
+/// The keys that a section of this kind must have.
+fn variant_keys(keys: &[Key], section: &str, kind: &str) -> Option<Vec<&'static str>> {
+    let (first, rest) = section.split_once('.').unwrap_or((section, ""));
+    let found = keys.iter().find(|key| key.name == first)?;
+    match &found.kind {
+        Kind::Section(keys) => variant_keys(keys, rest, kind),
+        Kind::Variants(variants) if rest.is_empty() => {
+            let variant = variants.iter().find(|variant| variant.name == kind)?;
+            let required = variant.keys.iter().filter(|key| key.is_required);
+            Some(required.map(|key| key.name).collect())
+        }
+        _ => None,
+    }
 }
 
 /// The key of a section that is written as a list. Serde would take the values of a rule in the order of its fields.

@@ -45,7 +45,7 @@ pub struct Assessment {
     pub rankings: Vec<Ranking>,
     /// Thresholds for the probability of class 1, ascending; of two classes only.
     pub thresholds: Option<Vec<Threshold>>,
-    /// The threshold with the highest F1; of two classes only.
+    /// The threshold with the highest F1, from [`Ranking::best_f1`]; of two classes only.
     pub best_f1: Option<Threshold>,
     /// Of the probability of class 1; of more than two classes, of the predicted class's.
     pub calibration: Calibration,

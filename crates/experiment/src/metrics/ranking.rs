@@ -78,17 +78,23 @@ impl Ranking {
         self.counts(above.checked_sub(1).map(|last| &self.places[last]))
     }
 
-    /// The score which as a threshold gives the highest F1, the highest of equals, and its counts. `None` without
-    /// positives.
+    /// The threshold with the highest F1, and its counts; of equally good counts, those of the highest thresholds. All
+    /// thresholds above the next lower score, up to the last score that is classified as positive, give these counts: this
+    /// is the one in the middle, which is as far as possible from changing them. `None` without positives.
     pub fn best_f1(&self) -> Option<(f64, Counts)> {
-        let mut best: Option<(f64, Counts)> = None;
-        for place in self.places.iter().filter(|_| self.positives > 0) {
+        let mut best: Option<(usize, Counts)> = None;
+        for (index, place) in self.places.iter().enumerate() {
             let counts = self.counts(Some(place));
-            if best.is_none_or(|(_, best)| counts.f1() > best.f1()) {
-                best = Some((place.score, counts));
+            if self.positives > 0 && best.is_none_or(|(_, best)| counts.f1() > best.f1()) {
+                best = Some((index, counts));
             }
         }
-        best
+        let (index, counts) = best?;
+        let last = self.places[index].score;
+        let next = self.places.get(index + 1).map_or(last, |next| next.score);
+        let middle = f64::midpoint(last, next);
+        // Between neighbouring floats, the middle is one of them.
+        Some((if middle > next { middle } else { last }, counts))
     }
 
     /// The ROC curve: the share of negatives and that of positives that are classified as positive, as the threshold

@@ -60,7 +60,12 @@ fn class(text: &mut String, name: &str, sentence: &str, keys: &[Key]) {
             None => kind(&key.kind),
         };
         let sentence = &key.sentence;
-        write!(body, "    {}: {kind}\n    \"\"\"{sentence}\"\"\"\n", key.name).unwrap();
+        write!(
+            body,
+            "    {}: {kind}\n    \"\"\"{sentence}\"\"\"\n",
+            key.name
+        )
+        .unwrap();
     }
     write!(
         text,

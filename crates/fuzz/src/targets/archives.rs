@@ -94,6 +94,7 @@ fn read_and_show(bytes: &[u8]) {
         "dump".to_owned(),
         &dump,
         1,
+        None,
         1,
         Again::Recorded(String::new()),
     );

@@ -134,7 +134,7 @@ fn rows(hash: &str) -> Vec<u8> {
 
 /// A results file that a sweep resumes.
 pub(crate) mod results {
-    use headlight_sweep::{Busy, Results, Summary};
+    use headlight_sweep::{Busy, Measured, Results, Summary};
 
     use super::{file, fs, plan, rows};
 
@@ -145,8 +145,8 @@ pub(crate) mod results {
         match opened.map(drop) {
             // A summary reads fields that resuming a sweep does not read.
             Ok(()) => {
-                let _ =
-                    Summary::read(&path, plan()).map(|summary| summary.document("").markdown(80));
+                let _ = Summary::read(&path, plan(), Measured::default())
+                    .map(|summary| summary.document("").markdown(80));
             }
             // A refused file is not changed.
             Err(_) => assert_eq!(fs::read(&path).unwrap(), bytes),

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{Contents, FileKeys, Format, Rows, read, write};
+use headlight_data::files::{Choice, Contents, FileKeys, Format, Profile, Rows, read, write};
 use headlight_data::rules::TokenAnywhere;
 use headlight_data::{ClsPlace, Columns, Dataset, DatasetConfig, LabelRule, Source, Splits};
 
@@ -20,6 +20,7 @@ fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
         classes: keys.classes.unwrap_or_default(),
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
+        fold: None,
         rule: None,
     };
     (config, keys.padding_token)
@@ -76,6 +77,7 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
             classes: classes.iter().map(|&name| name.to_owned()).collect(),
             cls: ClsPlace::First,
             held_out: 0,
+            fold: None,
             rule: None,
         };
         let contents = Contents {
@@ -88,6 +90,68 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
         bytes
     };
     vec![seed(&[], None), seed(&["no", "yes"], Some(5))]
+}
+
+/// A dataset file whose columns are chosen by what they hold.
+fn choose(bytes: &[u8], format: Format) {
+    let Ok(profile) = Profile::read(Cursor::new(bytes), format, "") else {
+        return;
+    };
+    let columns = match profile.choose(&Columns::default()) {
+        Ok(Choice::Texts { text, label }) => Columns {
+            text: Some(text),
+            label: Some(label),
+            ..Columns::default()
+        },
+        Ok(Choice::Features {
+            features, label, ..
+        }) => Columns {
+            label: Some(label),
+            features,
+            ..Columns::default()
+        },
+        Ok(Choice::Tokens { .. }) | Err(_) => return,
+    };
+    if let Ok(rows) = read(Cursor::new(bytes), format, &columns, "") {
+        let (config, padding_token) = config(&rows);
+        let config = DatasetConfig { columns, ..config };
+        let _ = rows.fit(&config, padding_token);
+    }
+}
+
+/// A compressed dataset, as CSV.
+pub(crate) mod gzip {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::{Format, choose, read_as};
+
+    /// The most bytes that are unpacked here.
+    const LIMIT: u64 = 1 << 20;
+
+    pub(crate) fn read(bytes: &[u8]) {
+        let mut unpacked = Vec::new();
+        if headlight_input::gunzip(bytes, &mut unpacked, LIMIT).is_ok() {
+            assert!(unpacked.len() as u64 <= LIMIT);
+            read_as(&unpacked, Format::Csv);
+            choose(&unpacked, Format::Csv);
+        }
+    }
+
+    pub(crate) fn seeds() -> Vec<Vec<u8>> {
+        let texts = [
+            "text;label\nnot good;no\nfun;yes\n",
+            "size\tcolor\ty\nS\tred\t1\nM\tred\t0\n",
+        ];
+        let packed = texts.map(|text| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(text.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        });
+        packed.to_vec()
+    }
 }
 
 /// A dataset as npz.
@@ -105,10 +169,11 @@ pub(crate) mod npz {
 
 /// A dataset as CSV.
 pub(crate) mod csv {
-    use super::{Format, read_as, seeds_as};
+    use super::{Format, choose, read_as, seeds_as};
 
     pub(crate) fn read(bytes: &[u8]) {
         read_as(bytes, Format::Csv);
+        choose(bytes, Format::Csv);
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {
@@ -119,10 +184,11 @@ pub(crate) mod csv {
 
 /// A dataset as JSON lines.
 pub(crate) mod jsonl {
-    use super::{Format, read_as, seeds_as};
+    use super::{Format, choose, read_as, seeds_as};
 
     pub(crate) fn read(bytes: &[u8]) {
         read_as(bytes, Format::Jsonl);
+        choose(bytes, Format::Jsonl);
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {

@@ -15,7 +15,7 @@ use toml::Table;
 
 use crate::arguments::Form;
 
-/// Show runs side by side: the settings that differ, and the last metrics
+/// Show runs side by side: the settings that differ, and the metrics of the best model, or else of the last one
 #[derive(Args, Debug)]
 #[command(after_help = "Example: headlight compare runs/notebook-1 runs/notebook-2")]
 pub(crate) struct Arguments {
@@ -34,7 +34,13 @@ held_out_: over samples that are not trained on
 attention, uniform: of [CLS] on the positions that decide the
 label, mean over heads, and the same if it were uniform";
 
-/// Prints the settings that differ between the runs, and the last metrics of each.
+/// The same, if a run keeps its best model.
+const LEGEND_OF_BEST: &str = "\
+step: that of the best model if training.keep_best is set,
+else the last one; all metrics are of that model
+";
+
+/// Prints the settings that differ between the runs, and the metrics of the model of each.
 ///
 /// # Errors
 /// When a run cannot be read.
@@ -47,7 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         let runs = runs
             .iter()
-            .map(|run| json!({"run": run.name, "config": run.config, "metrics": run.metrics}));
+            .map(|run| json!({"run": run.name, "step": run.metrics["step"], "config": run.config, "class_names": run.class_names, "metrics": run.metrics}));
         return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -76,31 +82,40 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for (name, decimals) in first.into_iter().chain(train).chain(held_out) {
         row(&name, &|run| number(run.metrics[&name].as_f64(), decimals));
     }
-    print(&format!("{}\n{LEGEND}\n", aligned(&rows)))
+    let keeps_best = runs.iter().any(|run| run.keeps_best);
+    let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
+    print(&format!("{}\n{of_best}{LEGEND}\n", aligned(&rows)))
 }
 
 struct Summary {
     name: String,
     config: Table,
+    class_names: Vec<String>,
+    keeps_best: bool,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
-    /// The last row of `metrics.jsonl`.
+    /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
     metrics: Value,
 }
 
 impl Summary {
     fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDir::open(path)?;
-        let table = Table::try_from(run.config()?)
+        let config = run.config()?;
+        let kept = run.kept_metrics(&config)?;
+        let class_names = config.data.classes.clone();
+        let keeps_best = config.training.keep_best.is_some();
+        let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
         flatten("", &table, &mut settings);
-        let last = run.last_metrics()?;
         Ok(Self {
             name: shown(path),
             config: table,
+            class_names,
+            keeps_best,
             settings,
-            metrics: last.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
+            metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })
     }
 }

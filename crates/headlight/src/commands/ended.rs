@@ -23,6 +23,8 @@ pub(super) struct Ended<'a> {
     /// The steps taken, of all `steps`.
     pub(super) step: usize,
     pub(super) steps: usize,
+    /// The step of the best model, if the run keeps one.
+    pub(super) best_step: Option<usize>,
     pub(super) was_interrupted: bool,
 }
 
@@ -35,7 +37,9 @@ impl Ended<'_> {
             "run": run.path(),
             "step": self.step,
             "steps": self.steps,
+            "best_step": self.best_step,
             "interrupted": self.was_interrupted,
+            "class_names": self.data.classes,
             "learned": outcome.and_then(Outcome::learned),
             "outcome": outcome.map(|outcome| outcome_text(outcome, self.data)),
             "metrics": run.last_metrics()?,
@@ -45,16 +49,15 @@ impl Ended<'_> {
     }
 }
 
-/// Heatmaps of the last block's first head, one per sample of a dump; empty without colour, since the
+/// Heatmaps of a head, one per sample of a dump; empty without colour, since the
 /// report has the numbers, and for long samples.
-pub(super) fn pictures(dump: &AttentionDump) -> String {
+pub(super) fn pictures(dump: &AttentionDump, (layer, head): (usize, usize)) -> String {
     let options = terminal::options();
     if options.colour == ColourMode::Plain || dump.dims.positions > WHOLE_MATRIX {
         return String::new();
     }
-    let layer = dump.dims.layers - 1;
     (0..dump.dims.samples).fold(String::new(), |mut text, sample| {
-        let heatmap = Heatmap::of(dump, sample, &[layer], &[0], Quantity::Weights);
+        let heatmap = Heatmap::of(dump, sample, &[layer], &[head], Quantity::Weights);
         let _ = writeln!(text, "\n{}", heatmap.text(options, None));
         text
     })

@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
     /// A dataset file with labels [default: the run's own held-out samples, or its training samples if it holds
     /// out none]
     data: Option<PathBuf>,
-    /// Use these weights, a safetensors file, instead of those at the end of the run
+    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
+    /// the best model if the run keeps it, or else those after the last step]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// Evaluate on this split of the run's own samples
@@ -64,6 +65,8 @@ struct Line<'a> {
     /// The dataset file, or else the split of the run's own samples.
     data: Option<Cow<'a, str>>,
     split: Option<Split>,
+    /// The steps that the model was trained for, if they are known.
+    step: Option<usize>,
     /// How many models' probabilities are averaged.
     models: usize,
     /// In the order of the classes; empty if they have only numbers.
@@ -93,6 +96,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(path) => (labelled(path, &model.config)?, None),
         None => own(&arguments.run, &model.config, arguments.split)?,
     };
+    let (step, which) = (model.step(), model.which());
     let (session, members) = model.session(dataset)?;
     let models = members.0.len();
     let samples = &session.experiment.splits.train;
@@ -102,7 +106,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let document = document(
         &title(arguments, split, assessment.samples),
-        about(arguments, split, models),
+        about(arguments, split, models, which),
         data,
         &assessment,
     );
@@ -120,6 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         weights: weights.map(Path::to_string_lossy),
         data: file.map(Path::to_string_lossy),
         split,
+        step,
         models,
         class_names: &data.classes,
         assessment: &assessment,
@@ -169,9 +174,15 @@ fn title(arguments: &Arguments, split: Option<Split>, samples: usize) -> String 
 }
 
 /// What a reader must know about the models and the samples.
-fn about(arguments: &Arguments, split: Option<Split>, models: usize) -> Vec<String> {
+fn about(
+    arguments: &Arguments,
+    split: Option<Split>,
+    models: usize,
+    which: Option<String>,
+) -> Vec<String> {
     let averaged =
         (models > 1).then(|| format!("Each probability is the mean of those of {models} models."));
+    let which = which.map(|which| format!("{}{}.", which[..1].to_uppercase(), &which[1..]));
     let weights = arguments.weights.as_ref();
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
     let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
@@ -179,7 +190,7 @@ fn about(arguments: &Arguments, split: Option<Split>, models: usize) -> Vec<Stri
     let known = (split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
-    [averaged, weights, none_held_out, known]
+    [averaged, which, weights, none_held_out, known]
         .into_iter()
         .flatten()
         .collect()

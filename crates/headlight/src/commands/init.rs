@@ -1,33 +1,39 @@
-//! `headlight init`: writes a built-in config, with the sentence of each key, to a file.
+//! `headlight init`: writes a built-in config, with the sentence of each key, or a walkthrough to a file.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::printing::print;
+use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::built_in::{self, CONFIGS};
+use headlight_trainer::storage::data_file;
 use headlight_trainer::storage::outputs::Output;
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::storage::standard::{quoted, shown};
 
-use crate::arguments::Force;
+use crate::arguments::{ColumnArguments, Force, data_stem};
 
-/// Write a built-in config to a file in the current folder, for you to edit
+/// Write a built-in config or walkthrough to a file in the current folder, for you to edit
 #[derive(Args, Debug)]
 #[command(after_help = "Example: headlight init token_anywhere")]
 pub(crate) struct Arguments {
-    /// The built-in config
-    #[arg(default_value = built_in::DEFAULT)]
+    /// The built-in config, or the name of a walkthrough; or a file of data, whose config is written
+    #[arg(value_name = "NAME|FILE", default_value = built_in::DEFAULT)]
     name: PathBuf,
+    #[command(flatten)]
+    columns: ColumnArguments,
     /// List the built-in configs with a sentence about each
     #[arg(long, conflicts_with = "name")]
     list: bool,
+    /// The file to write [default: the name with .toml]
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     output: Force,
 }
 
-/// Writes the config as `NAME.toml` into the current folder, or lists all.
+/// Writes the config or the walkthrough as `NAME.toml` into the current folder, or lists the configs.
 ///
 /// # Errors
 /// When the name is unknown, or the file exists or cannot be written.
@@ -35,15 +41,43 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.list {
         return print(&list());
     }
-    let config = built_in::config(&arguments.name)?;
-    let name = Path::new(config.name).file_name().unwrap_or_default();
-    let path = Path::new(name).with_extension("toml");
-    Output::new(&path, &[], arguments.output.force)?
-        .write_all(explained(config.content).as_bytes())?;
-    let path = shown(&path);
-    print(&format!(
-        "wrote {path}; to train with it: headlight train {path}\n"
-    ))
+    let (name, text, use_it) = if let Some(stem) = data_stem(&arguments.name) {
+        let config = data_file::config(&arguments.name, &arguments.columns.named())?;
+        note(&format!("{}: {}", shown(&arguments.name), config.choice));
+        (stem.into_owned(), explained(&config.text), TRAIN)
+    } else if let Some((name, text)) = walkthrough(&arguments.name) {
+        let use_it = "to compute it: headlight walkthrough";
+        (name.to_owned(), text.to_owned(), use_it)
+    } else {
+        let config = built_in::config(&arguments.name)?;
+        let name = Path::new(config.name).file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
+        (name, explained(config.content), TRAIN)
+    };
+    let default = PathBuf::from(name + ".toml");
+    let path = arguments.out.as_deref().unwrap_or(&default);
+    let out = Output::new(path, &[], arguments.output.force)?;
+    out.write_all(text.as_bytes())?;
+    if out.is_standard() {
+        return Ok(());
+    }
+    let path = quoted(path);
+    print(&format!("wrote {}; {use_it} {path}\n", out.shown()))
+}
+
+/// What a written config is for.
+const TRAIN: &str = "to train with it: headlight train";
+
+/// The name and the text of a built-in walkthrough.
+#[cfg(feature = "burn")]
+fn walkthrough(name: &Path) -> Option<(&'static str, &'static str)> {
+    let found = headlight_walkthrough::built_in(name.to_str()?).ok()?;
+    Some((found.name, found.text))
+}
+
+#[cfg(not(feature = "burn"))]
+fn walkthrough(_name: &Path) -> Option<(&'static str, &'static str)> {
+    None
 }
 
 /// Each config with the first sentence of its comment.

@@ -14,7 +14,7 @@ use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::run_dir::{KeptModel, RunDir};
 use headlight_trainer::storage::standard::shown;
 use headlight_trainer::storage::weights;
 
@@ -26,6 +26,8 @@ pub(super) struct RunModel {
     /// The config; `compute.device` is the opened device.
     pub(super) config: ExperimentConfig,
     pub(super) members: Members,
+    /// Which model of its run it is; `None` for weights from elsewhere, and for models of many runs.
+    kept: Option<KeptModel>,
     pub(super) device: OpenDevice,
 }
 
@@ -33,8 +35,8 @@ pub(super) struct RunModel {
 pub(super) struct Members(pub(super) Vec<Vec<Parameter>>);
 
 impl RunModel {
-    /// The model of the run in a directory, with other weights or on another device if they are given; or the models of a
-    /// results file.
+    /// The model of the run in a directory, the best one if the run keeps it, with other weights or on another device if they
+    /// are given; or the models of a results file.
     ///
     /// # Errors
     /// When the run or the weights cannot be read, or the device cannot be opened.
@@ -64,13 +66,10 @@ impl RunModel {
             // The run's engine may not support this device.
             config.compute.engine = EngineName::Auto;
         }
-        let weights = weights.map(|path| own.path_of(path));
-        let weights = match weights {
-            Some(path) => weights::load(&config, &path)?,
-            None => own.load_weights(&config)?,
-        };
+        let (weights, kept) = own.chosen_model(&config, weights);
         Ok(Self {
-            members: Members(vec![weights]),
+            members: Members(vec![weights::load(&config, &weights)?]),
+            kept,
             device: open_device(&config.compute.device)?,
             config,
         })
@@ -128,9 +127,20 @@ impl RunModel {
         let config = plan.points()[0].config().clone();
         Ok(Self {
             members: Members(members),
+            kept: None,
             device: open_device(&config.compute.device)?,
             config,
         })
+    }
+
+    /// The steps that the model was trained for, if they are known.
+    pub(super) fn step(&self) -> Option<usize> {
+        self.kept.as_ref()?.step
+    }
+
+    /// Which model of its run it is, in words, if the run keeps more than one.
+    pub(super) fn which(&self) -> Option<String> {
+        which(&self.config, self.kept.as_ref())
     }
 
     /// The model for the samples of a dataset, and the weights of each member.
@@ -142,6 +152,12 @@ impl RunModel {
         let session = Session::with_weights(self.config, first, dataset, self.device)?;
         Ok((session, self.members))
     }
+}
+
+/// Which model of a run it is, in words, if the run keeps more than one.
+pub(super) fn which(config: &ExperimentConfig, kept: Option<&KeptModel>) -> Option<String> {
+    config.training.keep_best?;
+    Some(format!("model: {}", kept?))
 }
 
 impl Members {

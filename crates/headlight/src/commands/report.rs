@@ -1,17 +1,19 @@
 //! `headlight report`: summarises the results of a sweep.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
 use headlight_inspector::counted;
-use headlight_sweep::{AttentionTarget, Summary};
+use headlight_sweep::{AttentionTarget, Measured, Remeasure, Row, Sink, Summary};
 use headlight_trainer::Failure;
+use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::outputs::Output;
 
 use crate::arguments::{Force, Form};
-use crate::terminal;
+use crate::terminal::{self, SweepDisplay};
 
 /// Summarise a sweep's results: tables, distributions, learning curves
 #[derive(Args, Debug)]
@@ -25,9 +27,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY")]
     by: Vec<String>,
     /// Measure attention on this position; if given several times, on their sum; `[CLS]` is at 0
-    /// [default: the position with the most attention]
+    /// [default: the positions that decide the label, by the config beside the results]
     #[arg(long, value_name = "N")]
     position: Vec<usize>,
+    /// Train the runs again, to measure attention where other positions decide in each sample; at most 1,000
+    #[arg(long, conflicts_with = "position")]
+    again: bool,
     /// Also write the plots, as an SVG picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -59,7 +64,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 .collect(),
         ),
     };
-    let summary = Summary::of(path, target, &arguments.by)?;
+    let measured = if arguments.again {
+        measure_again(path)?
+    } else {
+        Measured::default()
+    };
+    let summary = Summary::with(path, target, &arguments.by, measured)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = summary.document(&format!("{} of {name}", counted(summary.runs(), "run")));
     if let Some(out) = svg {
@@ -72,4 +82,52 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&summary.values());
     }
     print_beside(&outputs, &terminal::written(&document))
+}
+
+/// Trains the runs of a results file again.
+fn measure_again(path: &Path) -> Result<Measured, Failure> {
+    let runs = Remeasure::read(path)?;
+    let signals = Signals::listen()
+        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+    let mut found = Found {
+        display: SweepDisplay::new(runs.len()),
+        threads: thread::available_parallelism().map_or(1, usize::from),
+        measured: Measured::default(),
+    };
+    runs.train(path, found.threads, &signals, &mut found)?;
+    let Found {
+        display,
+        threads,
+        measured,
+    } = found;
+    display.finish(threads);
+    match signals.received() {
+        Some(signal) => Err(Failure::Interrupted {
+            signal,
+            message: "interrupted while training the runs again".to_owned(),
+        }),
+        None => Ok(measured),
+    }
+}
+
+/// Keeps what runs measure, and shows the progress.
+struct Found {
+    display: SweepDisplay,
+    threads: usize,
+    measured: Measured,
+}
+
+impl Sink<Row> for Found {
+    fn started(&mut self, threads: usize) {
+        self.threads = threads;
+    }
+
+    fn finished(&mut self, row: &Row) {
+        self.display.run_finished();
+        self.measured.add(row);
+    }
+
+    fn in_order(&mut self, _row: Row) -> Result<(), Failure> {
+        Ok(())
+    }
 }

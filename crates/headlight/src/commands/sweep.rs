@@ -10,9 +10,10 @@ use clap::Args;
 use headlight_experiment::config::EngineName;
 use headlight_inspector::counted;
 use headlight_sweep::{
-    Assignment, Busy, Plan, Results, Row, ShardRequest, Sink, Summary, commands, run as train, work,
+    Assignment, Busy, Measured, Plan, Results, Row, ShardRequest, Sink, Summary, commands,
+    run as train, work,
 };
-use headlight_sweep::{Grid, Seeds, Shard};
+use headlight_sweep::{Folds, Grid, Seeds, Shard};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::outputs::Output;
@@ -31,8 +32,12 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     config: ConfigArguments,
     /// The seeds, from A up to but not including B
-    #[arg(long, value_name = "A..B")]
-    seeds: Seeds,
+    #[arg(long, value_name = "A..B", required_unless_present = "folds")]
+    seeds: Option<Seeds>,
+    /// Split the samples of a file into K parts, and train K models for every seed, each with another part held out
+    /// [seeds: the config's, unless given]
+    #[arg(long, value_name = "K")]
+    folds: Option<Folds>,
     /// Train every seed with each of these values of a config key; can be given several times
     #[arg(long, value_name = "KEY=V1,V2")]
     grid: Vec<Grid>,
@@ -68,13 +73,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let mut overrides = arguments.config.overrides.clone();
-    let engine = arguments.engine;
-    overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
-    let device = arguments.device.as_ref();
-    overrides.extend(device.map(|device| format!("compute.device={device}")));
-    let (seeds, grid) = (&arguments.seeds, &arguments.grid);
-    let plan = Plan::new(arguments.config.path(), &overrides, seeds, grid)?;
+    let plan = plan(arguments)?;
     Results::check_name(&arguments.out)?;
     if let (Some(count), true) = (arguments.shards, arguments.list) {
         if count.get() > plan.len() {
@@ -136,6 +135,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         display: SweepDisplay::new(left.len()),
         threads: threads.min(left.len().max(1)),
         results,
+        measured: Measured::default(),
     };
     let train = |index| train(&plan, index, &signals);
     let worked = work(train, left, writer.threads, &signals, &mut writer);
@@ -143,6 +143,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         display,
         threads,
         mut results,
+        measured,
     } = writer;
     display.finish(threads);
     if worked.is_err() {
@@ -163,10 +164,35 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             ),
         });
     }
-    summarise(&out, picture, &plan, runs.len())
+    summarise(&out, picture, &plan, runs.len(), measured)
 }
 
-fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Result<(), Failure> {
+/// The runs that the arguments describe.
+fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
+    let mut overrides = arguments.config.changes();
+    let engine = arguments.engine;
+    overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
+    let device = arguments.device.as_ref();
+    overrides.extend(device.map(|device| format!("compute.device={device}")));
+    let mut grid = arguments.grid.clone();
+    if let Some(folds) = arguments.folds {
+        overrides.push(Folds::INSTEAD.to_owned());
+        grid.push(folds.grid());
+    }
+    let seeds = match &arguments.seeds {
+        Some(seeds) => seeds.clone(),
+        None => Seeds::only(arguments.config.load()?.seed),
+    };
+    Plan::new(arguments.config.path(), &overrides, &seeds, &grid)
+}
+
+fn summarise(
+    path: &Path,
+    picture: Output<'_>,
+    plan: &Plan,
+    runs: usize,
+    measured: Measured,
+) -> Result<(), Failure> {
     if runs == 0 {
         note(&format!(
             "{} is empty, because there are more shards than runs",
@@ -174,7 +200,7 @@ fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Resu
         ));
         return print(&format!("{}: 0 of {} runs\n", shown(path), plan.len()));
     }
-    let summary = Summary::read(path, plan)?;
+    let summary = Summary::read(path, plan, measured)?;
     if runs < plan.len() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
         let all = plan.len();
@@ -213,6 +239,7 @@ struct Writer {
     display: SweepDisplay,
     threads: usize,
     results: Results,
+    measured: Measured,
 }
 
 impl Sink<Row> for Writer {
@@ -240,6 +267,7 @@ impl Sink<Row> for Writer {
     }
 
     fn in_order(&mut self, row: Row) -> Result<(), Failure> {
+        self.measured.add(&row);
         self.results.append(&row)
     }
 }

@@ -92,7 +92,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             shown(path)
         )));
     }
-    let session = Session::open(resolved_config(arguments, begun)?)?;
+    let mut session = Session::open(resolved_config(arguments, begun)?)?;
+    dump_volume::adapt(&mut session.experiment, begun)?;
     tell_details(arguments, &session);
     let steps = session.experiment.steps();
     let training = Training::prepare(&session, begun)?;
@@ -125,7 +126,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         trained.progress.step - start,
         began.elapsed().as_secs_f64()
     ));
-    let pictures = pictures(&trained.dump);
+    let pictures = pictures(&trained.dump, trained.strongest);
     let say = |text: &str| {
         if arguments.form.json {
             note(text.trim_end());
@@ -141,6 +142,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             outcome: trained.outcome,
             step: trained.progress.step,
             steps,
+            best_step: trained.best_step,
             was_interrupted: trained.was_interrupted,
         };
         ended.print()?;
@@ -181,6 +183,7 @@ fn tell_over(
             outcome: training.outcome(run)?,
             step,
             steps: session.experiment.steps(),
+            best_step: training.best_step(),
             was_interrupted: false,
         };
         ended.print()?;
@@ -230,7 +233,7 @@ fn resolved_config(
 ) -> Result<ExperimentConfig, Failure> {
     let mut config = match begun {
         Some(run) if arguments.config.config.is_none() => {
-            config::load(&run.config_path(), &arguments.config.overrides)?
+            config::load(&run.config_path(), &arguments.config.changes())?
         }
         _ => arguments.config.load()?,
     };

@@ -40,8 +40,8 @@ export function colours(value, scale) {
 export const classColour = (label, count) => count > 2 ? colours(0.85 * label / (count - 1), { from: 0, to: 1, diverging: false, name: "" }).fill : label ? "var(--positives)" : "var(--negatives)";
 
 /**
- * The scale of what is shown. Ranges of weights: 0 to 1; multiples of uniform attention, on a logarithmic scale; or their own
- * largest value.
+ * The scale of what is shown. Ranges of weights: 0 to 1; multiples of uniform attention, on a logarithmic scale, whose values
+ * are `shades` of a panel; or their own largest value.
  * @param {import("./run.js").Run} run @param {string} show @param {import("./types").Range} range @param {number} layer @param {number} head @param {Float64Array} [cells]
  * @returns {Scale}
  */
@@ -52,7 +52,11 @@ export function scaleOf(run, show, range, layer, head, cells) {
   }
   if (show === "uniform" || show === "difference") return { from: -1, to: 1, diverging: true, name: "difference" };
   if (run.isDeviation) return { from: 0, to: 0.2, diverging: false, more: true, name: "standard deviation" };
-  if (range === "uniform") return { from: run.mostKeys ** -2, to: 1, diverging: false, log: true, name: "times uniform attention" };
+  if (range === "uniform") {
+    // A model whose queries have one key each has no other multiple than 1.
+    const most = Math.max(run.mostKeys, 2);
+    return { from: 1 / most, to: most, diverging: false, log: true, name: "times uniform attention" };
+  }
   if (range === "own" && cells) return { from: 0, to: Math.max(...cells) || 1, diverging: false, name: "own range" };
   return { from: 0, to: 1, diverging: false, name: "0 to 1" };
 }

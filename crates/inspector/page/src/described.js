@@ -16,3 +16,6 @@ export const MARKERS = {
 
 /** The metrics in tables: each with its key, its name and its decimals. @type {[key: string, name: string, decimals: number][]} */
 export const METRICS = [["f1","F1",3],["accuracy","accuracy",4],["loss","loss",4]];
+
+/** A row of weights that diverges from uniform attention by less than this, in nats, is close to it. */
+export const UNIFORM_BELOW = 0.02;

@@ -40,10 +40,10 @@ async function train() {
   const config = /** @type {Config} */ (baseConfig());
   const facts = page.runs[0];
   const begun = live ? { badge: BADGES.recorded, text: "the page trains the run again." } : { badge: BADGES.training, text: "the page trains the model." };
-  const names = live ? { name: facts.name, token_strings: facts.token_strings, evidence: facts.evidence, classes: facts.classes } : { name: page.lab?.name };
+  const names = live ? { name: facts.name, token_strings: facts.token_strings, evidence: facts.evidence, classes: facts.classes, best: facts.best } : { name: page.lab?.name };
   // The same samples as in the recording.
   const tokens = live ? facts.samples.map((sample) => sample.tokens) : undefined;
-  const training = new Training({ config, steps: live?.steps, tokens, data: baseData(), facts: { ...names, ...(live ? { samples: facts.samples } : {}) } }, (step, steps) => {
+  const training = new Training({ config, steps: live?.steps, tokens, keep: live ? facts.best : undefined, data: baseData(), facts: { ...names, ...(live ? { samples: facts.samples, strongest: facts.strongest } : {}) } }, (step, steps) => {
     origin.value = { ...origin.value, progress: [step, steps] };
   });
   const stop = () => { training.stop(); settle("recorded", live ? "the training of this page was stopped." : "the training was stopped."); };

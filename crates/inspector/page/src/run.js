@@ -1,5 +1,6 @@
 // A run: its facts, the source of its numbers, and what follows from both.
 
+import { UNIFORM_BELOW } from "./described.js";
 import { mean, range } from "./numbers.js";
 import { textsOf } from "./words.js";
 
@@ -17,6 +18,8 @@ export class Run {
   #curves = new Map();
   /** @type {number | undefined} */
   #mostKeys;
+  /** @type {number | undefined} */
+  #strongest;
   /** The samples of the reader. @type {Map<string, Sample>} */
   #own = new Map();
 
@@ -50,6 +53,8 @@ export class Run {
   /** How its numbers came here. */
   get origin() { return this.isLive ? "computed" : "recorded"; }
   get last() { return this.times[this.times.length - 1]; }
+  /** The step that a page shows first. */
+  get opening() { return this.facts.best ?? this.last; }
 
   // Steps.
 
@@ -68,6 +73,13 @@ export class Run {
   /** @param {number} at */
   stepName(at) {
     return this.facts.steps[at] === null ? "unknown" : String(this.facts.steps[at]);
+  }
+
+  /** A step's place in the training, with the best model's name. @param {number} at */
+  stepText(at) {
+    const { best } = this.facts;
+    if (best === undefined) return `step ${this.stepName(at)}`;
+    return `${this.times[at] === best ? "best model, " : ""}step ${this.stepName(at)} of ${this.last}`;
   }
 
   // Samples.
@@ -207,6 +219,42 @@ export class Run {
   uniform(samples, query, positions) {
     const all = samples.map((sample) => ({ keys: this.keys(sample, query), of: positions(sample) })).filter(({ keys }) => keys.length);
     return mean(all.map(({ keys, of }) => keys.filter((key) => of.includes(key)).length / keys.length));
+  }
+
+  /** How far a row of weights is from uniform attention over its keys, in nats. @param {number[]} keys @param {ArrayLike<number>} weights */
+  #divergence(keys, weights) {
+    return keys.reduce((sum, key) => sum + (weights[key] > 0 ? weights[key] * Math.log(weights[key] * keys.length) : 0), 0);
+  }
+
+  /** Whether each row of a head is close to uniform attention (`is_uniform` in `crates/architecture/src/keys.rs`), of a sample or of all of a class. @param {string} key @param {number} at @param {number} layer @param {number} head */
+  isUniform(key, at, layer, head) {
+    if (this.isDeviation) return false;
+    let hasRows = false;
+    for (const sample of this.members(key)) {
+      for (let query = 0; query < this.positions; query++) {
+        const keys = this.keys(sample, query);
+        // A query with a single key says nothing.
+        if (keys.length < 2) continue;
+        hasRows = true;
+        if (this.#divergence(keys, this.source.row("weights", at, sample, layer, head, query)) >= UNIFORM_BELOW) return false;
+      }
+    }
+    return hasRows;
+  }
+
+  /** The strongest head of the last block, which the page shows first: of a recording as the core says, of a training of this page as the core would (`strongest_head`). */
+  get strongest() {
+    return this.#strongest ??= this.facts.strongest ?? this.#findStrongest();
+  }
+
+  #findStrongest() {
+    const { cls, heads, layers } = this.facts;
+    const at = this.at(this.opening);
+    const decided = this.samples.filter(({ label, marked }) => (label ?? 0) > 0 && marked.length);
+    const strengths = range(heads).map((head) => decided.length
+      ? decided.reduce((sum, sample) => sum + this.onLabel(sample, at, layers - 1, head), 0)
+      : this.samples.reduce((sum, sample) => sum + this.#divergence(this.keys(sample, cls), this.source.row("weights", at, sample, layers - 1, head, cls)), 0));
+    return Math.max(strengths.indexOf(Math.max(...strengths)), 0);
   }
 
   /** The most keys that a query may look at. */

@@ -114,7 +114,7 @@ export const here = computed(() => {
   const { layers, heads, positions, cls } = run.facts;
   const firstPositive = run.samples.find(({ label }) => (label ?? 0) > 0) ?? run.samples[0];
   const sample = run.members(now.sample).length ? now.sample : firstPositive?.key ?? "";
-  const at = run.at(Math.min(now.step, run.last));
+  const at = run.at(Number.isFinite(now.step) ? Math.min(now.step, run.last) : run.opening);
   return {
     run, sample, at, step: run.times[at],
     /** The sample itself; null for the mean over a class. */
@@ -144,11 +144,11 @@ export function openAddress() {
   view.value = { ...view.value, step: Infinity, sample: "", tab: "explore", guide: 0, stage: 1, word: "", pin: null, show: "weights", range: "unit", ...fitted(found), ...found };
 }
 
-/** What an address leaves open: [CLS], what it should look at, and the last block. @param {Partial<import("./types").View>} found */
+/** What an address leaves open: [CLS], what it should look at, and the strongest head of the last block. @param {Partial<import("./types").View>} found */
 function fitted(found) {
   const run = runOf(found.run ?? 0);
   if (!run) return {};
   const { facts, samples } = run;
   const sample = run.members(found.sample ?? "")[0] ?? samples.find(({ label }) => (label ?? 0) > 0) ?? samples[0];
-  return { query: facts.cls, key: sample?.marked[0] ?? 0, layer: facts.layers - 1, head: 0, sample: found.sample ?? sample?.key ?? "" };
+  return { query: facts.cls, key: sample?.marked[0] ?? 0, layer: facts.layers - 1, head: run.strongest, sample: found.sample ?? sample?.key ?? "" };
 }

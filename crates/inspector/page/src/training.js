@@ -18,6 +18,7 @@ const REST = 300;
  * @property {Config} config
  * @property {number} [steps] fewer than all
  * @property {number[][]} [tokens] samples to watch, with [CLS]; without them, those of a run's dumps
+ * @property {number} [keep] a step that is kept in any case
  * @property {import("./types").OwnData} [data] the samples, if they come from a file
  * @property {Partial<Facts>} [facts] facts that the config does not tell: names, evidence
  */
@@ -44,7 +45,7 @@ export class Training {
 
   /** @param {(step: number, steps: number) => void} told @returns {Promise<Outcome | null>} */
   async #train(told) {
-    const { config, steps, tokens, data } = this.task;
+    const { config, steps, tokens, keep, data } = this.task;
     const began = performance.now();
     const worker = this.worker = await newWorker();
     const lab = await ownLab();
@@ -56,7 +57,7 @@ export class Training {
     let begun;
     /** @type {any[]} */
     const parts = [];
-    const ended = worker.run({ name: "train", config, steps, tokens, samples: givenOf(data) }, (heard) => {
+    const ended = worker.run({ name: "train", config, steps, tokens, keep, samples: givenOf(data) }, (heard) => {
       if (heard.begun) begun = heard.begun;
       if (heard.part) {
         parts.push(heard.part);

@@ -49,6 +49,8 @@ export interface Facts {
   norm_eps: number;
   /** Null for a dump that no training made. */
   steps: (number | null)[];
+  /** The step of the best model, if the run keeps it. */
+  best?: number;
   vectors: number[];
   vector_arrays: [string, number][];
   masked: boolean;
@@ -58,6 +60,8 @@ export interface Facts {
   samples: { number: number | null; label: number | null; tokens: number[]; marked: number[] }[];
   token_strings: Record<string, string>;
   cls: number;
+  /** The head of the last block that a recording shows first. */
+  strongest?: number;
   loss: LossPoint[];
   loss_over?: string;
   evidence: { name: string; text: string }[];

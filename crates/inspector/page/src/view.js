@@ -38,7 +38,7 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
   /** @type {Record<string, string>} */
   const parts = {
     sample,
-    // Until a step is chosen, the last is shown.
+    // Until a step is chosen, the best model is shown, or else the last.
     ...(Number.isFinite(step) ? { step: String(step) } : {}),
     query: String(query), key: String(key), layer: String(layer), head: String(head), show,
   };

@@ -79,3 +79,11 @@ test("what the engine refuses is no change", () => {
   assert.deepEqual(changesFor(run, { keys: [1] }), {});
   assert.equal(changedRun(run, { keys: [1] }), run);
 });
+
+test("a run opens on its best model, and names it", () => {
+  const { run } = trained();
+  assert.deepEqual([run.opening, run.stepText(1)], [2, "step 1"]);
+  const best = new Run({ ...facts, best: 1 }, run.source);
+  assert.equal(best.opening, 1);
+  assert.deepEqual([0, 1, 2].map((at) => best.stepText(at)), ["step 0 of 2", "best model, step 1 of 2", "step 2 of 2"]);
+});

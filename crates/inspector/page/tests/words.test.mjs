@@ -80,7 +80,7 @@ test("the guide finds the steps at which a run starts to look, turns and settles
   assert.deepEqual(titles(run), ["Even at first.", "It starts to look.", "It turns.", "It settles.", "The surprise."]);
   assert.deepEqual(steps(run), [0, 20, 40, 50, 50]);
   assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["positives", "positives", "positives", "positives", "negatives"]);
-  assert.match(captionsOf(run)[4].text, /position 1 gets 60%: \[CLS\] must look there to know\. Some seeds look away/);
+  assert.match(captionsOf(run)[4].text, /position 1 gets 60%: \[CLS\] must look there to know\./);
 });
 
 test("it says when a run looks away, never looks, or has not learned", () => {

@@ -37,7 +37,7 @@ impl Page {
         let title = attention.title.clone();
         let (has_scores, dump) = (attention.scores.is_some(), attention.dump());
         let reason = "The page has attention alone, and no model".to_owned();
-        let mut run = PageRun::new(title.clone(), &dump, 1, 1, Again::Recorded(reason));
+        let mut run = PageRun::new(title.clone(), &dump, 1, None, 1, Again::Recorded(reason));
         run.add(&dump)?;
         run.has_scores = has_scores;
         let mut page = Self {

@@ -38,6 +38,9 @@ struct RunFacts<'a> {
     norm_eps: f64,
     /// `None` for a dump that no training made.
     steps: Vec<Option<usize>>,
+    /// The step of the best model, if the run keeps it; the page shows it first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best: Option<usize>,
     /// Indices of the steps that have vectors.
     vectors: Vec<usize>,
     /// The arrays of vectors of such a step, each with its name and its count of numbers.
@@ -51,6 +54,8 @@ struct RunFacts<'a> {
     token_strings: BTreeMap<i64, String>,
     /// The position of `[CLS]`.
     cls: usize,
+    /// The head of the last block that the page shows first.
+    strongest: usize,
     loss: &'a [LossPoint],
     evidence: Vec<Evidence>,
     /// What the page leaves out.
@@ -107,6 +112,10 @@ impl PageRun {
                 .as_f64()
                 .unwrap_or(1e-6),
             steps: self.dumps.iter().map(|dump| dump.meta.step).collect(),
+            best: self
+                .selection
+                .best
+                .and_then(|best| self.dumps.get(best)?.meta.step),
             vectors: (0..kept)
                 .filter(|&step| self.selection.has_vectors(step))
                 .collect(),
@@ -124,6 +133,7 @@ impl PageRun {
                 .map(|&token| (token, last.token_string(token)))
                 .collect(),
             cls: last.cls_position(),
+            strongest: self.strongest,
             loss: &self.loss,
             evidence: self.evidence(last),
             notes: self.notes(),

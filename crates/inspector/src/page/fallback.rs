@@ -1,4 +1,4 @@
-//! What a browser without scripts shows: the last step's weights of a positive sample.
+//! What a browser without scripts shows: the weights of a positive sample, by the model that the page shows first.
 
 use std::fmt::Write;
 
@@ -11,12 +11,13 @@ pub(super) const NO_RUN: &str =
 
 /// The table of the first positive sample, or of the first sample if none is positive.
 pub(super) fn table(run: &PageRun) -> String {
-    let Some(dump) = run.dumps.last() else {
+    let Some(dump) = run.first_shown() else {
         return String::new();
     };
     let positions = dump.dims.positions;
     let row = dump.labels.iter().position(|&label| label > 0.0);
     let row = row.unwrap_or(0);
+    let (layer, head) = (dump.dims.layers - 1, run.strongest);
     let names: Vec<String> = dump
         .tokens(row)
         .iter()
@@ -29,21 +30,24 @@ pub(super) fn table(run: &PageRun) -> String {
         .map_or_else(String::new, |step| format!(", step {step}"));
     let mut text = format!(
         "<p>Without scripts, this page shows only this table.</p>\n<table class=\"numbers\">\n<caption>Attention \
-         weights, sample {number}{step}, layer 0, head 0: queries down, keys across.</caption>\n<tr><th \
+         weights, sample {number}{step}, layer {layer}, head {head}: queries down, keys across.</caption>\n<tr><th \
          scope=\"col\">query \\ key</th>"
     );
-    for (key, name) in names.iter().enumerate() {
+    let held = dump.unpadded(row);
+    for &key in &held {
+        let name = &names[key];
         let _ = write!(text, "<th scope=\"col\">{key}: <bdi>{name}</bdi></th>");
     }
     text.push_str("</tr>\n");
-    for (query, weights) in dump.weights(row, 0, 0).chunks(positions).enumerate() {
-        let name = &names[query];
+    let matrix = dump.weights(row, layer, head);
+    for &query in &held {
+        let (name, weights) = (&names[query], &matrix[query * positions..]);
         let _ = write!(
             text,
             "<tr><th scope=\"row\">{query}: <bdi>{name}</bdi></th>"
         );
-        for weight in weights {
-            let _ = write!(text, "<td>{weight:.4}</td>");
+        for &key in &held {
+            let _ = write!(text, "<td>{:.4}</td>", weights[key]);
         }
         text.push_str("</tr>\n");
     }

@@ -18,6 +18,8 @@ pub struct PageRun {
     pub(super) recorded: [usize; 2],
     pub(super) dumps: Vec<AttentionDump>,
     pub(super) worst_row_sum: f64,
+    /// The strongest head of the last block, over all samples of the dump that the page shows first.
+    pub(super) strongest: usize,
     /// Whether its scores are known, and not its weights alone.
     pub(super) has_scores: bool,
     /// The loss curve, by step.
@@ -28,22 +30,24 @@ pub struct PageRun {
 }
 
 impl PageRun {
-    /// A run of `dumps` dumps like this one, in a page of `runs` runs. If the page can train it again, the page keeps
-    /// only a small recording.
+    /// A run of `dumps` dumps like this one, in a page of `runs` runs; `best` is the place of the best model's dump among
+    /// them, if the run keeps that model. If the page can train the run again, the page keeps only a small recording.
     pub fn new(
         name: String,
         dump: &AttentionDump,
         dumps: usize,
+        best: Option<usize>,
         runs: usize,
         again: Again,
     ) -> Self {
         let is_live = matches!(again, Again::Live { .. });
         Self {
             name,
-            selection: Selection::of(dump, dumps.max(1), runs.max(1), is_live),
+            selection: Selection::of(dump, dumps.max(1), best, runs.max(1), is_live),
             recorded: [dumps.max(1), dump.dims.samples],
             dumps: Vec::new(),
             worst_row_sum: 0.0,
+            strongest: 0,
             has_scores: true,
             loss: Vec::new(),
             evidence: Vec::new(),
@@ -54,6 +58,12 @@ impl PageRun {
     /// Indices of the dumps to add, in order.
     pub fn wanted(&self) -> &[usize] {
         &self.selection.steps
+    }
+
+    /// The dump that the page shows first: that of the best model, or else the last.
+    pub(super) fn first_shown(&self) -> Option<&AttentionDump> {
+        let best = self.selection.best.and_then(|best| self.dumps.get(best));
+        best.or(self.dumps.last())
     }
 
     /// The arrays of vectors that all of its dumps have: the first dumps of a run may be older than the last.
@@ -79,6 +89,10 @@ impl PageRun {
             return Err("it has no attention".to_owned());
         }
         self.worst_row_sum = self.worst_row_sum.max(dump.worst_row_sum());
+        let last = self.selection.steps.len().saturating_sub(1);
+        if self.dumps.len() == self.selection.best.unwrap_or(last) {
+            self.strongest = dump.strongest().1;
+        }
         let dump = dump.select(&self.selection.samples);
         if let Some(first) = self.dumps.first() {
             let same = first.dims == dump.dims

@@ -20,6 +20,8 @@ pub(super) struct Selection {
     pub(super) samples: Vec<usize>,
     /// Indices of the dumps, by step.
     pub(super) steps: Vec<usize>,
+    /// The place of the best model among the kept steps, if the run keeps that model.
+    pub(super) best: Option<usize>,
     pub(super) is_live: bool,
 }
 
@@ -27,7 +29,13 @@ impl Selection {
     /// The largest selection that fits, for `steps` dumps like this one in each of `runs` runs: samples of
     /// all classes, and steps spread evenly from the first to the last. A live page needs few steps, since it computes
     /// all of them.
-    pub(super) fn of(dump: &AttentionDump, steps: usize, runs: usize, is_live: bool) -> Self {
+    pub(super) fn of(
+        dump: &AttentionDump,
+        steps: usize,
+        best: Option<usize>,
+        runs: usize,
+        is_live: bool,
+    ) -> Self {
         let budget = BUDGET / runs;
         let wanted = dump.dims.samples.min(SAMPLES_FIRST);
         let all = steps;
@@ -37,23 +45,41 @@ impl Selection {
         }
         let fit = (budget / cost(dump, steps, is_live)).max(1);
         let spread = |index: usize| index * (all - 1) / (steps - 1).max(1);
+        let mut steps: Vec<usize> = if steps == 1 {
+            vec![all - 1]
+        } else {
+            (0..steps).map(spread).collect()
+        };
+        let best = best.map(|best| with(&mut steps, best));
         Self {
             samples: of_all_classes(&dump.labels, fit),
-            steps: if steps == 1 {
-                vec![all - 1]
-            } else {
-                (0..steps).map(spread).collect()
-            },
+            steps,
+            best,
             is_live,
         }
     }
 
     /// Whether the page keeps the vectors of the kept step with this index.
     pub(super) fn has_vectors(&self, step: usize) -> bool {
-        let is_last = step + 1 == self.steps.len();
+        let is_last = step + 1 == self.steps.len() || Some(step) == self.best;
         let is_wanted = self.steps.len() <= ALL_STEPS || step == 0;
         is_last || is_wanted && !self.is_live
     }
+}
+
+/// Puts a step among others, in place of the nearest one between the first and the last if there is one. Returns its place.
+fn with(steps: &mut Vec<usize>, step: usize) -> usize {
+    if let Ok(place) = steps.binary_search(&step) {
+        return place;
+    }
+    let between = 1..steps.len().saturating_sub(1);
+    if let Some(place) = between.min_by_key(|&place| steps[place].abs_diff(step)) {
+        steps[place] = step;
+        return place;
+    }
+    let place = steps.partition_point(|&other| other < step);
+    steps.insert(place, step);
+    place
 }
 
 /// The approximate size of one sample in all steps, in bytes.
@@ -95,6 +121,22 @@ fn of_all_classes(labels: &[f32], count: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_best_step_is_kept() {
+        for (best, place, expected) in [
+            (0, 0, [0, 4, 9]),
+            (1, 1, [0, 1, 9]),
+            (4, 1, [0, 4, 9]),
+            (8, 1, [0, 8, 9]),
+            (9, 2, [0, 4, 9]),
+        ] {
+            let mut steps = vec![0, 4, 9];
+            assert_eq!((with(&mut steps, best), &steps[..]), (place, &expected[..]));
+        }
+        let mut ends = vec![0, 9];
+        assert_eq!((with(&mut ends, 5), &ends[..]), (1, &[0, 5, 9][..]));
+    }
 
     #[test]
     fn classes_share_the_room() {

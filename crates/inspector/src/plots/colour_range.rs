@@ -1,5 +1,7 @@
 //! Which values the colours of a heatmap stand for.
 
+use headlight_architecture::Keys;
+
 /// The range of a heatmap's colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColourRange {
@@ -24,8 +26,8 @@ impl ColourRange {
 /// Maps values to places in the scale of colours.
 pub(super) struct ColourScale<'a> {
     range: ColourRange,
-    /// How many keys each query may look at. `[query]`
-    keys: &'a [usize],
+    /// The keys that each query may look at. `[query]`
+    keys: &'a [Keys],
     /// The most keys of a query.
     most: usize,
     first: f32,
@@ -34,8 +36,8 @@ pub(super) struct ColourScale<'a> {
 
 impl<'a> ColourScale<'a> {
     /// The scale for matrices of these queries. Values that are not finite, such as masked scores, do not widen it.
-    pub(super) fn new(range: ColourRange, keys: &'a [usize], cells: &[f32]) -> Self {
-        let most = keys.iter().copied().max().unwrap_or(0).max(1);
+    pub(super) fn new(range: ColourRange, keys: &'a [Keys], cells: &[f32]) -> Self {
+        let most = keys.iter().map(Keys::count).max().unwrap_or(0).max(1);
         let uniform = 1.0 / most as f32;
         let finite = || cells.iter().copied().filter(|value| value.is_finite());
         let (first, last) = match range {
@@ -60,9 +62,9 @@ impl<'a> ColourScale<'a> {
         let share = match self.range {
             _ if self.first >= self.last => 0.5,
             ColourRange::Uniform => {
-                // The same multiple of uniform attention has the same colour in each row.
-                let value = value * (self.keys[query] as f32 / self.most as f32);
-                (value / self.first).ln() / (self.last / self.first).ln()
+                // The same multiple of uniform attention has the same colour in each row; a query without keys has none.
+                let times = self.keys[query].times_uniform(value.into()).unwrap_or(0.0) as f32;
+                (times / self.most as f32 / self.first).ln() / (self.last / self.first).ln()
             }
             _ => (value - self.first) / (self.last - self.first),
         };
@@ -71,7 +73,7 @@ impl<'a> ColourScale<'a> {
 
     /// Whether uniform attention is the same in each row.
     fn is_same(&self) -> bool {
-        self.keys.iter().all(|&keys| keys == self.most)
+        self.keys.iter().all(|keys| keys.count() == self.most)
     }
 
     /// The values of the first and of the last colour.
@@ -133,11 +135,15 @@ fn number(value: f32) -> String {
 mod tests {
     use super::*;
 
+    fn of(counts: &[usize]) -> Vec<Keys> {
+        counts.iter().map(|&count| (0..count).collect()).collect()
+    }
+
     /// Powers of the number of keys have places that need no calculation.
     #[test]
     fn uniform_has_equal_attention_in_the_middle() {
         for keys in [4_u16, 16, 256] {
-            let all = vec![usize::from(keys); keys.into()];
+            let all = of(&vec![keys.into(); keys.into()]);
             let scale = ColourScale::new(ColourRange::Uniform, &all, &[0.3]);
             let n = f32::from(keys);
             for (value, place) in [
@@ -160,12 +166,13 @@ mod tests {
     #[test]
     fn unit_is_the_value_and_data_runs_between_the_extremes() {
         let cells = [0.25, f32::NEG_INFINITY, 0.75, 0.5];
-        let unit = ColourScale::new(ColourRange::Unit, &[2, 2], &cells);
+        let keys = of(&[2, 2]);
+        let unit = ColourScale::new(ColourRange::Unit, &keys, &cells);
         assert_eq!(
             [0.0, 0.25, 1.0].map(|value| unit.share(0, value)),
             [0.0, 0.25, 1.0]
         );
-        let data = ColourScale::new(ColourRange::Data, &[2, 2], &cells);
+        let data = ColourScale::new(ColourRange::Data, &keys, &cells);
         assert_eq!(
             cells.map(|value| data.share(0, value)),
             [0.0, 0.0, 1.0, 0.5]
@@ -179,11 +186,14 @@ mod tests {
     /// Causal: a query with two keys of four has uniform attention at 1/2.
     #[test]
     fn the_middle_is_uniform_attention_of_each_row() {
-        let scale = ColourScale::new(ColourRange::Uniform, &[1, 2, 3, 4], &[0.3]);
+        let keys = of(&[1, 2, 3, 4, 0]);
+        let scale = ColourScale::new(ColourRange::Uniform, &keys, &[0.3]);
         for (query, value) in [(0, 1.0), (1, 0.5), (2, 1.0 / 3.0), (3, 0.25)] {
             assert!((scale.share(query, value) - 0.5).abs() < 1e-6, "{query}");
         }
         assert_eq!(scale.share(1, 0.0), 0.0);
+        // A query without keys has no multiple of it.
+        assert_eq!(scale.share(4, 0.0), 0.0);
         assert_eq!(scale.ends(), ["uniform/4", "uniform×4"]);
     }
 
@@ -195,6 +205,7 @@ mod tests {
             (ColourRange::Uniform, [1], &[1.0]),
             (ColourRange::Data, [2], &[f32::NEG_INFINITY]),
         ] {
+            let keys = of(&keys);
             let scale = ColourScale::new(range, &keys, cells);
             assert_eq!(scale.share(0, cells[0]), 0.5, "{range:?}");
         }

@@ -23,6 +23,9 @@ const SIDE: f64 = 144.0;
 /// The least distance of two names along an axis.
 const NAME_DISTANCE: f64 = 13.0;
 
+/// The widest and highest grid whose cells become larger so that each name has room.
+const MOST_NAMED: f64 = 2400.0;
+
 /// The most cells that show their value when they are pointed at. More cells are one shape per colour, which takes a
 /// tenth of the bytes.
 const MOST_WITH_VALUES: usize = 5000;
@@ -64,6 +67,12 @@ impl<'a> Grid<'a> {
     fn of(heatmap: &'a Heatmap) -> Self {
         let count = heatmap.tokens.len();
         let cell = (SIDE / count as f64).floor().clamp(2.0, 20.0);
+        let most = heatmap.heads.len().max(heatmap.layers.len()) * count;
+        let cell = if most as f64 * NAME_DISTANCE <= MOST_NAMED {
+            cell.max(NAME_DISTANCE)
+        } else {
+            cell
+        };
         let names = heatmap.names();
         let named = named(heatmap, (NAME_DISTANCE / cell).ceil() as usize);
         let longest = named.iter().map(|&position| width(&names[position]));

@@ -1,5 +1,6 @@
 //! The attention of one sample, of one head or of several, with its labels.
 
+use headlight_architecture::{Keys, is_uniform};
 use headlight_dump::AttentionDump;
 
 use super::colour_range::{ColourRange, ColourScale};
@@ -29,14 +30,16 @@ pub struct Heatmap {
     pub quantity: Quantity,
     /// The range of the colours.
     pub range: ColourRange,
-    /// The name of each position's token.
+    /// The position of each token. Padding is left out; all that follows counts the tokens that are left.
+    pub positions: Vec<usize>,
+    /// The name of each token.
     pub tokens: Vec<String>,
-    /// Positions that the label depends on.
+    /// Tokens that the label depends on.
     pub marked: Vec<usize>,
-    /// The position of `[CLS]`.
+    /// The place of `[CLS]`.
     pub cls: usize,
-    /// How many keys each query may look at. `[query]`
-    pub keys: Vec<usize>,
+    /// The keys that each query may look at. `[query]`
+    pub keys: Vec<Keys>,
     /// The numbers of the layers.
     pub layers: Vec<usize>,
     /// The numbers of the heads, the same in each layer.
@@ -46,8 +49,8 @@ pub struct Heatmap {
 }
 
 impl Heatmap {
-    /// The matrices of these layers and heads for one sample of a dump. The range is [`ColourRange::Uniform`] for
-    /// weights and [`ColourRange::Data`] for scores.
+    /// The matrices of these layers and heads for one sample of a dump, without padding. The range is
+    /// [`ColourRange::Uniform`] for weights and [`ColourRange::Data`] for scores.
     ///
     /// # Panics
     /// If an index is out of range.
@@ -61,10 +64,24 @@ impl Heatmap {
         let matrices = layers
             .iter()
             .flat_map(|&layer| heads.iter().map(move |&head| (layer, head)));
-        let cells = matrices.flat_map(|(layer, head)| match quantity {
-            Quantity::Weights => dump.weights(sample, layer, head),
-            Quantity::Scores => dump.scores(sample, layer, head),
-        });
+        let positions = dump.unpadded(sample);
+        let mut cells = Vec::with_capacity(layers.len() * heads.len() * positions.len().pow(2));
+        for (layer, head) in matrices {
+            let matrix = match quantity {
+                Quantity::Weights => dump.weights(sample, layer, head),
+                Quantity::Scores => dump.scores(sample, layer, head),
+            };
+            let row = |&query: &usize| &matrix[query * dump.dims.positions..];
+            let rows = positions.iter().map(row);
+            cells.extend(rows.flat_map(|row| positions.iter().map(|&key| row[key])));
+        }
+        let kept = |position: &usize| positions.binary_search(position).ok();
+        let keys = |&query: &usize| {
+            let own = dump.keys(sample, query);
+            let places = positions.iter().enumerate();
+            let places = places.filter(|&(_, &position)| own.has(position));
+            places.map(|(place, _)| place).collect()
+        };
         let tokens = dump.tokens(sample);
         Self {
             title: title(dump, sample, layers, heads, quantity),
@@ -73,18 +90,20 @@ impl Heatmap {
                 Quantity::Weights => ColourRange::Uniform,
                 Quantity::Scores => ColourRange::Data,
             },
-            tokens: tokens
+            tokens: positions
                 .iter()
-                .map(|&token| dump.token_string(token))
+                .map(|&position| dump.token_string(tokens[position]))
                 .collect(),
-            marked: dump.meta.label_positions[sample].clone(),
-            cls: dump.cls_position(),
-            keys: (0..tokens.len())
-                .map(|query| dump.keys(sample, query).count())
+            marked: dump.meta.label_positions[sample]
+                .iter()
+                .filter_map(kept)
                 .collect(),
+            cls: kept(&dump.cls_position()).unwrap_or(0),
+            keys: positions.iter().map(keys).collect(),
             layers: layers.to_vec(),
             heads: heads.to_vec(),
-            cells: cells.copied().collect(),
+            cells,
+            positions,
         }
     }
 
@@ -99,31 +118,43 @@ impl Heatmap {
         &self.cells[index * size..][..size]
     }
 
+    /// A sentence that the weights are close to uniform attention, if they are those of one head: of all its queries, or of
+    /// one.
+    pub fn uniform(&self, query: Option<usize>) -> Option<&'static str> {
+        let count = self.tokens.len().max(1);
+        let rows = self.keys.iter().zip(self.cells.chunks(count)).enumerate();
+        let rows = rows.filter(|(row, _)| query.is_none_or(|query| *row == query));
+        let is_close = self.matrices() == 1
+            && self.quantity == Quantity::Weights
+            && is_uniform(rows.map(|(_, row)| row));
+        is_close.then_some("These weights are close to uniform attention.")
+    }
+
     /// The places of values in the scale of colours.
     pub(super) fn scale(&self) -> ColourScale<'_> {
         ColourScale::new(self.range, &self.keys, &self.cells)
     }
 
-    /// A position's number, with `*` if the label depends on it.
-    pub(super) fn place(&self, position: usize) -> String {
-        let star = if self.marked.contains(&position) {
+    /// The position of a token, with `*` if the label depends on it.
+    pub(super) fn place(&self, token: usize) -> String {
+        let star = if self.marked.contains(&token) {
             "*"
         } else {
             ""
         };
-        format!("{position}{star}")
+        format!("{}{star}", self.positions[token])
     }
 
-    /// A position's number and its token.
-    pub(super) fn name(&self, position: usize) -> String {
-        let token = shorten(&self.tokens[position], MOST_NAME);
-        format!("{} {token}", self.place(position))
+    /// A token with its position.
+    pub(super) fn name(&self, token: usize) -> String {
+        let text = shorten(&self.tokens[token], MOST_NAME);
+        format!("{} {text}", self.place(token))
     }
 
-    /// The names of all positions.
+    /// All tokens with their positions.
     pub(super) fn names(&self) -> Vec<String> {
-        let positions = 0..self.tokens.len();
-        positions.map(|position| self.name(position)).collect()
+        let tokens = 0..self.tokens.len();
+        tokens.map(|token| self.name(token)).collect()
     }
 
     /// What `*` means, after a sentence; empty if no position has it.

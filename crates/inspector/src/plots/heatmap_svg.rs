@@ -6,7 +6,7 @@ use super::heatmap::AXES;
 use super::{Heatmap, Quantity};
 use crate::svg::Svg;
 use crate::theme::{takes_black_ink, viridis};
-use crate::words::{shorten, width};
+use crate::words::width;
 
 /// The margin of the picture, the height of a line of text, and the width of an average character.
 const MARGIN: f64 = 16.0;
@@ -15,6 +15,11 @@ const CHARACTER: f64 = 7.2;
 
 /// Above this number of positions, cells are too small for numbers.
 const MOST_NUMBERS: usize = 40;
+
+/// The characters that have room in a width.
+fn columns(width: f64) -> usize {
+    (width / CHARACTER) as usize
+}
 
 impl Heatmap {
     /// The heatmap as an SVG picture with a colour bar, and `*` at positions that the label depends on. A single
@@ -43,6 +48,8 @@ struct Layout<'a> {
     /// Names of positions, with their numbers.
     names: Vec<String>,
     cell: [f64; 2],
+    /// Whether the names above the columns read upwards.
+    is_upright: bool,
     /// The upper left corner of the cells.
     corner: [f64; 2],
 }
@@ -53,20 +60,28 @@ impl<'a> Layout<'a> {
         let names = heatmap.names();
         let longest = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let side = longest as f64 * CHARACTER + 10.0;
-        // Names above narrow cells read upwards.
-        let (cell, above) = if count > MOST_NUMBERS {
-            ([12.0, 12.0], side)
+        let cell = if count > MOST_NUMBERS {
+            [12.0, 12.0]
         } else {
-            ([54.0, 30.0], 2.0 * LINE)
+            [54.0, 30.0]
         };
+        // Names that are wider than their columns read upwards, and none is cut.
+        let is_upright = count > MOST_NUMBERS
+            || heatmap
+                .tokens
+                .iter()
+                .any(|token| width(token) > columns(cell[0]));
+        let above = if is_upright { side } else { 2.0 * LINE };
         let room = (side + cell[0] * count as f64).max(360.0);
         let title = heatmap.title_lines((room / 8.4) as usize);
-        let top = MARGIN + (title.len() + 3) as f64 * LINE + above;
+        let uniform = usize::from(heatmap.uniform(None).is_some());
+        let top = MARGIN + (title.len() + 3 + uniform) as f64 * LINE + above;
         Self {
             heatmap,
             title,
             names,
             cell,
+            is_upright,
             corner: [MARGIN + LINE + side, top],
         }
     }
@@ -98,6 +113,9 @@ impl<'a> Layout<'a> {
         svg.text("quiet", [MARGIN, y], &axes);
         let colours = self.heatmap.scale().legend();
         svg.text("quiet", [MARGIN, y + LINE], &colours);
+        if let Some(sentence) = self.heatmap.uniform(None) {
+            svg.text("quiet", [MARGIN, y + 2.0 * LINE], sentence);
+        }
     }
 
     fn names(&self, svg: &mut Svg) {
@@ -109,14 +127,13 @@ impl<'a> Layout<'a> {
             let y = top + along * height + 4.0;
             svg.text(&format!("end{class}"), [left - 6.0, y], name);
             let x = left + along * width;
-            if self.count() > MOST_NUMBERS {
+            if self.is_upright {
                 svg.upright(class, [x + 4.0, top - 6.0], name);
             } else {
-                // The number above the token, which may be wider than its column.
+                // The number above the token.
                 let token = &self.heatmap.tokens[position];
-                let token = shorten(token, (width / CHARACTER) as usize);
                 let place = self.heatmap.place(position);
-                for (line, part) in [(LINE, &place), (0.0, &token)] {
+                for (line, part) in [(LINE, &place), (0.0, token)] {
                     svg.text(&format!("middle{class}"), [x, top - 7.0 - line], part);
                 }
             }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::heatmap::AXES;
 use super::{Heatmap, Quantity};
-use crate::ColourMode;
 use crate::terminal::Options;
 use crate::words::{centred, counted, left, right, shorten, width, wrap};
+use crate::{ColourMode, number};
 
 /// A matrix that does not fit with the last of these is not shown whole.
 const DECIMALS: [usize; 2] = [4, 2];
@@ -48,12 +48,16 @@ impl Heatmap {
     ///
     /// Several heads: a row per head, for `query` or else for `[CLS]`.
     ///
-    /// # Panics
-    /// If there is no such query.
+    /// `query` is a position. Padding is no query: then all are shown.
     pub fn text(&self, options: Options, query: Option<usize>) -> String {
+        let place = |query| self.positions.iter().position(|&own| own == query);
+        let query = query.and_then(place);
         let mut text = String::new();
         for line in self.title_lines(options.width) {
             let _ = writeln!(text, "{line}");
+        }
+        if let Some(sentence) = self.uniform(query) {
+            say(&mut text, options, sentence);
         }
         let count = self.tokens.len();
         let shown = query.unwrap_or(self.cls);
@@ -184,9 +188,15 @@ impl Heatmap {
         say(text, options, &scale.legend());
     }
 
+    /// The keys that the query of a row may look at, by falling value.
+    fn largest(&self, row: &Row) -> Vec<usize> {
+        let keys = largest(row.cells).into_iter();
+        keys.filter(|&key| self.keys[row.query].has(key)).collect()
+    }
+
     /// The keys with the largest values of a row, one per line.
     fn list(&self, text: &mut String, options: Options, row: &Row, most: usize) {
-        let keys = largest(row.cells);
+        let keys = self.largest(row);
         let shown = &keys[..keys.len().min(most)];
         let which = if shown.len() < keys.len() {
             format!(
@@ -194,14 +204,14 @@ impl Heatmap {
                 shown.len(),
                 counted(keys.len(), "key")
             )
+        } else if keys.is_empty() {
+            "it may look at no key".to_owned()
         } else {
             format!("all {}", counted(keys.len(), "key"))
         };
         let uniform = match self.quantity {
-            Quantity::Weights if self.keys[row.query] > 0 => {
-                format!("; uniform: {:.4}", 1.0 / self.keys[row.query] as f32)
-            }
-            _ => String::new(),
+            Quantity::Weights => format!("; uniform: {}", number(self.keys[row.query].each(), 4)),
+            Quantity::Scores => String::new(),
         };
         say(
             text,
@@ -283,7 +293,7 @@ impl Heatmap {
         for &row in &kept {
             let Row { name, query, cells } = &rows[row];
             let _ = write!(text, "{}", right(name, side));
-            for &key in largest(cells).iter().take(shown) {
+            for key in self.largest(&rows[row]).into_iter().take(shown) {
                 let number = format!("{:>digits$.decimals$}", cells[key]);
                 let number = options
                     .colour
@@ -293,7 +303,11 @@ impl Heatmap {
             text.push('\n');
         }
         self.colours(text, options);
-        let mut left_out = vec![format!("{} of {count} keys are not shown", count - shown)];
+        let keys = || kept.iter().map(|&row| self.keys[rows[row].query].count());
+        let (least, most) = (keys().min().unwrap_or(0), keys().max().unwrap_or(0));
+        let up_to = if least < most { "up to " } else { "" };
+        let left = most.saturating_sub(shown);
+        let mut left_out = vec![format!("{up_to}{left} of {most} keys are not shown")];
         if kept.len() < rows.len() {
             left_out.push(format!(
                 "nor {} of {} {kind}: those shown have the largest {quantity}s",

@@ -1,6 +1,7 @@
 //! Plots: distributions over many runs, curves and counts of one model, and heatmaps of attention.
 
 mod axis;
+mod bar_table;
 mod colour_bar;
 mod colour_range;
 mod curves;
@@ -17,6 +18,7 @@ use crate::svg::Svg;
 use panels::Ranges;
 use size::{HEIGHT, WIDTH};
 
+pub use bar_table::{BarColumn, BarTable};
 pub use colour_range::ColourRange;
 pub use curves::Curve;
 pub use heatmap::{Heatmap, Quantity};

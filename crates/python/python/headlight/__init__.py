@@ -8,12 +8,14 @@
     run                                       # in a notebook: the page
 """
 
+from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING, Any
 
 from . import keys
 from ._headlight import Diverged
 from ._config import configs
 from ._data import datasets
+from ._explanation import Explanation
 from ._fit import Fit, fit
 from ._model import Model, Output
 from ._run import Run, train
@@ -28,6 +30,7 @@ __all__ = [
     "Attention",
     "AttentionClassifier",
     "Diverged",
+    "Explanation",
     "Fit",
     "Model",
     "Output",
@@ -43,6 +46,9 @@ __all__ = [
     "trace",
     "train",
 ]
+if not TYPE_CHECKING and _find_spec("sklearn") is None:
+    # So that `from headlight import *` works.
+    __all__.remove("AttentionClassifier")
 __version__ = "0.1.0"
 
 

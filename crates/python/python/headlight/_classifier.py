@@ -12,15 +12,19 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ._data import datasets
 from ._model import Model
+from ._names import FIRST, PADDING, UNKNOWN, class_names, token_names
 from ._run import Run, train
+from ._texts import is_missing, texts
+
+FRACTIONS = "X holds fractions; categories must be whole numbers or names"
 
 
 class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A small transformer that classifies from `[CLS]`.
 
-    `X` holds categories, whole numbers or names, `[sample, position]`, or texts; `y` holds any classes. Each category of the
-    training samples gets a token, from 1 and in order, so that categories 1, 2, 3, ... keep their numbers. Categories that
-    are not in the training samples share one last token.
+    `X` holds categories, whole numbers or names, `[sample, position]`, or texts; `y` holds any classes. Both keep their names
+    in reports and on the page. Each category of the training samples gets a token, in order; those that are not in the
+    training samples share the token `[UNK]`.
 
     Args:
         d_model, n_heads, n_layers, d_ff: The size of the model.
@@ -30,7 +34,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes:
         classes_: The classes, sorted.
-        categories_: The categories, sorted: the first is token 1. Texts have none.
+        categories_: The categories, sorted: the first is token 3, after `[CLS]`, `[PAD]` and `[UNK]`. Texts have none.
         run_: The training as a `Run`; its page shows the attention.
         model_: The trained `Model`, which takes `tokens(X)`.
     """
@@ -62,28 +66,30 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Trains on samples.
 
         Raises:
-            ValueError: There are fewer than two classes, or a sample or a parameter is invalid.
+            ValueError: There are fewer than two classes, a value is missing, or a sample or a parameter is invalid.
         """
-        texts = _texts(X)
-        if texts is not None:
+        sentences = texts(X)
+        if sentences is not None:
             labels = column_or_1d(y, warn=True)
         else:
-            X, labels = validate_data(self, X, y, dtype=None)
+            X, labels = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
             X = _categories(X)
         check_classification_targets(labels)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds {len(self.classes_)} class; a classifier needs at least two")
-        data: dict[str, Any] = {"held_out": 0}
-        if texts is not None:
+        names = class_names(self.classes_)
+        data: dict[str, Any] = {"held_out": 0, "classes": names}
+        model: dict[str, Any] = {name: getattr(self, name) for name in ("d_model", "n_heads", "n_layers", "d_ff")}
+        if sentences is not None:
             self.categories_ = None
-            # All names have the same length, so that their order is that of the classes.
-            data["file"] = datasets.from_texts(texts, [f"class {number:04}" for number in numbers])
+            data["file"] = datasets.from_texts(sentences, [names[number] for number in numbers])
         else:
             self.categories_ = np.unique(X)
-            data["file"] = datasets.from_arrays(self.tokens(X), numbers)
-            data["vocab_size"] = len(self.categories_) + 2
-        model = {name: getattr(self, name) for name in ("d_model", "n_heads", "n_layers", "d_ff")}
+            data["file"] = datasets.from_arrays(self.tokens(X), np.array(names)[numbers])
+            data["words"] = {"vocabulary": token_names(self.categories_), "lowercase": False}
+            data["vocab_size"] = FIRST + len(self.categories_)
+            model["attention"] = {"padding_token": PADDING}
         training = {name: getattr(self, name) for name in ("epochs", "learning_rate", "batch_size", "token_dropout")}
         config = {"data": data, "model": model, "training": training}
         self.run_: Run = train(config, seed=self.seed, progress=False)
@@ -93,9 +99,14 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def tokens(self, X: ArrayLike) -> NDArray[Any]:
         """Categories as the tokens of `model_`. `[sample, position]`"""
         categories: Any = self.categories_
-        found = np.searchsorted(categories, np.asarray(X))
-        known = np.append(categories, categories[:1])[found] == X
-        tokens: NDArray[Any] = np.where(known & (found < len(categories)), found + 1, len(categories) + 1)
+        values = np.asarray(X)
+        if categories.dtype.kind == "U":
+            values = values.astype(str)
+        elif values.dtype.kind not in "biu":
+            raise ValueError("X holds names, but the classifier was trained on whole numbers")
+        found = np.searchsorted(categories, values)
+        known = np.append(categories, categories[:1])[found] == values
+        tokens: NDArray[Any] = np.where(known & (found < len(categories)), found + FIRST, UNKNOWN)
         return tokens
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -120,10 +131,10 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _computed(self, X: ArrayLike) -> Any:
         check_is_fitted(self, "model_")
-        texts = _texts(X)
-        if texts is not None and self.categories_ is None:
-            return self.model_(texts)
-        X = _categories(validate_data(self, X, dtype=None, reset=False))
+        sentences = texts(X)
+        if sentences is not None and self.categories_ is None:
+            return self.model_(sentences)
+        X = _categories(validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False))
         return self.model_(self.tokens(X))
 
     def __sklearn_tags__(self) -> Any:
@@ -135,26 +146,42 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _texts(X: ArrayLike) -> list[str] | None:
-    """The samples, if they are texts."""
-    if not isinstance(X, (list, tuple)) and not hasattr(X, "tolist"):
-        return None
-    rows: list[Any] = list(X)  # type: ignore[arg-type]
-    return [str(row) for row in rows] if rows and all(isinstance(row, str) for row in rows) else None
+def _check_present(X: Any, missing: ArrayLike) -> None:
+    """Refuses values that are missing, or NaN or infinite."""
+    places = np.argwhere(missing)
+    if len(places):
+        row, column = places[0]
+        raise ValueError(
+            f"X has {X[row, column]!r} in row {row}, column {column} (both from 0): NaN, inf and missing values are no categories; remove "
+            "the row, or give what is missing a category of its own"
+        )
+
+
+def _category(value: Any) -> str:
+    """A category as a name: 3.0 is 3."""
+    if isinstance(value, float):
+        if not value.is_integer():
+            raise ValueError(FRACTIONS)
+        value = int(value)
+    return str(value)
 
 
 def _categories(X: Any) -> NDArray[Any]:
-    """Categories as whole numbers, or names as they are."""
+    """Categories as whole numbers, or names as they are; if columns hold either, all as names."""
     if X.dtype.kind == "U":
         return np.asarray(X)
-    if X.dtype == object and X.size and all(isinstance(name, str) for name in X.ravel()):
-        return np.asarray(X, dtype=str)
+    if X.dtype == object:
+        _check_present(X, [[is_missing(value) for value in row] for row in X])
+        if any(isinstance(name, str) for name in X.flat):
+            return np.array([[_category(value) for value in row] for row in X])
     if X.dtype.kind not in "biuf":
         try:
             X = X.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise type(error)(f"X has the type {X.dtype}; it must hold categories (whole numbers or names) or texts: {error}") from None
+    if X.dtype.kind == "f":
+        _check_present(X, ~np.isfinite(X))
     if X.dtype.kind == "f" and (X != np.floor(X)).any():
-        raise ValueError("X holds fractions; categories must be whole numbers or names")
+        raise ValueError(FRACTIONS)
     whole: NDArray[np.int64] = X.astype(np.int64)
     return whole

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _headlight
 from ._arrays import array, finite
 from ._config import Source, resolve
+from ._explanation import Explanation, explanation
 from ._needed import needed
 from ._texts import texts
 
@@ -32,8 +33,10 @@ class Model:
 
     @classmethod
     def open(cls, run: str | os.PathLike[str], file: str | None = None) -> Model:
-        """The model of a run directory, after its last step; or with the weights in one of its files."""
-        return cls(_headlight.Model.of_run(run, file))
+        """The model of a run directory: the best one if `training.keep_best` is set, or else the last one. Or the model with
+        the weights in one of its files."""
+        model, _ = _headlight.Model.of_run(run, file)
+        return cls(model)
 
     @classmethod
     def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:
@@ -127,6 +130,22 @@ class Model:
         """
         values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), _index(logit, "logit")).sum(axis=2)
         return values
+
+    def explain(self, sample: Samples) -> Explanation:
+        """Which words decided: the prediction without each word, and integrated gradients, beside attention.
+
+        Args:
+            sample: A text, or the token ids of one sample.
+
+        Raises:
+            ValueError: There is more than one sample, or it does not suit the model.
+        """
+        if isinstance(sample, Sequence) and len(sample) == 1 and isinstance(sample[0], str):
+            sample = sample[0]
+        tokens = self.tokens(sample)
+        if len(tokens) != 1:
+            raise ValueError(f"explain() takes one sample, and {len(tokens)} were given; call it for each of them")
+        return explanation(*_headlight.explain(self._model, tokens, sample if isinstance(sample, str) else None))
 
     def to_torch(self) -> dict[str, Any]:
         """The weights as PyTorch tensors, by name."""

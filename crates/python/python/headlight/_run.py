@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from . import _headlight
 from ._config import Source, changes_of, name_of, resolve, with_file
+from ._explanation import Explanation
 from ._fit import Callback, heard
 from ._folders import Folder
 from ._frames import frame
-from ._model import Model
+from ._model import Model, Samples
 from ._page import Page, iframe
 from ._progress import progress as shown
 
@@ -69,11 +70,15 @@ def train(
     else:
         place = Path(run)
     samples = _samples_of(resolved)
+    # Where training is refused, the directory may hold another run, with other samples.
+    is_own = not place.exists()
     try:
         with shown(progress, "step") as report:
             _headlight.train(resolved, place, resume, force, report, heard(callback))
+        is_own = True
     finally:
-        if samples is not None and place.is_dir():
+        # A run that was interrupted can be resumed.
+        if samples is not None and is_own and place.is_dir():
             _keep(*samples, place)
     return Run(place, kept)
 
@@ -81,7 +86,8 @@ def train(
 def _samples_of(config: _headlight.Config) -> tuple[str, bytes] | None:
     """The name that a run gives to its copy of the dataset file, and the bytes of the file."""
     file = json.loads(config.json())["data"].get("file")
-    if file is None:
+    if file is None or not Path(file).is_file():
+        # Training says what is wrong.
         return None
     name = Path(file).name.lower()
     ending = "".join(Path(name).suffixes[-2 if name.endswith(".gz") else -1 :])
@@ -89,7 +95,9 @@ def _samples_of(config: _headlight.Config) -> tuple[str, bytes] | None:
 
 
 def _keep(name: str, content: bytes, place: Path) -> None:
-    """Writes a file of a run: whole, or not at all."""
+    """Writes a file of a run, unless it is there: whole, or not at all."""
+    if (place / name).exists():
+        return
     part = place / f".{name}.part"
     part.write_bytes(content)
     part.replace(place / name)
@@ -103,7 +111,8 @@ class Run(Page):
         self._at: dict[int, Model] = {}
         self.path = Path(path)
         # Raises an error if there is no valid run.
-        self._last = Model(_headlight.Model.of_run(self.path, None))
+        model, self._step = _headlight.Model.of_run(self.path, None)
+        self._model = Model(model)
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Run:
@@ -117,12 +126,22 @@ class Run(Page):
     @property
     def config(self) -> dict[str, Any]:
         """The resolved config."""
-        return self._last.config
+        return self._model.config
 
     @property
     def model(self) -> Model:
+        """The best model if `training.keep_best` is set, or else the last one."""
+        return self._model
+
+    @property
+    def step(self) -> int | None:
+        """The step of `model`, if it is known."""
+        return self._step
+
+    @property
+    def last_model(self) -> Model:
         """The model after the last step."""
-        return self._last
+        return Model.open(self.path, str(self.path.resolve() / "model.safetensors"))
 
     @property
     def weights_sha256(self) -> str:
@@ -160,7 +179,7 @@ class Run(Page):
         if step not in self._at:
             if len(self._at) >= 64:
                 self._at.pop(next(iter(self._at)))
-            config = self._last._model.config()
+            config = self._model._model.config()
             own = next(self.path.glob("samples.*"), None)
             if own is not None:
                 # The file that the config names may be gone, or hold other samples.
@@ -171,7 +190,7 @@ class Run(Page):
     @property
     def samples(self) -> NDArray[np.uint32]:
         """The samples of the run's dumps. `[sample, position]`"""
-        dumps = sorted((self.path / "attention").glob("*.npz"))
+        dumps = sorted((self.path / "attention").glob("step-*.npz"))
         if not dumps:
             raise ValueError("the run has no npz dumps; give samples to run.model instead")
         with np.load(dumps[-1]) as dump:
@@ -179,10 +198,14 @@ class Run(Page):
         return tokens
 
     def attention(self, step: int | None = None) -> NDArray[np.float32]:
-        """The attention weights of the run's dumped samples, after a step or after the last one.
+        """The attention weights of the run's dumped samples, by `model` or after a step.
         `[sample, layer, head, query, key]`"""
-        model = self._last if step is None else self.at(step)
+        model = self._model if step is None else self.at(step)
         return model(self.samples).weights
+
+    def explain(self, sample: Samples) -> Explanation:
+        """Which words decided what `model` predicts for a text or a sample of tokens; see `Model.explain`."""
+        return self.model.explain(sample)
 
     def verify(self) -> dict[str, str]:
         """The files that were changed or removed since Headlight wrote them, and what is wrong with each."""

@@ -14,6 +14,7 @@ use headlight_trainer::notes::note;
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::standard::shown;
 
+use crate::origin::{ANOTHER, Origin, difference};
 use crate::results::Rows;
 use row_reader::{RowPlace, RowReader};
 
@@ -67,7 +68,7 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
     let Index {
         mut places,
         mut failed,
-        ..
+        config,
     } = index;
     if places.is_empty() {
         let named: Vec<String> = paths.iter().map(|path| shown(path)).collect();
@@ -96,6 +97,9 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
         }),
         Format::Csv => csv::write(out, &mut reader, &places),
     }?;
+    if let (Format::Jsonl, false, Some((config, first))) = (format, out.is_standard(), &config) {
+        Origin::copy(first, out.path(), config)?;
+    }
     Ok(merged)
 }
 
@@ -132,9 +136,13 @@ impl Index {
             .config
             .get_or_insert_with(|| (config.to_owned(), path.to_owned()));
         if *first != config {
+            let known = Origin::of(first_path, first).and_then(|origin| origin.config(&[]).ok());
+            let reason = match known {
+                Some(ours) => difference(path, config, &ours),
+                None => ANOTHER.to_owned(),
+            };
             return Err(Failure::Input(format!(
-                "{}, line 1: the row comes from another config, grid, dataset or version of headlight than the rows of {}; \
-                 merge each sweep into its own file",
+                "{}, line 1, beside the rows of {}: {reason}; merge each sweep into its own file",
                 shown(path),
                 first_path.display()
             )));

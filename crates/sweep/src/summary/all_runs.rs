@@ -34,15 +34,15 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
         let column = summary.columns.number(field.quantity).iter();
         add(&field.label, field.decimals, Sample::of(column.copied()));
     }
-    for (class, column) in ["positives", "negatives"].iter().zip(&summary.attention) {
+    for (class, column) in summary.classes.iter().zip(&summary.attention) {
         let name = format!("attention on {}, {class}", summary.target.name());
         add(&name, 3, Sample::of(column.iter().copied()));
     }
     let steps = summary.columns.number(LEARNED).iter();
     add("learned at step", 0, Sample::of(steps.copied()));
-    let how = "final models; loss: mean cross-entropy over all samples; attention: of [CLS] in the last block, mean over \
-               heads and samples of label 1 or more (positives) or 0 (negatives); sd: standard deviation; n%: n of 100 \
-               runs are below";
+    let how = "final models, even if training.keep_best is set; loss: mean cross-entropy over all samples; attention: of \
+               [CLS] in the last block, mean over heads and training samples; sd: standard deviation; n%: n of 100 runs \
+               are below";
     Table::of_text("All runs", how, rows)
 }
 
@@ -69,36 +69,36 @@ pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
         known.copied().collect()
     };
     let (attention, steps) = (&summary.attention[0], summary.columns.number(LEARNED));
-    let uniform = summary.target.uniform(&summary.visible());
+    let uniform = summary.common_uniform();
     let name = format!("attention on {}", summary.target.name());
     let both = steps.iter().zip(attention);
     let points = both
         .filter(|(step, paid)| step.is_finite() && paid.is_finite())
         .map(|(&step, &paid)| [step, f64::from(paid)])
         .collect();
-    vec![
-        Plot::Histogram {
-            label: "final loss".to_owned(),
-            values: known(summary.columns.number(LOSS)),
-            mark: None,
-        },
-        Plot::Histogram {
-            label: format!("{name}, positives"),
-            values: attention
-                .iter()
-                .filter(|value| value.is_finite())
-                .map(|&value| f64::from(value))
-                .collect(),
+    let histogram = |label: String, values| Plot::Histogram {
+        label,
+        values,
+        mark: None,
+    };
+    let mut plots = vec![histogram(
+        "final loss".to_owned(),
+        known(summary.columns.number(LOSS)),
+    )];
+    if summary.is_measured() {
+        let finite = attention.iter().filter(|value| value.is_finite());
+        plots.push(Plot::Histogram {
+            label: format!("{name}, {}", summary.classes[0]),
+            values: finite.map(|&value| f64::from(value)).collect(),
             mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
-        },
-        Plot::Histogram {
-            label: "learned at step".to_owned(),
-            values: known(steps),
-            mark: None,
-        },
-        Plot::Scatter {
+        });
+    }
+    plots.push(histogram("learned at step".to_owned(), known(steps)));
+    if summary.is_measured() {
+        plots.push(Plot::Scatter {
             labels: ["learned at step".to_owned(), name],
             points,
-        },
-    ]
+        });
+    }
+    plots
 }

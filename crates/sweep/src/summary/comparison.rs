@@ -22,7 +22,16 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
         "median step",
     ];
     let metrics = compared().map(|field| &*field.label);
-    let names = counts.into_iter().chain(metrics).chain(["attention"]);
+    let is_attended = summary.is_measured();
+    let attention: &[&str] = if is_attended {
+        &["attention", "towards", "away"]
+    } else {
+        &[]
+    };
+    let names = counts
+        .into_iter()
+        .chain(metrics)
+        .chain(attention.iter().copied());
     let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
     let is_measured = summary.watched().is_some();
     for group in groups {
@@ -44,14 +53,24 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
         ];
         let metrics = compared().zip(&group.metrics);
         row.extend(metrics.map(|(field, sample)| with_margin(sample.as_ref(), field.decimals)));
-        row.push(with_margin(group.attention.as_ref(), 3));
+        if is_attended {
+            row.push(with_margin(group.attention.as_ref(), 3));
+            row.extend([group.looks.towards, group.looks.away].map(|count| count.to_string()));
+        }
         rows.push(row);
     }
+    let attention = if is_attended {
+        format!(
+            "attention is that on {}, of {}; towards and away count the runs that look there and those that do not; ",
+            summary.target.name(),
+            summary.classes[0]
+        )
+    } else {
+        String::new()
+    };
     let how = format!(
-        "means ± half of their 95% interval (Student's t); attention is that on {}, of positives; the 95% interval is \
-             Wilson's of the share that learned; median step is that at which runs learned; final loss is over the \
-             training samples",
-        summary.target.name()
+        "means ± half of their 95% interval (Student's t); {attention}the 95% interval is Wilson's of the share that \
+         learned; median step is that at which runs learned; final loss is over the training samples"
     );
     Table::of_text(title, &how, rows)
 }
@@ -90,6 +109,7 @@ pub(super) fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Ve
         sets: vec![(String::new(), ranges)],
         mark: None,
     };
-    let panels = learned.into_iter().chain(loss).chain([attention]);
+    let attention = summary.is_measured().then_some(attention);
+    let panels = learned.into_iter().chain(loss).chain(attention);
     panels.map(panel).collect()
 }

@@ -1,12 +1,14 @@
 //! A summary as a document: what holds for all runs, then the groups.
 
 use headlight_experiment::metrics;
-use headlight_inspector::{Document, Section, counted};
+use headlight_inspector::{Document, Section, counted, number};
 
 use super::all_runs::{all_runs, distributions, failures};
 use super::cells::{MOST_ROWS, share};
 use super::columns::POSITIVE;
 use super::comparison::{group_panels, group_table};
+use super::folds;
+use super::groups::Looks;
 use super::learning_curve::{curve, epoch_panel, epoch_table};
 use super::positions::{positions_panel, positions_table};
 use super::standouts;
@@ -27,7 +29,8 @@ impl Summary {
 
 fn document(summary: &Summary, title: &str) -> Document {
     let epochs = curve(summary);
-    let mut tables = vec![all_runs(summary)];
+    let mut tables = Vec::from_iter(folds::table(summary));
+    tables.push(all_runs(summary));
     tables.extend(failures(summary));
     tables.extend(standouts::table(summary));
     tables.extend(epoch_table(&epochs));
@@ -94,10 +97,13 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
             "{runs_text}{failed}; whether they learned was not measured, since no samples were held out"
         )]
     };
+    paragraphs.extend(attention(summary));
     if summary.target_is_chosen && !summary.columns.list(POSITIVE).is_empty() {
         paragraphs.push(format!(
-            "attention is measured on {}, which gets the most attention from positives over all runs",
-            summary.target.name()
+            "attention is measured on {}, which gets the most attention in samples of {} over all runs: the config of \
+             the sweep, which says what decides, is not beside the results",
+            summary.target.name(),
+            summary.classes[0]
         ));
     }
     let outside = summary.columns.outside();
@@ -117,4 +123,43 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         ));
     }
     paragraphs
+}
+
+/// Where the runs look, or why that is unknown.
+fn attention(summary: &Summary) -> Option<String> {
+    if summary.columns.list(POSITIVE).is_empty() || summary.target_is_chosen {
+        return None;
+    }
+    let target = summary.target.name();
+    if !summary.is_measured() {
+        return Some(if summary.target.differs() {
+            "attention on the positions that decide: they differ from sample to sample, and rows do not hold it; \
+             `headlight report FILE --again` trains the runs again and measures it"
+                .to_owned()
+        } else {
+            "attention: no rule of the config says which positions decide the label; `headlight report FILE --position N` \
+             measures one"
+                .to_owned()
+        });
+    }
+    let Looks { towards, away } = summary.looks();
+    let uniform = match summary.common_uniform() {
+        Some(uniform) => format!("uniform attention, {}", number(Some(uniform), 3)),
+        None => "uniform attention over the keys that [CLS] may look at".to_owned(),
+    };
+    let known = summary.attention[0]
+        .iter()
+        .filter(|value| value.is_finite());
+    let runs = summary.columns.points.len();
+    let part = match known.count() {
+        known if known == runs || !summary.target.differs() => String::new(),
+        known => format!(
+            " (measured in {known} of {runs} runs; `headlight report FILE --again` measures all)"
+        ),
+    };
+    Some(format!(
+        "{towards} look towards {target}, {away} away: the mean attention of [CLS] there, in samples of {}, is above or \
+         below {uniform}{part}",
+        summary.classes[0]
+    ))
 }

@@ -17,9 +17,32 @@ pub(super) struct Group {
     /// In the order of [`compared`].
     pub(super) metrics: Vec<Option<Sample>>,
     pub(super) attention: Option<Sample>,
+    /// The runs that look towards the target, and those that look away.
+    pub(super) looks: Looks,
+}
+
+/// Counts of runs by where they look.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Looks {
+    pub(super) towards: usize,
+    pub(super) away: usize,
+}
+
+impl Looks {
+    fn add(&mut self, towards: Option<bool>) {
+        self.towards += usize::from(towards == Some(true));
+        self.away += usize::from(towards == Some(false));
+    }
 }
 
 impl Summary {
+    /// Where all runs look.
+    pub(super) fn looks(&self) -> Looks {
+        let mut looks = Looks::default();
+        (0..self.columns.points.len()).for_each(|run| looks.add(self.looks_towards(run)));
+        looks
+    }
+
     /// The values that a key has, in order.
     pub(super) fn values_of(&self, key: &str) -> Vec<Value> {
         let mut values: Vec<&Value> = Vec::new();
@@ -93,6 +116,12 @@ impl Summary {
         let learned = sums(|point| point.learned);
         let mut steps = number(LEARNED);
         let mut metrics: Vec<_> = compared().map(|field| number(field.quantity)).collect();
+        let mut looks = vec![Looks::default(); names.len()];
+        for (run, point) in self.columns.points.iter().enumerate() {
+            if let Some(place) = places[*point as usize] {
+                looks[place].add(self.looks_towards(run));
+            }
+        }
         let mut attention = samples(&mut self.attention[0].iter().map(|&value| f64::from(value)));
         names
             .iter()
@@ -105,6 +134,7 @@ impl Summary {
                 steps: steps.next().flatten(),
                 metrics: metrics.iter_mut().map(|all| all.next().flatten()).collect(),
                 attention: attention.next().flatten(),
+                looks: looks[place],
             })
             .collect()
     }
@@ -124,7 +154,7 @@ fn key_values(values: &[(String, Value)]) -> String {
     pairs.collect::<Vec<_>>().join(" ")
 }
 
-fn display(value: &Value) -> String {
+pub(super) fn display(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -2,9 +2,11 @@
 
 mod all_runs;
 mod cells;
+mod classes;
 mod columns;
 mod comparison;
 mod document;
+mod folds;
 mod groups;
 mod learning_curve;
 mod positions;

@@ -16,10 +16,10 @@ fn by_position(summary: &Summary, class: Quantity) -> Vec<Option<Sample>> {
         .collect()
 }
 
-const CLASSES: [(&str, Quantity); 2] = [("positives", POSITIVE), ("negatives", NEGATIVE)];
-
 pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
-    let classes = CLASSES.map(|(name, class)| (name, by_position(summary, class)));
+    let [positive, negative] = &summary.classes;
+    let classes = [(positive, POSITIVE), (negative, NEGATIVE)]
+        .map(|(name, class)| (name, by_position(summary, class)));
     let positions = classes.iter().map(|(_, samples)| samples.len()).max()?;
     let mut top = vec!["position".to_owned()];
     for (name, _) in &classes {
@@ -47,9 +47,10 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
     let range = |sample: Option<Sample>| {
         sample.map(|sample| [0.05, 0.5, 0.95].map(|share| sample.quantile(share)))
     };
-    let sets = CLASSES.map(|(name, class)| {
+    let [positive, negative] = &summary.classes;
+    let sets = [(positive, POSITIVE), (negative, NEGATIVE)].map(|(name, class)| {
         let ranges = by_position(summary, class).into_iter().map(range).collect();
-        (name.to_owned(), ranges)
+        (name.clone(), ranges)
     });
     let positions = positions(summary);
     let uniform = summary.visible().each();

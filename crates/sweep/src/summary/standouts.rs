@@ -28,6 +28,8 @@ pub(super) struct StandOut<'a> {
     /// To the target, of positives and of negatives.
     attention_positive: f32,
     attention_negative: f32,
+    /// What uniform attention to the target is, of positives.
+    uniform: f64,
 }
 
 #[derive(Clone, Copy, Serialize)]
@@ -36,8 +38,10 @@ enum Why {
     /// Although others did.
     NeverLearned,
     LearnedLate,
-    /// Looks at the target less for positives than for negatives.
+    /// Learned, but looks at the target less for positives than for negatives.
     LooksElsewhere,
+    /// Learned, but looks away from the target: less than uniform attention for positives.
+    LooksAway,
 }
 
 /// Runs that stand out, by kind; the clearest first.
@@ -66,6 +70,7 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
                 learned_at_step: (!steps[run].is_nan()).then_some(steps[run] as u64),
                 attention_positive: positive[run],
                 attention_negative: negative[run],
+                uniform: summary.uniform[run],
             }
         }));
     };
@@ -75,9 +80,17 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     add(Why::LearnedLate, &|run| {
         (steps[run] > LATE * median).then_some(steps[run])
     });
-    add(Why::LooksElsewhere, &|run| {
+    // Where positions differ from sample to sample, they decide both classes.
+    let elsewhere = |run: usize| {
         let less = negative[run] - positive[run];
-        (less > 0.0 && less.is_finite() && !steps[run].is_nan()).then_some(f64::from(less))
+        let found = !summary.target.differs() && less > 0.0 && less.is_finite();
+        (found && !steps[run].is_nan()).then_some(f64::from(less))
+    };
+    add(Why::LooksElsewhere, &elsewhere);
+    add(Why::LooksAway, &|run| {
+        let away = summary.looks_towards(run) == Some(false) && !steps[run].is_nan();
+        let less = summary.uniform[run] - f64::from(positive[run]);
+        (away && elsewhere(run).is_none()).then_some(less)
     });
     all
 }
@@ -86,6 +99,7 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
 pub(super) fn table(summary: &Summary) -> Option<Table> {
     let median = median_step(summary)?;
     let target = summary.target.name();
+    let [positive, negative] = &summary.classes;
     let mut rows = vec![
         ["seed", "why it stands out", "settings"]
             .map(str::to_owned)
@@ -100,9 +114,14 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
                 number(Some(median), 0)
             ),
             Why::LooksElsewhere => format!(
-                "attention on {target}: {} for positives, {} for negatives",
+                "attention on {target}: {} for {positive}, {} for {negative}",
                 three(run.attention_positive),
                 three(run.attention_negative)
+            ),
+            Why::LooksAway => format!(
+                "looks away: attention on {target} is {} for {positive}; uniform is {}",
+                three(run.attention_positive),
+                three(run.uniform)
             ),
         };
         let settings = run.settings.iter();

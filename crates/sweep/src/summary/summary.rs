@@ -1,5 +1,6 @@
 //! Reads a results file into counts, and the numbers of each run that did not fail.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -10,9 +11,13 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::classes::classes;
 use super::columns::{Columns, NEGATIVE, POSITIVE};
 use super::target::AttentionTarget;
 use crate::fields::Quantity;
+use crate::grid::FOLD;
+use crate::measured::Measured;
+use crate::origin::Origin;
 use crate::plan::Plan;
 use crate::results::Rows;
 use crate::stored_row::StoredRow;
@@ -37,6 +42,10 @@ pub struct Summary {
     pub(super) target_is_chosen: bool,
     /// Attention to the target, of positives and of negatives. `[run]`
     pub(super) attention: [Vec<f32>; 2],
+    /// What uniform attention to the target would be, of positives. `[run]`
+    pub(super) uniform: Vec<f64>,
+    /// The names of positives and of negatives.
+    pub(super) classes: [String; 2],
     /// The grid's keys that the tables and plots compare.
     pub(super) by: Vec<String>,
 }
@@ -66,9 +75,13 @@ impl Summary {
     ///
     /// # Errors
     /// When the file cannot be read, or is not a results file.
-    pub fn read(path: &Path, plan: &Plan) -> Result<Self, Failure> {
-        let rule = plan.points()[0].config().data.rule.as_ref();
-        Self::of(path, AttentionTarget::of(rule), &[])
+    pub fn read(path: &Path, plan: &Plan, measured: Measured) -> Result<Self, Failure> {
+        let configs = || plan.points().iter().map(crate::plan::Point::config);
+        let rules = configs().map(|config| config.data.rule.as_ref());
+        let target = AttentionTarget::of(rules, measured);
+        let mut summary = Self::of(path, target, &[])?;
+        summary.classes = classes(configs());
+        Ok(summary)
     }
 
     /// Reads a results file in one pass. Compares the values of the keys in `by`; if it is empty, of each key that
@@ -77,13 +90,28 @@ impl Summary {
     /// # Errors
     /// When the file cannot be read, is not a results file, or lacks one of the keys.
     pub fn of(path: &Path, target: AttentionTarget, by: &[String]) -> Result<Self, Failure> {
+        Self::with(path, target, by, Measured::default())
+    }
+
+    /// As [`of`](Self::of), with what its runs measured when they were trained again.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn with(
+        path: &Path,
+        target: AttentionTarget,
+        by: &[String],
+        measured: Measured,
+    ) -> Result<Self, Failure> {
         let mut summary = Self {
             points: Vec::new(),
             columns: Columns::new(),
             reasons: BTreeMap::new(),
-            target_is_chosen: target == AttentionTarget::Main,
+            target_is_chosen: false,
             target,
             attention: [Vec::new(), Vec::new()],
+            uniform: Vec::new(),
+            classes: ["label 1 or more", "label 0"].map(str::to_owned),
             by: Vec::new(),
         };
         let mut rows = Rows::open(path)?;
@@ -108,6 +136,9 @@ impl Summary {
                 path,
                 "the file holds no rows; name a .jsonl file of `headlight sweep` or `headlight merge`",
             ));
+        }
+        if let Some(origin) = rows.config().and_then(|hash| Origin::of(path, hash)) {
+            summary.take_config(&origin, measured);
         }
         summary.choose_target(path)?;
         summary.by = summary.keys(path, by)?;
@@ -163,7 +194,29 @@ impl Summary {
         reason.runs += 1;
     }
 
-    /// Chooses the target if it was not given, and measures the attention to it.
+    /// Takes from the config of the rows the names of classes, and the target if it was not given.
+    fn take_config(&mut self, origin: &Origin, measured: Measured) {
+        let keys = self.points.iter().flat_map(|point| &point.values);
+        // Otherwise, the rule is the same at all points.
+        let varies = |(key, _): &(String, Value)| key.starts_with("data.") && key != FOLD;
+        let points = if keys.into_iter().any(varies) {
+            &self.points[..]
+        } else {
+            &self.points[..1]
+        };
+        let configs = points.iter().map(|point| origin.config(&point.values));
+        // A config that can no longer be read, as when its dataset file is gone, says nothing.
+        let Ok(configs) = configs.collect::<Result<Vec<_>, _>>() else {
+            return;
+        };
+        self.classes = classes(configs.iter());
+        if self.target == AttentionTarget::Main {
+            let rules = configs.iter().map(|config| config.data.rule.as_ref());
+            self.target = AttentionTarget::of(rules, measured);
+        }
+    }
+
+    /// Chooses the target if nothing gives it, and measures the attention to it.
     fn choose_target(&mut self, path: &Path) -> Result<(), Failure> {
         let [positive, negative] = [POSITIVE, NEGATIVE].map(|class| self.columns.list(class));
         let positions = positive.len().max(negative.len());
@@ -176,9 +229,10 @@ impl Summary {
                     (position, known.map(|&value| f64::from(value)).sum::<f64>())
                 })
                 .max_by(|(_, a), (_, b)| a.total_cmp(b));
-            if let Some((position, _)) = main {
-                self.target = AttentionTarget::Positions(vec![position]);
-            }
+            self.target_is_chosen = true;
+            self.target = main.map_or(AttentionTarget::Nothing, |(position, _)| {
+                AttentionTarget::Positions(vec![position])
+            });
         }
         if let AttentionTarget::Positions(named) = &self.target
             && let Some(outside) = named.iter().find(|position| **position >= positions)
@@ -190,9 +244,36 @@ impl Summary {
                 positions - 1
             )));
         }
-        let runs = self.columns.points.len();
-        self.attention = [positive, negative].map(|lists| self.target.attention(lists, runs));
+        let looks = self.target.looks(&self.columns, [POSITIVE, NEGATIVE]);
+        self.attention =
+            [0, 1].map(|class| looks.iter().map(|look| look.attention[class]).collect());
+        self.uniform = looks.iter().map(|look| look.uniform).collect();
         Ok(())
+    }
+
+    /// Whether a run looks towards the target: its attention of positives is above uniform attention. `None` where it is
+    /// neither above nor below, or not measured.
+    pub(super) fn looks_towards(&self, run: usize) -> Option<bool> {
+        let (paid, uniform) = (f64::from(self.attention[0][run]), self.uniform[run]);
+        let order = paid.partial_cmp(&uniform)?;
+        (order != Ordering::Equal).then_some(order == Ordering::Greater)
+    }
+
+    /// Whether the attention to the target is known of some run.
+    pub(super) fn is_measured(&self) -> bool {
+        self.attention
+            .iter()
+            .flatten()
+            .any(|value| value.is_finite())
+    }
+
+    /// What uniform attention to the target is, if it is the same in all runs.
+    pub(super) fn common_uniform(&self) -> Option<f64> {
+        let mut known = self.uniform.iter().filter(|uniform| uniform.is_finite());
+        let first = *known.next()?;
+        known
+            .all(|uniform| (uniform - first).abs() < 1e-6)
+            .then_some(first)
     }
 
     /// The keys that the user named, or all keys that vary.

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::columns::{EPOCHS, NEGATIVE, POSITIVE, compared, numbers};
-use super::groups::Group;
+use super::folds::{self, OverFolds};
+use super::groups::{Group, Looks};
 use super::standouts::{self, StandOut};
 use super::statistics::{Sample, wilson};
 use super::summary::{Reason, Summary};
@@ -21,7 +22,7 @@ pub struct Values<'a> {
     one_in: usize,
     /// The numbers of `epoch_loss` and of attention that float32 cannot hold; no figure includes them.
     outside_range: usize,
-    /// The positions at which attention is measured; `null` for that with the most attention in each run.
+    /// The positions at which attention is measured; `null` where they differ between samples or points, or are unknown.
     positions_of_attention: Option<&'a [usize]>,
     /// Each quantity of the final models, by its field in the rows, and the attention to those positions.
     samples: BTreeMap<&'a str, Option<Sample>>,
@@ -32,6 +33,8 @@ pub struct Values<'a> {
     attention_negative: Vec<Option<Sample>>,
     /// By each compared key of the grid, then by point, if several keys are compared.
     groups: Vec<GroupValues<'a>>,
+    /// Metrics over the folds, by the rest of the grid; empty without folds.
+    folds: Vec<OverFolds<'a>>,
     stand_outs: Vec<StandOut<'a>>,
     failures: Vec<&'a Reason>,
 }
@@ -46,6 +49,9 @@ struct Counts {
     learned_share: Option<f64>,
     /// Wilson's 95% interval of the share.
     learned_interval: Option<[f64; 2]>,
+    /// The runs that look towards those positions, and away from them; `null` if that was not measured.
+    looks_towards: Option<usize>,
+    looks_away: Option<usize>,
 }
 
 /// The runs with these values of the grid's keys.
@@ -78,24 +84,28 @@ impl Summary {
                 .map(|values| sample(values))
         };
         Values {
-            counts: self.counts(self.runs(), self.failures(), self.learned()),
+            counts: self.counts(self.runs(), self.failures(), self.learned(), self.looks()),
             one_in: self.columns.every,
             outside_range: self.columns.outside(),
             positions_of_attention: match &self.target {
                 AttentionTarget::Positions(positions) => Some(positions),
-                AttentionTarget::Largest | AttentionTarget::Main => None,
+                AttentionTarget::Main | AttentionTarget::Deciding(_) | AttentionTarget::Nothing => {
+                    None
+                }
             },
             samples: fields.chain(targets).collect(),
             epoch_loss: list(EPOCHS).collect(),
             attention_positive: list(POSITIVE).collect(),
             attention_negative: list(NEGATIVE).collect(),
             groups: self.group_values(),
+            folds: folds::find(self),
             stand_outs: standouts::find(self),
             failures: self.reasons.values().collect(),
         }
     }
 
-    fn counts(&self, runs: usize, failed: usize, learned: usize) -> Counts {
+    fn counts(&self, runs: usize, failed: usize, learned: usize, looks: Looks) -> Counts {
+        let is_attended = self.is_measured();
         let measured = self.watched().is_some();
         Counts {
             runs,
@@ -103,6 +113,8 @@ impl Summary {
             learned: measured.then_some(learned),
             learned_share: measured.then(|| learned as f64 / runs as f64),
             learned_interval: measured.then(|| wilson(learned, runs)),
+            looks_towards: is_attended.then_some(looks.towards),
+            looks_away: is_attended.then_some(looks.away),
         }
     }
 
@@ -111,7 +123,7 @@ impl Summary {
         let mut add = |settings: BTreeMap<_, _>, group: Group| {
             all.push(GroupValues {
                 settings,
-                counts: self.counts(group.runs, group.failed, group.learned),
+                counts: self.counts(group.runs, group.failed, group.learned, group.looks),
                 learned_at_step: group.steps,
                 metrics: compared()
                     .map(|field| &*field.name)

@@ -39,7 +39,7 @@ pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
             evidence.push(entry(&name, describe(resumed)));
         }
     }
-    for name in ["model.safetensors", "config.toml"] {
+    for name in ["model.safetensors", "best.safetensors", "config.toml"] {
         let path = run.join(name);
         if path.is_file() {
             let hash = file_sha256(&path)?;

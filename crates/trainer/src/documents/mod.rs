@@ -2,5 +2,6 @@
 
 pub mod assessment;
 mod evidence;
+pub mod explanation;
 pub mod page;
 pub mod report;

@@ -1,4 +1,5 @@
-//! How many dumps a run will write, and how large they are: printed before training, and refused above a limit.
+//! How many dumps a run will write, and how large they are: adapted unless the config chooses them, printed before
+//! training, and refused above a limit.
 
 use headlight_experiment::config::{DumpConfig, DumpFormat};
 use headlight_experiment::{Experiment, fused};
@@ -7,6 +8,13 @@ use headlight_inspector::counted;
 use crate::Failure;
 use crate::notes::note;
 use crate::sessions::dumping::is_masked;
+use crate::storage::run_dir::RunDir;
+
+/// The most bytes of dumps that a run writes by default.
+const DEFAULT_BYTES: f64 = 20e6;
+
+/// The part of them that an estimate may reach: numbers that compress badly take a seventh more than estimated.
+const ESTIMATED: f64 = 0.85 * DEFAULT_BYTES;
 
 /// A run that will write more dumps than this, or more bytes of them, says so.
 const NOTED_DUMPS: u64 = 1000;
@@ -21,6 +29,107 @@ const NPZ_BYTE: f64 = 0.83;
 const JSON_NUMBER: f64 = 12.0;
 const CSV_ROW: f64 = 41.0;
 const REST: f64 = 3000.0;
+
+/// Adapts what `[dump]` leaves to its defaults, so that all dumps of the run stay below 20 MB, and prints it: fewer
+/// samples of each class, then dumps after fewer epochs, then samples of fewer classes. A run that was `begun` keeps
+/// what it has.
+///
+/// # Errors
+/// When the model does not suit the samples.
+pub fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), Failure> {
+    let wanted = experiment.config.dump.clone();
+    if [wanted.positives, wanted.negatives, wanted.every_epochs]
+        .iter()
+        .all(|number| number.is_given)
+    {
+        return Ok(());
+    }
+    if let Some(begun) = begun.and_then(|run| run.config().ok()) {
+        let dump = &mut experiment.config.dump;
+        dump.positives.adapt(begun.dump.positives.value);
+        dump.negatives.adapt(begun.dump.negatives.value);
+        dump.every_epochs.adapt(begun.dump.every_epochs.value);
+        // The run has these, and the first samples of some classes.
+        if begun.dump.samples.starts_with(&dump.samples) {
+            dump.samples = begun.dump.samples;
+        }
+        return Ok(());
+    }
+    let (all, bytes) = volume(experiment)?;
+    if bytes <= ESTIMATED {
+        return Ok(());
+    }
+    for dump in smaller(experiment) {
+        experiment.config.dump = dump;
+        if volume(experiment)?.1 <= ESTIMATED {
+            break;
+        }
+    }
+    let (fewer, less) = volume(experiment)?;
+    let dump = &experiment.config.dump;
+    if *dump != wanted {
+        note(&format!(
+            "by default, this run would write {all} ({}); to stay below {}, it writes {fewer} ({}); to choose for \
+             yourself, set dump.positives, dump.negatives and dump.every_epochs",
+            million_bytes(bytes),
+            million_bytes(DEFAULT_BYTES),
+            million_bytes(less),
+        ));
+    }
+    Ok(())
+}
+
+/// The dumps of a run in words, and their bytes.
+fn volume(experiment: &Experiment) -> Result<(String, f64), Failure> {
+    let config = &experiment.config;
+    let best = u64::from(config.training.keep_best.is_some());
+    let dumps = dumps_after(experiment, 0) + best;
+    let samples = config.dump.chosen(&experiment.splits.train).len();
+    let words = format!(
+        "{} of {}",
+        counted(dumps as usize, "dump"),
+        counted(samples, "sample")
+    );
+    Ok((words, dumps as f64 * dump_bytes(experiment)?))
+}
+
+/// Ever smaller selections of dumps.
+fn smaller(experiment: &Experiment) -> Vec<DumpConfig> {
+    let train = &experiment.splits.train;
+    let mut dump = experiment.config.dump.clone();
+    let mut all = Vec::new();
+    let open = [dump.positives, dump.negatives].into_iter();
+    let open = open.filter(|number| !number.is_given);
+    let most = open.map(|number| number.value).max().unwrap_or(0);
+    for count in (1..most).rev() {
+        dump.positives.adapt(dump.positives.value.min(count));
+        dump.negatives.adapt(dump.negatives.value.min(count));
+        all.push(dump.clone());
+    }
+    if !dump.every_epochs.is_given {
+        let epochs = experiment.config.training.epochs;
+        let doubled = std::iter::successors(Some(2_usize), |every| every.checked_mul(2));
+        for every in doubled.take_while(|&every| every < epochs).chain([0]) {
+            dump.every_epochs.adapt(every);
+            all.push(dump.clone());
+        }
+    }
+    if !dump.positives.is_given && !dump.negatives.is_given {
+        let last = train.labels().iter().copied().max().unwrap_or(0);
+        let classes = (1..=last).chain([0]);
+        let mut firsts: Vec<usize> = classes
+            .filter_map(|class| train.of_class(class).next())
+            .collect();
+        dump.positives.adapt(0);
+        dump.negatives.adapt(0);
+        let given = dump.samples.clone();
+        while firsts.pop().is_some() {
+            dump.samples = given.iter().chain(&firsts).copied().collect();
+            all.push(dump.clone());
+        }
+    }
+    all
+}
 
 /// Prints how many dumps training after step `start` will write, if they are many or large.
 ///
@@ -60,7 +169,9 @@ fn dumps_after(experiment: &Experiment, start: usize) -> u64 {
         0 => 0,
         _ => (experiment.steps().saturating_sub(1) / every).saturating_sub(start / every),
     };
-    let by_epochs = every_epochs.saturating_mul(experiment.steps_per_epoch());
+    let by_epochs = every_epochs
+        .value
+        .saturating_mul(experiment.steps_per_epoch());
     let both = match gcd(every_steps, by_epochs) {
         0 => 0,
         common => (every_steps / common).saturating_mul(by_epochs),
@@ -94,6 +205,11 @@ fn dump_bytes(experiment: &Experiment) -> Result<f64, Failure> {
 
 fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// A number of bytes in MB.
+fn million_bytes(bytes: f64) -> String {
+    format!("{:.0} MB", bytes / 1e6)
 }
 
 /// A number of bytes with its unit.

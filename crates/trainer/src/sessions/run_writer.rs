@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::time::Instant;
 
-use headlight_experiment::best::BestTracker;
-use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
+use headlight_architecture::Parameter;
+use headlight_dump::AttentionDump;
+use headlight_experiment::best::{BestModel, BestTracker};
+use headlight_experiment::config::{CheckpointConfig, DumpConfig};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Next, Observer, Progress, due, measure};
 use headlight_experiment::{Engine, Experiment};
@@ -111,8 +113,26 @@ impl<'a> RunWriter<'a> {
         tracker.is_some_and(BestTracker::is_out_of_patience)
     }
 
+    /// The best model so far, if the config keeps one.
+    pub(crate) fn best(&self) -> Option<&BestModel> {
+        self.tracker.as_ref()?.best.as_ref()
+    }
+
+    /// Writes the best model so far, with its dump.
+    pub(crate) fn write_best(&self) -> Result<(), Failure> {
+        let Some(BestModel {
+            parameters, step, ..
+        }) = self.best()
+        else {
+            return Ok(());
+        };
+        let dump = self.dump(parameters, *step)?;
+        let formats = &self.session.experiment.config.dump.formats;
+        self.run.write_best(parameters.clone(), &dump, formats)
+    }
+
     /// Dumps, saves and evaluates the last step, if that was not done yet.
-    pub(crate) fn finish(mut self, engine: &mut dyn Engine) -> Result<Self, Failure> {
+    pub(crate) fn finish(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         self.display.finish();
         self.write_dump(engine)?;
         if self.progress.step > 0 {
@@ -129,7 +149,7 @@ impl<'a> RunWriter<'a> {
             log.sync()?;
             self.run.record(log);
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Whether a checkpoint is due. Unlike dumps, checkpoints may depend on the clock: they change no result.
@@ -194,23 +214,29 @@ impl<'a> RunWriter<'a> {
             return Ok(());
         }
         self.last_dump = Some(self.progress.step);
-        let config = &self.session.experiment.config;
-        let parameters = &engine.parameters();
-        let dump = dump(
-            Model { config, parameters },
-            &self.session.training_samples(self.dumped.clone()),
-            origin(self.progress, config),
-            &self.session.device,
-        )
-        .map_err(|failure| match failure {
-            Failure::Diverged(reason) => self.session.experiment.diverged(&reason).into(),
-            other => other,
-        })?;
-        self.run.write_dump(&dump, &config.dump.formats)?;
         let step = self.progress.step;
+        let dump = self.dump(&engine.parameters(), step)?;
+        let formats = &self.session.experiment.config.dump.formats;
+        self.run.write_dump(&dump, formats)?;
         self.lost
             .retain(|name| step_of(Path::new(name)) != Some(step));
         Ok(())
+    }
+
+    /// The dump of the model after a step.
+    fn dump(&self, parameters: &[Parameter], step: usize) -> Result<AttentionDump, Failure> {
+        let experiment = &self.session.experiment;
+        let config = &experiment.config;
+        dump(
+            Model { config, parameters },
+            &self.session.training_samples(self.dumped.clone()),
+            origin(step, experiment),
+            &self.session.device,
+        )
+        .map_err(|failure| match failure {
+            Failure::Diverged(reason) => experiment.diverged(&reason).into(),
+            other => other,
+        })
     }
 
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
@@ -237,7 +263,9 @@ fn dump_is_due(experiment: &Experiment, step: usize) -> bool {
         every_steps,
         ..
     } = experiment.config.dump;
-    step == 0 || step == experiment.steps() || is_due(experiment, every_epochs, every_steps, step)
+    step == 0
+        || step == experiment.steps()
+        || is_due(experiment, every_epochs.value, every_steps, step)
 }
 
 /// Whether something done every `every_epochs` epochs and `every_steps` steps is due; 0 means never.
@@ -277,10 +305,11 @@ impl Observer for RunWriter<'_> {
 }
 
 /// The origin of a dump that a run makes.
-pub(crate) fn origin(progress: Progress, config: &ExperimentConfig) -> Origin {
+pub(crate) fn origin(step: usize, experiment: &Experiment) -> Origin {
+    let config = &experiment.config;
     Origin {
-        step: Some(progress.step),
-        epoch: Some(progress.epoch),
+        step: Some(step),
+        epoch: Some(step / experiment.steps_per_epoch()),
         // The weights and batches of a reference run do not come from the seed.
         seed: config.reference.is_none().then_some(config.seed),
     }

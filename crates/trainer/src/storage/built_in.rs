@@ -6,6 +6,7 @@ use headlight_input::TEXT_LIMIT;
 use headlight_input::toml_message::nearest;
 
 use crate::Failure;
+use crate::storage::data_file::NAMES;
 use crate::storage::files::read_text;
 use crate::storage::standard::{STANDARD, shown};
 
@@ -71,6 +72,12 @@ static RECORDINGS: [BuiltIn<[u8]>; 2] = recordings!(
 pub fn config(name: &Path) -> Result<&'static BuiltIn<str>, Failure> {
     let found = CONFIGS.iter().find(|config| name == Path::new(config.name));
     found.ok_or_else(|| {
+        if NAMES.iter().any(|own| name == Path::new(own)) {
+            return Failure::Input(format!(
+                "`{}` is the config of a data file; name the file in its place, such as `headlight train reviews.csv`",
+                shown(name)
+            ));
+        }
         let name = shown(name);
         let near = nearest(&name, CONFIGS.iter().map(|config| config.name));
         let remedy = match near {

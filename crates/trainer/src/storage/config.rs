@@ -2,13 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use headlight_data::Source;
+use headlight_data::{Columns, Source};
 use headlight_experiment::config::{ExperimentConfig, toml};
 
+use crate::notes::note;
 use crate::storage::built_in;
+use crate::storage::data_file;
 use crate::storage::dataset_file;
 use crate::storage::standard::shown;
 use crate::{Failure, devices};
+use ::toml::{Table, Value};
 
 /// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, completes it from its dataset file, and
 /// checks the result.
@@ -17,7 +20,15 @@ use crate::{Failure, devices};
 /// When the file cannot be read, or the config is invalid; the message names the file, the line and the column,
 /// or the change, and shows the line.
 pub fn load(path: &Path, changes: &[String]) -> Result<ExperimentConfig, Failure> {
-    load_changed(path, changes.iter().map(|text| ("--set", text.as_str())))
+    let (text, choice) = text_of(path, changes.iter().map(String::as_str))?;
+    if let Some(choice) = choice {
+        note(&format!("{}: {choice}", shown(path)));
+    }
+    parse(
+        path,
+        text,
+        changes.iter().map(|text| ("--set", text.as_str())),
+    )
 }
 
 /// As [`load`], with changes from any flag; each change comes with its flag, which messages name.
@@ -28,7 +39,42 @@ pub fn load_changed<'a>(
     path: &Path,
     changes: impl Iterator<Item = toml::Change<'a>>,
 ) -> Result<ExperimentConfig, Failure> {
-    parse(path, built_in::config_text(path)?, changes)
+    let changes: Vec<_> = changes.collect();
+    let (text, _) = text_of(path, changes.iter().map(|(_, text)| *text))?;
+    parse(path, text, changes.into_iter())
+}
+
+/// The text of a config; for a data file, its own one, and what was chosen in it.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn text_of<'a>(
+    path: &Path,
+    changes: impl Iterator<Item = &'a str>,
+) -> Result<(String, Option<String>), Failure> {
+    if !data_file::is_data(path) {
+        return Ok((built_in::config_text(path)?, None));
+    }
+    let data_file::DataConfig { choice, text } = data_file::config(path, &named_columns(changes))?;
+    Ok((text, Some(choice)))
+}
+
+/// The columns that changes of a config name.
+fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> Columns {
+    let mut columns = Columns::default();
+    for (key, value) in changes.filter_map(|change| change.split_once('=')) {
+        let (key, value) = (key.trim(), value.trim());
+        let parsed = format!("value = {value}").parse::<Table>();
+        let parsed = parsed.ok().and_then(|mut table| table.remove("value"));
+        let parsed = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+        match (key, parsed) {
+            ("data.text", Value::String(name)) => columns.text = Some(name),
+            ("data.label", Value::String(name)) => columns.label = Some(name),
+            ("data.features", names) => columns.features = names.try_into().unwrap_or_default(),
+            _ => {}
+        }
+    }
+    columns
 }
 
 /// As [`load_changed`], from the text of the file `path`.

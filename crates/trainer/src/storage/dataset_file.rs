@@ -1,10 +1,12 @@
 //! Dataset files: reads them, and takes from them the keys that a config leaves out.
 
+use std::fs::File;
+use std::io::Seek;
 use std::path::Path;
 
 use headlight_data::files::{self, FileKeys, Format, Rows};
 use headlight_data::{Columns, Words};
-use headlight_input::FILE_LIMIT;
+use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
 use crate::Failure;
@@ -19,9 +21,31 @@ const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
 /// # Errors
 /// When it cannot be read, or holds something else than samples.
 pub fn read(path: &Path, columns: &Columns) -> Result<Rows, Failure> {
-    let format = Format::of(path)?;
-    let file = open(path, FILE_LIMIT)?;
+    let (file, format) = open_as(path)?;
     Ok(files::read(file, format, columns, shown(path))?)
+}
+
+/// Opens a dataset file, and tells its format by its name. What is compressed is decompressed into a file without a name.
+///
+/// # Errors
+/// When it cannot be read, is damaged or too large, or its name has another ending.
+pub fn open_as(path: &Path) -> Result<(File, Format), Failure> {
+    let format = Format::to_read(path).ok_or_else(|| {
+        let reason =
+            "unknown file extension; use .npz, .csv, .tsv or .jsonl, or one of these with .gz";
+        Failure::reading(path, reason)
+    })?;
+    let file = open(path, FILE_LIMIT)?;
+    if path.extension().is_none_or(|ending| ending != "gz") {
+        return Ok((file, format));
+    }
+    let unpacked = tempfile::tempfile().and_then(|mut into| {
+        gunzip(file, &mut into, FILE_LIMIT)?;
+        into.rewind()?;
+        Ok(into)
+    });
+    let unpacked = unpacked.map_err(|error| Failure::unreadable(path, &error))?;
+    Ok((unpacked, format))
 }
 
 /// Adds to a config the keys that it leaves to its dataset file, so that the config alone says what the samples are.
@@ -44,10 +68,10 @@ pub fn complete(config: &mut Table) -> Result<(), Failure> {
     };
     let is_complete = KEYS.iter().all(|&key| data.contains_key(key));
     let has_words = |words: &Words| !words.vocabulary.is_empty();
-    let lacks_words = !keys
-        .words
-        .as_ref()
-        .map_or(!data.contains_key("text"), has_words);
+    let lacks_words = !keys.words.as_ref().map_or(
+        !data.contains_key("text") && !data.contains_key("features"),
+        has_words,
+    );
     if is_complete && !lacks_words {
         return Ok(());
     }
@@ -55,6 +79,11 @@ pub fn complete(config: &mut Table) -> Result<(), Failure> {
     let columns = Columns {
         text: named("text"),
         label: named("label"),
+        features: match data.get("features").cloned().map(Value::try_into) {
+            None => Vec::new(),
+            Some(Ok(features)) => features,
+            Some(Err(_)) => return Ok(()),
+        },
     };
     keys.padding_token = match padding_token.map(Value::try_into) {
         None => None,

@@ -323,7 +323,7 @@ pub fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 ///
 /// # Errors
 /// As [`read_bounded`], and when the file is not UTF-8.
-pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String, Failure> {
+pub fn read_text(path: &Path, limit: u64) -> Result<String, Failure> {
     String::from_utf8(read_bounded(path, limit)?)
         .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))
 }

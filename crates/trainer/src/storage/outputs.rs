@@ -67,7 +67,7 @@ impl<'a> Output<'a> {
                 .map(|other| target(other))
                 .any(|other| other == target(path))
             {
-                let message = format!("{} is named twice; choose another output file", shown(path));
+                let message = format!("{} is named twice; choose another output file", named(path));
                 return Err(Failure::Input(message));
             }
             outputs[index] = Some(Self::new(path, inputs, force)?);
@@ -89,7 +89,7 @@ impl<'a> Output<'a> {
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), Failure> {
         if self.is_standard() {
-            let shown = Path::new("standard output");
+            let shown = Path::new(STANDARD_OUTPUT);
             return write_through(shown, write, || Ok(io::stdout().lock()));
         }
         if self.is_special() {
@@ -106,6 +106,11 @@ impl<'a> Output<'a> {
             return Err(Failure::Input(format!("{} {EXISTS}", shown(self.path))));
         }
         sync_names(folder_of(path))
+    }
+
+    /// What messages call it: its path, or standard output.
+    pub fn shown(self) -> String {
+        named(self.path)
     }
 
     /// The path whose extension tells the format; `default` for standard output.
@@ -136,6 +141,15 @@ impl<'a> Output<'a> {
         self.write(|file| file.write_all(bytes))
     }
 }
+
+fn named(path: &Path) -> String {
+    if path == Path::new(STANDARD) {
+        return STANDARD_OUTPUT.to_owned();
+    }
+    shown(path)
+}
+
+const STANDARD_OUTPUT: &str = "standard output";
 
 /// Why a file is not replaced.
 const EXISTS: &str = "already exists; choose another output file, or replace it with --force";

@@ -1,16 +1,17 @@
 //! Samples from the user: a dataset file, lines of text, one text, or one line of token ids.
 
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use headlight_data::files::{self, FileError, Format, Rows, read_lines};
-use headlight_data::{Dataset, DatasetConfig, LabelRule};
+use headlight_data::files::{self, FileError, Format, Rows, read_lines, separator_of};
+use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
 use crate::Failure;
 use crate::notes::note;
+use crate::storage::dataset_file;
 use crate::storage::files::open;
 use crate::storage::standard::{STANDARD, shown};
 
@@ -32,15 +33,23 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
     } else {
         format_named(path)?
     };
-    let mut file = open(path, FILE_LIMIT)?;
-    let format = if is_standard {
-        format_of(&mut file, data).map_err(|error| Failure::unreadable(path, &error))?
+    let rows = if named.is_some() {
+        dataset_file::read(path, &data.columns)?
     } else {
-        named
-    };
-    let rows = match format {
-        Some(format) => files::read(file, format, &data.columns, shown(path))?,
-        None => read_lines(file, are_texts, shown(path))?,
+        let mut file = open(path, FILE_LIMIT)?;
+        let format = if is_standard {
+            format_of(&mut file, data).map_err(|error| Failure::unreadable(path, &error))?
+        } else {
+            None
+        };
+        match format {
+            Some(format) => files::read(file, format, &data.columns, shown(path))?,
+            None if !data.columns.features.is_empty() => {
+                let reason = "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
+                return Err(Failure::reading(path, reason));
+            }
+            None => read_lines(file, are_texts, shown(path))?,
+        }
     };
     let dataset = dataset(&rows, config)?;
     let knows_all =
@@ -54,8 +63,8 @@ fn format_named(path: &Path) -> Result<Option<Format>, Failure> {
     if path.extension().is_some_and(|name| name == "txt") {
         return Ok(None);
     }
-    let reason = "unknown file extension; use .npz, .csv, .jsonl or .txt";
-    let format = Format::of(path).map_err(|_| Failure::reading(path, reason))?;
+    let reason = "unknown file extension; use .npz, .csv, .tsv, .jsonl or .txt";
+    let format = Format::to_read(path).ok_or_else(|| Failure::reading(path, reason))?;
     Ok(Some(format))
 }
 
@@ -77,8 +86,10 @@ fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Option<Fo
 /// Whether the first line of a file names the column of texts.
 fn has_texts(line: &str, data: &DatasetConfig) -> bool {
     let text = data.columns.text.as_deref().unwrap_or("text");
-    let mut names = line.split(',').map(|name| name.trim().trim_matches('"'));
-    data.words.is_some() && names.any(|name| name == text.to_ascii_lowercase())
+    let own = data.columns.features.first().map_or(text, String::as_str);
+    let names = line.split(separator_of(line));
+    let mut names = names.map(|name| name.trim().trim_matches('"'));
+    data.words.is_some() && names.any(|name| name == own.to_ascii_lowercase())
 }
 
 /// Reads texts with the words of a run. Messages call them `name`, and do not number the first.
@@ -90,6 +101,10 @@ pub fn parse_texts<'a>(
     name: &str,
     config: &ExperimentConfig,
 ) -> Result<Dataset, Failure> {
+    let features = &config.data.columns.features;
+    if !features.is_empty() {
+        return parse_values(texts, name, config);
+    }
     let mut lines = String::new();
     for text in texts {
         // One line each, even if it has no words.
@@ -98,6 +113,32 @@ pub fn parse_texts<'a>(
     }
     let rows = read_lines(lines.as_bytes(), true, name).map_err(unnumbered)?;
     Ok(dataset(&rows, config).map_err(unnumbered)?)
+}
+
+/// Reads rows of values, separated by commas, in the order of a run's columns.
+fn parse_values<'a>(
+    texts: impl IntoIterator<Item = &'a str>,
+    name: &str,
+    config: &ExperimentConfig,
+) -> Result<Dataset, Failure> {
+    let features = &config.data.columns.features;
+    let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
+    let mut table = features.iter().map(quoted).collect::<Vec<_>>().join(",");
+    for text in texts {
+        if text.split(',').count() != features.len() || text.contains(['\n', '"']) {
+            return Err(Failure::Input(format!(
+                "{name}: the run was trained on columns; give a value of each, separated by commas: {}",
+                features.join(",")
+            )));
+        }
+        table += &format!("\n{text}");
+    }
+    let columns = Columns {
+        features: features.clone(),
+        ..Columns::default()
+    };
+    let rows = files::read(Cursor::new(table), Format::Csv, &columns, name);
+    Ok(dataset(&rows.map_err(unnumbered)?, config).map_err(unnumbered)?)
 }
 
 /// Reads samples from text, one per line. Messages call it `name`, and do not number its first line.

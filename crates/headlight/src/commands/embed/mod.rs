@@ -3,7 +3,7 @@
 mod table;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
@@ -17,8 +17,11 @@ use headlight_trainer::sessions::session;
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::shown;
+use headlight_trainer::storage::weights;
 
 use table::{Table, quoted};
+
+use super::model::which;
 
 use crate::arguments::{Force, Form, at_least_one};
 
@@ -36,6 +39,10 @@ pub(crate) struct Arguments {
     /// How many occurrences to take at most, in the order of the run's held-out samples
     #[arg(long, value_name = "COUNT", default_value = "40", value_parser = at_least_one)]
     occurrences: NonZeroUsize,
+    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
+    /// the best model if the run keeps it, or else those after the last step]
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
     /// Also write each vector, and its place in the plane of each level, as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -50,15 +57,17 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the run cannot be read, no sample holds the words, or the file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let outputs = Output::all([arguments.csv.as_deref()], &[], arguments.output.force)?;
+    let inputs: Vec<&Path> = arguments.weights.iter().map(PathBuf::as_path).collect();
+    let csv = arguments.csv.as_deref();
+    let outputs = Output::all([csv], &inputs, arguments.output.force)?;
     arguments.form.check(&outputs)?;
     let [csv] = outputs;
     let run = RunDir::open(&arguments.run)?;
     let config = run.config()?;
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
-    let parameters = run.load_weights(&config)?;
-    let weights = parameters
+    let (file, kept) = run.chosen_model(&config, arguments.weights.as_deref());
+    let weights = weights::load(&config, &file)?
         .into_iter()
         .flat_map(|parameter| parameter.values);
     let weights: Vec<f32> = weights.collect();
@@ -87,9 +96,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         out.write(|file| table.write(file))?;
     }
     if arguments.form.json {
-        return print_json(&table.line(&arguments.run, &arguments.words, split));
+        let step = kept.and_then(|kept| kept.step);
+        return print_json(&table.line(&arguments.run, step, &arguments.words, split));
     }
-    print_beside(&outputs, &table.text(&arguments.words, split))
+    let which = which(&config, kept.as_ref());
+    let which = which.map(|which| format!("\n{which}\n"));
+    let text = table.text(&arguments.words, split);
+    print_beside(&outputs, &(text + &which.unwrap_or_default()))
 }
 
 /// The token of a word.

@@ -1,5 +1,6 @@
 //! The vectors of words in sentences, as text, JSON and CSV.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,13 +11,23 @@ use headlight_experiment::contexts::{Level, Occurrence, Plane, separation};
 use headlight_inspector::{counted, number};
 use serde::Serialize;
 
+/// The fewest occurrences of a class whose separation from others is measured. Of one occurrence in each of two classes,
+/// the separation is 1 wherever the vectors are; of three in each, a random division of them separates a fifth.
+const LEAST_OF_CLASS: usize = 3;
+
 /// What `--json` prints.
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
     run: String,
+    /// The steps that the model was trained for, if they are known.
+    step: Option<usize>,
     words: Vec<String>,
     split: &'static str,
     occurrences: usize,
+    /// How many of the occurrences that the classes are about have each class.
+    classes: BTreeMap<String, usize>,
+    /// The separation that classes without a meaning have on average: (classes - 1) / (occurrences - words).
+    chance: Option<f64>,
     /// In the order of the model.
     levels: Vec<LevelLine<'a>>,
 }
@@ -24,7 +35,7 @@ pub(super) struct Line<'a> {
 #[derive(Serialize)]
 struct LevelLine<'a> {
     level: &'a str,
-    /// As [`separation`], within each word.
+    /// As [`separation`], within each word; `None` with too few occurrences.
     separation: Option<f64>,
     /// The shares of the variance along the plane's two components.
     plane: [f64; 2],
@@ -47,12 +58,55 @@ impl Table<'_> {
         Plane::of(&level.vectors, self.width())
     }
 
-    /// Of the occurrences that classes are about. Words differ from each other, so each vector is taken from the mean of
-    /// its word's.
+    /// The class of an occurrence's sample.
+    fn label(&self, found: &Occurrence) -> u8 {
+        self.dataset.label(found.sample as usize)
+    }
+
+    /// How many occurrences that the classes are about have each class.
+    fn classes(&self) -> BTreeMap<u8, usize> {
+        let mut counts = BTreeMap::new();
+        for found in self.occurrences.iter().filter(|found| found.is_asked) {
+            *counts.entry(self.label(found)).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Whether an occurrence counts for the separation: the classes are about it, and its own has enough of them.
+    fn counts(&self) -> Vec<bool> {
+        let classes = self.classes();
+        let mut enough = classes.values().filter(|&&count| count >= LEAST_OF_CLASS);
+        let is_measured = enough.nth(1).is_some();
+        let counts = |found: &Occurrence| {
+            is_measured && found.is_asked && classes[&self.label(found)] >= LEAST_OF_CLASS
+        };
+        self.occurrences.iter().map(counts).collect()
+    }
+
+    /// What the separation is on average if the classes have no meaning; `None` if it is not measured.
+    fn chance(&self) -> Option<f64> {
+        let counts = self.counts();
+        let counted = self.occurrences.iter().zip(&counts);
+        let counted = counted.filter(|(_, counts)| **counts);
+        let counted: Vec<&Occurrence> = counted.map(|(found, _)| found).collect();
+        let different = |values: Vec<u32>| values.into_iter().collect::<BTreeSet<u32>>().len();
+        let classes = different(
+            counted
+                .iter()
+                .map(|found| self.label(found).into())
+                .collect(),
+        );
+        let words = different(counted.iter().map(|found| found.token).collect());
+        let free = counted.len().checked_sub(words)?;
+        (classes > 1 && free > 0).then(|| ((classes - 1) as f64 / free as f64).min(1.0))
+    }
+
+    /// Of the occurrences that count. Words differ from each other, so each vector is taken from the mean of its word's.
     fn separation(&self, level: &Level) -> Option<f64> {
         let vectors = level.vectors.chunks(self.width());
-        let asked = self.occurrences.iter().zip(vectors);
-        let asked: Vec<(&Occurrence, &[f32])> = asked.filter(|(found, _)| found.is_asked).collect();
+        let asked = self.occurrences.iter().zip(vectors).zip(self.counts());
+        let asked = asked.filter(|(_, counts)| *counts);
+        let asked: Vec<(&Occurrence, &[f32])> = asked.map(|(found, _)| found).collect();
         let mut centred = Vec::with_capacity(asked.len() * self.width());
         for (found, vector) in &asked {
             let own = asked.iter().filter(|(other, _)| other.token == found.token);
@@ -62,9 +116,19 @@ impl Table<'_> {
                 centred.push((f64::from(*value) - sum / own.len() as f64) as f32);
             }
         }
-        let label = |found: &Occurrence| self.dataset.label(found.sample as usize);
-        let labels: Vec<u8> = asked.iter().map(|(found, _)| label(found)).collect();
+        let labels: Vec<u8> = asked.iter().map(|(found, _)| self.label(found)).collect();
         separation(&centred, self.width(), &labels)
+    }
+
+    /// The occurrences of each class that the classes are about: `21 of river, 19 of money`.
+    fn shares(&self) -> String {
+        let classes = self.classes().into_iter();
+        let of = |(class, count)| format!("{count} of {}", self.config.data.class_name(class));
+        let shares: Vec<String> = classes.map(of).collect();
+        match &shares[..] {
+            [] => "none that the classes are about".to_owned(),
+            shares => shares.join(", "),
+        }
     }
 
     pub(super) fn text(&self, words: &[String], split: &str) -> String {
@@ -86,14 +150,34 @@ impl Table<'_> {
                 100.0 * second
             );
         }
-        text + "\n\
-            separation: the share of a word's variance that is between the means of the classes (η²), over\n\
-            the occurrences that the classes are about; 0: the means are equal; 1: all vectors of a class are\n\
-            equal; –: there are fewer than two classes, or the vectors are equal\n\
-            plane: the share of the variance along the two principal components\n"
+        text.push('\n');
+        let _ = match self.chance() {
+            Some(chance) => writeln!(
+                text,
+                "separation: the share of a word's variance that is between the means of the classes (η²),\n\
+                 over the occurrences that the classes are about ({});\n\
+                 0: the means are equal; 1: all vectors of a class are equal; about {chance:.3} if the classes had\n\
+                 no meaning; –: the vectors are equal",
+                self.shares()
+            ),
+            None => writeln!(
+                text,
+                "The separation cannot be measured. It needs two classes with at least {LEAST_OF_CLASS} occurrences each;\n\
+                 here: {}. With fewer, any vectors look separated.\n\
+                 Take a more frequent word, or more --occurrences.",
+                self.shares()
+            ),
+        };
+        text + "plane: the share of the variance along the two principal components\n"
     }
 
-    pub(super) fn line(&self, run: &Path, words: &[String], split: &'static str) -> Line<'_> {
+    pub(super) fn line(
+        &self,
+        run: &Path,
+        step: Option<usize>,
+        words: &[String],
+        split: &'static str,
+    ) -> Line<'_> {
         let levels = self.levels.iter().map(|level| LevelLine {
             level: &level.name,
             separation: self.separation(level),
@@ -101,9 +185,17 @@ impl Table<'_> {
         });
         Line {
             run: run.to_string_lossy().into_owned(),
+            step,
             words: words.to_vec(),
             split,
             occurrences: self.occurrences.len(),
+            classes: {
+                let classes = self.classes().into_iter();
+                let named =
+                    classes.map(|(class, count)| (self.config.data.class_name(class), count));
+                named.collect()
+            },
+            chance: self.chance(),
             levels: levels.collect(),
         }
     }
@@ -122,12 +214,11 @@ impl Table<'_> {
             let points = self.plane(level).points;
             let rows = self.occurrences.iter().zip(points);
             for ((found, point), vector) in rows.zip(level.vectors.chunks(self.width())) {
-                let label = self.dataset.label(found.sample as usize);
                 let place = [
                     found.sample.to_string(),
                     found.position.to_string(),
                     data.token_text(found.token, padding),
-                    data.class_name(label),
+                    data.class_name(self.label(found)),
                     u8::from(found.is_asked).to_string(),
                     level.name.clone(),
                 ];

@@ -3,11 +3,31 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use headlight_dump::AttentionDump;
 use headlight_inspector::ColourRange;
 use headlight_trainer::Failure;
 
+/// The layers and heads that the flags choose: by default the last layer and its strongest head. All heads of all layers,
+/// if only the layers are chosen.
+pub(super) fn places(
+    dump: &AttentionDump,
+    layer: Option<Chosen>,
+    head: Option<Chosen>,
+) -> Result<(Vec<usize>, Vec<usize>), Failure> {
+    let layers = match layer {
+        Some(chosen) => indices("--layer", chosen, dump.dims.layers)?,
+        None => vec![dump.strongest().0],
+    };
+    let heads = match (head, &layers[..]) {
+        (Some(chosen), _) => indices("--head", chosen, dump.dims.heads)?,
+        (None, &[layer]) => vec![dump.strongest_head(layer)],
+        (None, _) => indices("--head", Chosen::All, dump.dims.heads)?,
+    };
+    Ok((layers, heads))
+}
+
 /// The layers or heads that a flag chooses.
-pub(super) fn indices(flag: &str, chosen: Chosen, count: usize) -> Result<Vec<usize>, Failure> {
+fn indices(flag: &str, chosen: Chosen, count: usize) -> Result<Vec<usize>, Failure> {
     match chosen {
         Chosen::All => Ok((0..count).collect()),
         Chosen::One(index) if index < count => Ok(vec![index]),

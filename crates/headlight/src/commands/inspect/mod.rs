@@ -5,7 +5,7 @@ mod page;
 
 use std::path::{Path, PathBuf};
 
-use crate::printing::{print, print_beside};
+use crate::printing::{note, print, print_beside};
 use clap::Args;
 use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
@@ -19,7 +19,7 @@ use super::watch;
 use crate::arguments::Force;
 use crate::{browser, terminal};
 
-use chosen::{Chosen, indices, ranges};
+use chosen::{Chosen, places, ranges};
 
 /// Show attention in the terminal, as a picture or as a page
 #[derive(Args, Debug)]
@@ -36,18 +36,19 @@ pub(crate) struct Arguments {
     /// [default: the first sample of the dump]
     #[arg(long)]
     sample: Option<usize>,
-    /// The step of the run's dump [default: the last step]
+    /// The step of the run's dump [default: that of the best model if the run keeps it, or else the last step]
     #[arg(long)]
     step: Option<usize>,
     /// Follow a run during training: draw each new dump until the run ends
     #[arg(long, conflicts_with_all = ["step", "svg", "png"])]
     watch: bool,
-    /// The layer (transformer block), counted from 0, or `all`
-    #[arg(long, value_name = "N|all", default_value = "0")]
-    layer: Chosen,
-    /// The attention head, counted from 0, or `all`: a picture then has a column for each head
-    #[arg(long, value_name = "N|all", default_value = "0")]
-    head: Chosen,
+    /// The layer (transformer block), counted from 0, or `all` [default: the last]
+    #[arg(long, value_name = "N|all")]
+    layer: Option<Chosen>,
+    /// The attention head, counted from 0, or `all`: a picture then has a column for each head [default: the one in
+    /// which `[CLS]` looks most at what decides the label, or else is furthest from uniform attention]
+    #[arg(long, value_name = "N|all")]
+    head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
     /// position of `[CLS]`]
     #[arg(long, value_name = "N", conflicts_with_all = ["svg", "png"])]
@@ -104,8 +105,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.open {
         return page::open(&arguments.source);
     }
-    let path = dump_path(arguments)?;
-    let heatmap = heatmap(arguments, &path)?;
+    let (path, is_best) = dump_path(arguments)?;
+    let mut heatmap = heatmap(arguments, &path)?;
+    if is_best {
+        heatmap.title.push_str(" · best model");
+    }
     let paths = [&arguments.svg, &arguments.png].map(Option::as_deref);
     let outputs = Output::all(paths, &[&path], arguments.output.force)?;
     if outputs.iter().all(Option::is_none) {
@@ -128,12 +132,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         out.write_all(heatmap.svg().as_bytes())?;
     }
     if let Some(out) = picture {
-        let picture = png(&heatmap.svg()).map_err(|error| {
-            Failure::System(format!("cannot write {}: {error}", shown(out.path())))
-        })?;
+        let picture = png(&heatmap.svg())
+            .map_err(|error| Failure::System(format!("cannot write {}: {error}", out.shown())))?;
         out.write_all(&picture)?;
     }
-    let paths = outputs.iter().flatten().map(|out| shown(out.path()));
+    let paths = outputs.iter().flatten().map(|out| out.shown());
     let written = paths.map(|path| format!("{path}: {}\n", heatmap.title));
     print_beside(&outputs, &written.collect::<String>())
 }
@@ -142,8 +145,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
     let dump = read_dump(path)?;
     let sample = sample_row(&dump, arguments.sample)?;
-    let layers = indices("--layer", arguments.layer, dump.dims.layers)?;
-    let heads = indices("--head", arguments.head, dump.dims.heads)?;
+    let (layers, heads) = places(&dump, arguments.layer, arguments.head)?;
     let positions = dump.dims.positions;
     if let Some(query) = arguments.query.filter(|&query| query >= positions) {
         return Err(Failure::Input(format!(
@@ -156,6 +158,15 @@ fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
         Quantity::Weights
     };
     let mut heatmap = Heatmap::of(&dump, sample, &layers, &heads, quantity);
+    if let Some(query) = arguments
+        .query
+        .filter(|query| !heatmap.positions.contains(query))
+    {
+        return Err(Failure::Input(format!(
+            "--query {query}: this position is padding; the {} tokens of the sample are the queries",
+            heatmap.positions.len()
+        )));
+    }
     if let Some(range) = arguments.range {
         if arguments.scores && range != ColourRange::Data {
             return Err(Failure::Input(
@@ -168,27 +179,43 @@ fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
     Ok(heatmap)
 }
 
-/// The dump itself, or a run's dump of the requested step.
-fn dump_path(arguments: &Arguments) -> Result<PathBuf, Failure> {
+/// The dump itself, or a run's dump of the requested step. Also whether it is by the best model of a run.
+fn dump_path(arguments: &Arguments) -> Result<(PathBuf, bool), Failure> {
     if !arguments.source.is_dir() {
         return match arguments.step {
-            None => Ok(arguments.source.clone()),
+            None => Ok((arguments.source.clone(), false)),
             Some(_) => Err(Failure::Input(
                 "--step selects a dump of a run directory; a dump has only one step".to_owned(),
             )),
         };
     }
-    let dumps = RunDir::open(&arguments.source)?.dumps()?;
+    let run = RunDir::open(&arguments.source)?;
+    let (dumps, best) = (run.dumps()?, run.best_dump()?);
+    if let Some((best, path)) = &best
+        && arguments.step.is_none_or(|step| step == *best)
+    {
+        return Ok((path.clone(), true));
+    }
     let found = match arguments.step {
         None => dumps.last(),
         Some(step) => dumps.iter().find(|path| step_of(path) == Some(step)),
     };
-    found.cloned().ok_or_else(|| {
-        let steps: Vec<String> = dumps
-            .iter()
-            .filter_map(|path| step_of(path))
-            .map(|step| step.to_string())
-            .collect();
+    if let (None, Some(last)) = (arguments.step, found)
+        && run.kept_model(&run.config()?).is_best
+    {
+        note(&format!(
+            "the run has no dump of its best model; this is the last dump, {}",
+            shown(last)
+        ));
+    }
+    let found = found.cloned().map(|path| (path, false));
+    found.ok_or_else(|| {
+        let best = best.map(|(step, _)| step);
+        let steps = dumps.iter().filter_map(|path| step_of(path)).chain(best);
+        let mut steps: Vec<usize> = steps.collect();
+        steps.sort_unstable();
+        steps.dedup();
+        let steps: Vec<String> = steps.iter().map(usize::to_string).collect();
         match (arguments.step, steps.as_slice()) {
             (Some(step), [_, ..]) => Failure::reading(
                 &arguments.source,

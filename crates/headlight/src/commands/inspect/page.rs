@@ -22,8 +22,8 @@ pub(super) fn write<'a>(
     let sources: Vec<Source> = paths
         .map(|path| Source::open(path))
         .collect::<Result<_, _>>()?;
-    let dumps = sources.iter().flat_map(|source| &source.dumps);
-    let inputs: Vec<&Path> = dumps.map(PathBuf::as_path).chain(sweep).collect();
+    let dumps = sources.iter().flat_map(Source::files);
+    let inputs: Vec<&Path> = dumps.chain(sweep).collect();
     let out = Output::new(html, &inputs, force)?;
     let page = match sweep {
         Some(results) => seeds::page(&sources, results)?,

@@ -45,18 +45,30 @@ pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<C
         }
     };
     let (dataset, labelled) = samples::read(tokens, &model.config)?;
+    write_rows(model, dataset, labelled, out, |rows, predictor, file| {
+        rows.write(format, predictor, file)
+    })
+}
+
+/// Writes the predictions for a dataset to `out`, as `write` does that.
+pub(super) fn write_rows(
+    model: RunModel,
+    dataset: Dataset,
+    labelled: bool,
+    out: Output<'_>,
+    mut write: impl FnMut(&Rows<'_>, &mut dyn Predictor, &mut dyn Write) -> io::Result<Count>,
+) -> Result<Count, Failure> {
     let (session, members) = model.session(dataset)?;
     let mut predictor = members.predictor(&session)?;
     let rows = Rows {
         dataset: &session.experiment.splits.train,
         config: &session.experiment.config.data,
         labelled,
-        format,
     };
     let mut count = Count::default();
     let mut refused: Option<Error> = None;
     let written = out.write(|file| {
-        let rows = rows.write(predictor.as_mut(), file);
+        let rows = write(&rows, predictor.as_mut(), file);
         count = rows.inspect_err(|error| {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
             refused = inner.cloned();
@@ -79,15 +91,14 @@ impl fmt::Display for Count {
 }
 
 /// The rows of a dataset.
-struct Rows<'a> {
+pub(super) struct Rows<'a> {
     dataset: &'a Dataset,
-    config: &'a DatasetConfig,
+    pub(super) config: &'a DatasetConfig,
     labelled: bool,
-    format: Format,
 }
 
 /// A row: a sample with the model's prediction.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     sample: usize,
     predicted: u8,
     /// Of class 1 for two classes without names; else of each class.
@@ -97,31 +108,36 @@ struct Row<'a> {
 }
 
 impl Rows<'_> {
-    fn write(&self, predictor: &mut dyn Predictor, file: &mut impl Write) -> io::Result<Count> {
+    fn write(
+        &self,
+        format: Format,
+        predictor: &mut dyn Predictor,
+        file: &mut dyn Write,
+    ) -> io::Result<Count> {
+        match format {
+            Format::Csv => {
+                let mut csv = csv::Writer::from_writer(file);
+                csv.write_record(self.header()).map_err(io_error)?;
+                let count = self.each(predictor, |row| {
+                    csv.write_record(self.record(&row)).map_err(io_error)
+                })?;
+                csv.flush()?;
+                Ok(count)
+            }
+            Format::Jsonl => self.each(predictor, |row| self.write_json(file, &row)),
+        }
+    }
+
+    /// Classifies each sample, in order.
+    pub(super) fn each(
+        &self,
+        predictor: &mut dyn Predictor,
+        mut write: impl FnMut(Row<'_>) -> io::Result<()>,
+    ) -> io::Result<Count> {
         let mut count = Count {
             samples: self.dataset.len(),
             correct: self.labelled.then_some(0),
         };
-        match self.format {
-            Format::Csv => {
-                let mut csv = csv::Writer::from_writer(file);
-                csv.write_record(self.header()).map_err(io_error)?;
-                self.each(predictor, &mut count, |row| {
-                    csv.write_record(self.record(&row)).map_err(io_error)
-                })?;
-                csv.flush()?;
-            }
-            Format::Jsonl => self.each(predictor, &mut count, |row| self.write_json(file, &row))?,
-        }
-        Ok(count)
-    }
-
-    fn each(
-        &self,
-        predictor: &mut dyn Predictor,
-        count: &mut Count,
-        mut write: impl FnMut(Row<'_>) -> io::Result<()>,
-    ) -> io::Result<()> {
         predict_each(predictor, self.dataset, |found| {
             let (sample, predicted) = (found.sample, predicted_class(found.logits));
             let label = self.dataset.label(sample);
@@ -139,7 +155,8 @@ impl Rows<'_> {
                 label: self.labelled.then_some(label),
                 tokens: self.dataset.tokens(sample),
             })
-        })
+        })?;
+        Ok(count)
     }
 
     fn has_names(&self) -> bool {
@@ -147,15 +164,8 @@ impl Rows<'_> {
     }
 
     fn header(&self) -> Vec<String> {
-        let mut names = ["sample", "predicted"].map(str::to_owned).to_vec();
-        if self.config.n_classes == 2 && !self.has_names() {
-            names.push("probability".to_owned());
-        } else {
-            let classes = (0..=u8::MAX).take(self.config.n_classes);
-            names.extend(
-                classes.map(|class| format!("probability_{}", self.config.class_name(class))),
-            );
-        }
+        let mut names = vec!["sample".to_owned()];
+        names.extend(self.prediction_names());
         names.extend(self.labelled.then(|| "label".to_owned()));
         if self.config.words.is_some() {
             names.push("text".to_owned());
@@ -165,11 +175,24 @@ impl Rows<'_> {
         names
     }
 
+    /// The columns of a prediction.
+    pub(super) fn prediction_names(&self) -> Vec<String> {
+        let mut names = vec!["predicted".to_owned()];
+        if self.config.n_classes == 2 && !self.has_names() {
+            names.push("probability".to_owned());
+        } else {
+            let classes = (0..=u8::MAX).take(self.config.n_classes);
+            names.extend(
+                classes.map(|class| format!("probability_{}", self.config.class_name(class))),
+            );
+        }
+        names
+    }
+
     fn record(&self, row: &Row<'_>) -> Vec<String> {
-        let class = |class| self.config.class_name(class);
-        let mut cells = vec![row.sample.to_string(), class(row.predicted)];
-        cells.extend(row.probabilities.iter().map(f32::to_string));
-        cells.extend(row.label.map(class));
+        let mut cells = vec![row.sample.to_string()];
+        cells.extend(self.prediction(row));
+        cells.extend(row.label.map(|class| self.config.class_name(class)));
         match self.text(row) {
             Some(text) => cells.push(text),
             None => cells.extend(row.tokens.iter().map(u32::to_string)),
@@ -177,10 +200,17 @@ impl Rows<'_> {
         cells
     }
 
-    fn write_json(&self, file: &mut impl Write, row: &Row<'_>) -> io::Result<()> {
-        let class = |class| class_value(self.config, class);
-        let (sample, predicted) = (row.sample, class(row.predicted));
-        write!(file, r#"{{"sample":{sample},"predicted":{predicted}"#)?;
+    /// The cells of a prediction.
+    pub(super) fn prediction(&self, row: &Row<'_>) -> Vec<String> {
+        let mut cells = vec![self.config.class_name(row.predicted)];
+        cells.extend(row.probabilities.iter().map(f32::to_string));
+        cells
+    }
+
+    /// The keys of a prediction, for an object.
+    pub(super) fn write_prediction(&self, file: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
+        let predicted = class_value(self.config, row.predicted);
+        write!(file, r#""predicted":{predicted}"#)?;
         let probabilities = &row.probabilities;
         match &probabilities[..] {
             [probability] => write!(file, r#","probability":{probability}"#)?,
@@ -192,6 +222,13 @@ impl Rows<'_> {
             }
             several => write!(file, r#","probabilities":{several:?}"#)?,
         }
+        Ok(())
+    }
+
+    fn write_json(&self, file: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
+        write!(file, r#"{{"sample":{},"#, row.sample)?;
+        self.write_prediction(file, row)?;
+        let class = |class| class_value(self.config, class);
         if let Some(label) = row.label {
             write!(file, r#","label":{}"#, class(label))?;
         }
@@ -215,7 +252,7 @@ pub(super) fn class_value(config: &DatasetConfig, class: u8) -> Value {
 }
 
 /// The error of the writer inside, by whose kind a closed pipe is known.
-fn io_error(error: csv::Error) -> io::Error {
+pub(super) fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("{other:?}")),

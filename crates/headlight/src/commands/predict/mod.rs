@@ -1,5 +1,7 @@
 //! `headlight predict`: classifies one sample, or those of a file, with a run's model.
 
+mod beside;
+mod explain;
 mod file;
 mod sample;
 
@@ -19,12 +21,16 @@ use crate::arguments::{Force, Form, SweptArguments, device};
 /// Classify one sample with a run's model and show where `[CLS]` looks, or classify the samples of a file
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file: headlight predict runs/notebook-1 --tokens samples.csv --out predictions.csv"
+    after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file, with all its columns: headlight predict runs/reviews-1 new.csv --out predictions.csv"
 )]
-#[command(group = ArgGroup::new("sample").args(["tokens", "text"]).required(true))]
+#[command(group = ArgGroup::new("sample").args(["file", "tokens", "text"]).required(true))]
 pub(crate) struct Arguments {
     /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
     run: PathBuf,
+    /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz): each of its
+    /// rows is written as it is, with the prediction after its own columns
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     #[command(flatten)]
     swept: SweptArguments,
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
@@ -38,11 +44,18 @@ pub(crate) struct Arguments {
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Show which words decided: the prediction without each word, and integrated gradients, beside attention
+    #[arg(long, conflicts_with = "out")]
+    explain: bool,
+    /// Write what --explain shows as an SVG picture instead of printing it
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    svg: Option<PathBuf>,
     #[command(flatten)]
     output: Force,
     #[command(flatten)]
     form: Form,
-    /// Use these weights, a safetensors file, instead of those at the end of the run
+    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
+    /// the best model if the run keeps it, or else those after the last step]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
@@ -62,7 +75,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.device.as_ref(),
         &arguments.swept,
     )?;
+    if let Some(path) = &arguments.file {
+        let inputs: Vec<&Path> = [path.as_path()].into_iter().chain(weights).collect();
+        let out = output(arguments, &inputs)?;
+        let which = (model.step(), model.which());
+        let count = beside::write(model, path, out)?;
+        return tell_count(arguments, out, &count, which);
+    }
     let tokens = arguments.tokens.as_deref();
+    if arguments.explain {
+        explain::check(&model, tokens.filter(|tokens| !is_sample(tokens)))?;
+    }
     if let Some(tokens) = tokens.filter(|tokens| !is_sample(tokens)) {
         let path = Path::new(tokens);
         if path != Path::new(STANDARD) && !path.exists() {
@@ -72,21 +95,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             )));
         }
         let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
-        let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
-        let out = Output::new(out, &inputs, arguments.output.force)?;
-        if arguments.form.json && out.is_standard() {
-            let message = "--json prints one object, and a file has many samples; add --out predictions.jsonl";
-            return Err(Failure::Input(message.to_owned()));
-        }
+        let out = output(arguments, &inputs)?;
+        let which = (model.step(), model.which());
         let count = file::write(model, path, out)?;
-        return if arguments.form.json {
-            print_json(&json!({"samples": count.samples, "correct": count.correct}))
-        } else {
-            tell(out, &count.to_string())
-        };
+        return tell_count(arguments, out, &count, which);
     }
     if arguments.out.is_some() {
-        let message = "--out needs a file of samples in --tokens";
+        let message = "--out needs a file of samples";
         return Err(Failure::Input(message.to_owned()));
     }
     let (config, models) = (model.config.clone(), model.members.0.len());
@@ -100,11 +115,48 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rule = config.data.rule.as_ref();
     let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
     let label = label.map(|_| dataset.label(0));
+    let explained = explain::of(arguments, &model, &dataset)?;
+    let which = model.which();
     let dump = sample::dump(model, &dataset, label.is_some())?;
+    let described = sample::describe(&dump, &config, label);
+    if let Some(explained) = explained {
+        let json = || sample::as_json(&dump, &config, label);
+        return explain::show(arguments, &explained, &config.data, &described, json);
+    }
     if arguments.form.json {
         return print_json(&sample::as_json(&dump, &config, label));
     }
-    print(&sample::describe(&dump, &config, label, models))
+    let which = which.map(|which| format!("\n{which}\n"));
+    let heads = sample::heads(&dump, &config, models);
+    print(&(described + &heads + &which.unwrap_or_default()))
+}
+
+/// Where the predictions for a file go.
+fn output<'a>(arguments: &'a Arguments, inputs: &[&Path]) -> Result<Output<'a>, Failure> {
+    let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
+    let out = Output::new(out, inputs, arguments.output.force)?;
+    if arguments.form.json && out.is_standard() {
+        let message =
+            "--json prints one object, and a file has many samples; add --out predictions.jsonl";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    Ok(out)
+}
+
+/// Tells how many samples were classified, and by which model: its step, and that in words.
+fn tell_count(
+    arguments: &Arguments,
+    out: Output<'_>,
+    count: &file::Count,
+    (step, which): (Option<usize>, Option<String>),
+) -> Result<(), Failure> {
+    if arguments.form.json {
+        return print_json(
+            &json!({"samples": count.samples, "correct": count.correct, "step": step}),
+        );
+    }
+    let which = which.map(|which| format!("; {which}"));
+    tell(out, &format!("{count}{}", which.unwrap_or_default()))
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

@@ -37,12 +37,16 @@ pub(super) fn dump(
         from_training: false,
         labelled,
     };
+    let origin = Origin {
+        step: model.step(),
+        ..Origin::default()
+    };
     let of = |parameters: &[Parameter]| {
         let one = Model {
             config: &model.config,
             parameters,
         };
-        dumping::dump(one, &samples, Origin::default(), &model.device)
+        dumping::dump(one, &samples, origin, &model.device)
     };
     let [first, others @ ..] = &model.members.0[..] else {
         unreachable!("there is at least one model")
@@ -83,8 +87,10 @@ pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Op
         .map(|heads| heads.map(|(layer, head)| of_cls(layer, head)).collect())
         .collect::<Vec<Vec<Vec<f32>>>>();
     json!({
+        "step": dump.meta.step,
         "tokens": dump.tokens(0),
         "words": config.data.words.as_ref().map(|_| words(dump)),
+        "class_names": config.data.classes,
         "predicted": class(predicted_class(&logits)),
         "label": label.map(class),
         "logits": dump.logits,
@@ -99,11 +105,11 @@ fn words(dump: &AttentionDump) -> Vec<String> {
     tokens.map(|&token| dump.token_string(token)).collect()
 }
 
+/// What the model predicts, and the answer of the rule.
 pub(super) fn describe(
     dump: &AttentionDump,
     config: &ExperimentConfig,
     label: Option<u8>,
-    models: usize,
 ) -> String {
     let data = &config.data;
     let class_name = |class: u8| match (data.classes.is_empty(), data.n_classes, class) {
@@ -139,6 +145,12 @@ pub(super) fn describe(
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
         let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
     }
+    text
+}
+
+/// The attention of `[CLS]` in each head; of several models, their mean.
+pub(super) fn heads(dump: &AttentionDump, config: &ExperimentConfig, models: usize) -> String {
+    let mut text = String::new();
     let of_mean = match models {
         1 => String::new(),
         _ => format!(", mean of {models} models"),

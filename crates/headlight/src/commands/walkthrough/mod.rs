@@ -13,7 +13,7 @@ use crate::arguments::Force;
 /// Compute worked examples of attention, and compare them with the numbers that documents print
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight walkthrough she-did-not\nWithout a name, it lists the built-in walkthroughs. To write your own, copy a file from configs/walkthroughs."
+    after_help = "Example: headlight walkthrough she-did-not\nWithout a name, it lists the built-in walkthroughs. To write your own, start from one: headlight init she-did-not"
 )]
 pub(crate) struct Arguments {
     /// The name of a built-in walkthrough, or your own TOML file

@@ -37,7 +37,7 @@ pub(super) fn show(name: &str, paths: [Option<&Path>; 3], force: bool) -> Result
     let told = outputs
         .iter()
         .flatten()
-        .map(|out| format!("{}: {described}\n", shown(out.path())));
+        .map(|out| format!("{}: {described}\n", out.shown()));
     print_beside(&outputs, &told.collect::<String>())
 }
 

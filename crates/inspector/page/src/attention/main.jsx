@@ -7,7 +7,7 @@ import { fixed, range } from "../numbers.js";
 import { Arcs } from "../parts/arcs.jsx";
 import { Choice, ColourChoice, HeadChoices } from "../parts/choices.jsx";
 import { said } from "../parts/dom.jsx";
-import { percent, weightsOf } from "../parts/sentence.js";
+import { percent, uniformText, weightsOf } from "../parts/sentence.js";
 import { show } from "../parts/shown.js";
 import { Foot, Matrices, Strip } from "../parts/side-by-side.jsx";
 import { here, openAddress, runs } from "../state.js";
@@ -49,10 +49,10 @@ function Tokens() {
 }
 
 function Sentence() {
-  const { run, sample, query, layer, head } = /** @type {NonNullable<typeof here.value>} */ (here.value);
+  const { run, sample, at, query, layer, head } = /** @type {NonNullable<typeof here.value>} */ (here.value);
   const most = weights.value.indexOf(Math.max(...weights.value));
   const name = (/** @type {number} */ position) => <><bdi>{run.tokenAt(sample, position)}</bdi> (position {position})</>;
-  return <p id="sentence">{name(query)} gives the most attention, {fixed(weights.value[most], 3)}, to {most === query ? "itself" : name(most)}: layer {layer}, head {head}.</p>;
+  return <p id="sentence">{name(query)} gives the most attention, {fixed(weights.value[most], 3)}, to {most === query ? "itself" : name(most)}: layer {layer}, head {head}.{uniformText({ run, sample, at, layer, head })}</p>;
 }
 
 function App() {

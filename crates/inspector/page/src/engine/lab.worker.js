@@ -16,8 +16,8 @@ let weights = [];
 /** @type {Record<string, (lab: Lab, task: any, tell: (answer: any, moved?: Transferable[]) => void) => void>} */
 const TASKS = {
   // A whole training, with the rows of its steps.
-  train(lab, { config, steps: most, tokens, samples }, tell) {
-    const begun = lab.ask({ operation: "begin", config, steps: most, tokens, samples });
+  train(lab, { config, steps: most, tokens, keep, samples }, tell) {
+    const begun = lab.ask({ operation: "begin", config, steps: most, tokens, keep, samples });
     tell({ begun: { ...begun, floats: null } });
     const count = begun.row[0][1];
     const size = sizeOf(begun.row);

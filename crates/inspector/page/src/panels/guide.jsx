@@ -1,6 +1,7 @@
 // The guide: five captions, each of which sets the view.
 
 import { computed, effect } from "@preact/signals";
+import { page } from "../facts.js";
 import { canEdit, canPlay, canTrain } from "../parts/abilities.js";
 import { captionsOf } from "../parts/captions.js";
 import { later } from "../parts/deferred.js";
@@ -67,7 +68,7 @@ export function Guide() {
       <button type="button" aria-label="Caption before" aria-disabled={number === 1} onClick={() => number > 1 && open(number - 1)}>‹</button>
       <ol>{all.map(({ title }, index) => <li key={title}><button type="button" aria-current={index + 1 === number ? "step" : undefined} aria-label={`${index + 1}: ${title}`} title={title} onClick={() => open(index + 1)}>{index + 1}</button></li>)}</ol>
       <button type="button" id="guide-next" aria-label="Next caption" aria-disabled={number === all.length} onClick={() => number < all.length && open(number + 1)}>›</button>
-      <p role="status"><b>{caption.title}</b> {caption.text}{caption.seeds && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
+      <p role="status"><b>{caption.title}</b> {caption.text}{caption.seeds && (canTrain.value || page.seeds) && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
       <button type="button" id="guide-close" aria-label="Close the guide" onClick={() => { open(0); focusGuide(); }}>×</button>
     </section>
   );
@@ -98,7 +99,7 @@ const stop = effect(() => {
   const run = shown.value;
   if (!isFirst || !run || kind === "training") return;
   // Whoever has changed the view, has an address.
-  const untouched = location.hash === "" && here.peek()?.step === run.last;
+  const untouched = location.hash === "" && here.peek()?.step === run.opening;
   if (untouched && run.times.length > FEW) requestAnimationFrame(() => play());
   queueMicrotask(() => stop());
 });

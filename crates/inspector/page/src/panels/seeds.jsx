@@ -11,7 +11,7 @@ import { fixed, range } from "../numbers.js";
 import { copyText, say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
 import { Swarm, pointed } from "../parts/swarm.jsx";
-import { Sweep, decides } from "../parts/sweep.jsx";
+import { Sweep, decides, sidesOf } from "../parts/sweep.jsx";
 import { config, dataOf, experiment, here, origin, runs, shown } from "../state.js";
 import { f1Of, isLearned, swarmOf } from "../swarm.js";
 import { view } from "../view.js";
@@ -96,11 +96,15 @@ function TrainedHere() {
 /** @param {number} from @param {number} to */
 const fifths = (from, to) => range(6).map((part) => from + part / 5 * (to - from));
 
+/** The names of the samples of label 1, and of those of label 0. */
+const sides = () => sidesOf(/** @type {import("../run.js").Run} */ (shown.value));
+
 /** @param {number[]} positions @param {number} uniform @returns {import("../parts/swarm.jsx").Axes} */
 function attentionAxes(positions, uniform) {
+  const { positive, negative } = sides();
   /** @param {"positive" | "negative"} kind @param {string} name */
   const axis = (kind, name) => ({ name, of: (/** @type {Seed} */ seed) => onLabel(seed, positions, kind), from: 0, to: 1, ticks: fifths(0, 1), text: (/** @type {number} */ tick) => fixed(tick, 1) });
-  return { x: axis("negative", `attention on position ${positions.join(" and ")} in negatives`), y: axis("positive", "the same in positives"), level: uniform };
+  return { x: axis("negative", `attention on position ${positions.join(" and ")}, ${negative}`), y: axis("positive", `the same, ${positive}`), level: uniform };
 }
 
 /** F1 and the loss, on a logarithmic axis. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
@@ -121,13 +125,14 @@ function sumOf(seeds, failed, positions, uniform) {
   const learned = seeds.filter(isLearned);
   const parts = [`${count(learned.length)} of ${count(seeds.length)} seeds learned: their F1 on ${seeds[0].held_out ? "held-out" : "training"} samples is ${LEARNED} or more.`];
   if (positions.length && learned.length) {
+    const { positive, negative } = sides();
     const away = learned.filter((seed) => looksAway(seed, positions, uniform)).length;
     const too = learned.filter((seed) => onLabel(seed, positions, "negative") > uniform).length;
     const more = learned.filter((seed) => onLabel(seed, positions, "negative") > onLabel(seed, positions, "positive")).length;
     const where = positions.length > 1 ? `positions ${positions.join(" and ")}` : `position ${positions[0]}`;
     const text = (/** @type {number} */ number) => number ? count(number) : "none";
-    parts.push(`In ${text(away)} of those [CLS] looks away: in positives it gives ${where} less than uniform attention (${fixed(uniform, 2)}).`);
-    parts.push(`In ${text(too)} it gives more than uniform attention to ${where} in negatives, too; in ${text(more)}, more than in positives.`);
+    parts.push(`In ${text(away)} of those [CLS] looks away: in samples of ${positive} it gives ${where} less than uniform attention (${fixed(uniform, 2)}).`);
+    parts.push(`In ${text(too)} it gives more than uniform attention to ${where} in samples of ${negative}, too; in ${text(more)}, more than in those of ${positive}.`);
   }
   if (failed.length) parts.push(`${failed.length} failed: seed ${failed[0].seed} (${failed[0].failed})${failed.length > 1 ? " and others" : ""}.`);
   return parts.join(" ");
@@ -184,9 +189,10 @@ const timeText = (seconds) => seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math
 /** The numbers of the seed that the reader points at. @param {{ positions: number[] }} props */
 function Hovered({ positions }) {
   const seed = pointed.value;
+  const { positive, negative } = sides();
   return (
     <p id="swarm-seed">
-      {seed ? `Seed ${seed.seed}: ${positions.length ? `${fixed(onLabel(seed, positions, "positive"))} in positives, ${fixed(onLabel(seed, positions, "negative"))} in negatives, ` : ""}F1 ${fixed(f1Of(seed))}.` : "\u00a0"}
+      {seed ? `Seed ${seed.seed}: ${positions.length ? `${fixed(onLabel(seed, positions, "positive"))} in samples of ${positive}, ${fixed(onLabel(seed, positions, "negative"))} of ${negative}, ` : ""}F1 ${fixed(f1Of(seed))}.` : "\u00a0"}
     </p>
   );
 }
@@ -206,7 +212,8 @@ function Table({ seeds, failed, positions, uniform, isTraining, own, open }) {
   const names = { all: "all", unlearned: "not learned", away: "looks away" };
   const kind = listed.value in kinds ? /** @type {keyof typeof kinds} */ (listed.value) : "all";
   const rows = /** @type {Seed[]} */ (kinds[kind]);
-  const attention = positions.length ? ["in positives", "in negatives"] : [];
+  const { positive, negative } = sides();
+  const attention = positions.length ? [positive, negative] : [];
   const columns = ["seed", "learned", ...attention, ...[...(seeds[0].held_out ? ["held-out"] : []), "training"].flatMap((split) => METRICS.map(([, name]) => `${name}, ${split}`))];
   const numbersOf = (/** @type {Seed} */ { train, held_out, ...seed }) => [
     ...(positions.length ? [onLabel(/** @type {Seed} */ (seed), positions, "positive"), onLabel(/** @type {Seed} */ (seed), positions, "negative")] : []),

@@ -41,7 +41,7 @@ function Slider() {
   return (
     <label class="wide">
       <span class="unseen">Step</span>
-      <input id="slider" type="range" min={0} max={run.times.length - 1} value={at} aria-valuetext={`step ${run.stepName(at)}`} onInput={(event) => changeSoon(step(event))} onChange={(event) => change(step(event))} />
+      <input id="slider" type="range" min={0} max={run.times.length - 1} value={at} aria-valuetext={run.stepText(at)} onInput={(event) => changeSoon(step(event))} onChange={(event) => change(step(event))} />
     </label>
   );
 }
@@ -49,7 +49,7 @@ function Slider() {
 // It is not announced: while the steps play, that would never end.
 function Now() {
   const now = here.value;
-  return now && <output id="now" for="slider" aria-live="off">step {now.run.stepName(now.at)}</output>;
+  return now && <output id="now" for="slider" aria-live="off">{now.run.stepText(now.at)}</output>;
 }
 
 function Speed() {
@@ -70,7 +70,7 @@ function StepList() {
 function Steps({ run }) {
   return (
     <select id="step-list" value={here.value?.at} onChange={(event) => change({ step: run.times[Number(event.currentTarget.value)] })}>
-      {run.times.map((time, at) => <option key={time} value={at}>{run.stepName(at)}</option>)}
+      {run.times.map((time, at) => <option key={time} value={at}>{run.stepName(at)}{time === run.facts.best ? " (best)" : ""}</option>)}
     </select>
   );
 }

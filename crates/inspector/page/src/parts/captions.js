@@ -1,7 +1,6 @@
 // What the guide says about a run: its captions, and the view that each sets. All follow from the run's numbers.
 
 import { LEARNED } from "../learned.js";
-import { range } from "../numbers.js";
 import { decisive, LOOKS, percent, weightsOf } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
@@ -29,7 +28,7 @@ function madeOf(run) {
   const marked = (/** @type {string} */ name) => run.members(name).some((sample) => sample.marked.length);
   const group = names.filter(marked).sort((one, other) => run.groups[other] - run.groups[one])[0] ?? names[0];
   const others = names.filter((name) => name !== group).sort((one, other) => run.groups[one] - run.groups[other])[0];
-  const { layer, head } = strongest(run, group, end);
+  const [layer, head] = [run.facts.layers - 1, run.strongest];
   const place = { query: run.facts.cls, layer, head, show: /** @type {const} */ ("weights") };
   const where = placeText(run, group);
   const who = run.facts.layers * run.facts.heads > 1 ? `[CLS] (layer ${layer}, head ${head})` : "[CLS]";
@@ -88,12 +87,12 @@ function madeOf(run) {
 /** @param {Run} run @param {string} group @param {string | undefined} others @param {{ end: number, layer: number, head: number, where: string, last: number, even: number, view: (at: number, sample?: string) => any, who: string }} found @returns {Caption} */
 function surprise(run, group, others, { end, layer, head, where, last, even, view, who }) {
   const parts = view(end, others ?? group);
-  if (!others) return { title: "And elsewhere?", text: "This page holds samples of one class alone. Other seeds can look elsewhere.", parts, seeds: true };
+  if (!others) return { title: "And elsewhere?", text: "This page holds samples of one class alone.", parts, seeds: true };
   const looks = run.members(others).filter(({ marked }) => marked.length);
   if (!looks.length) {
     const weights = weightsOf({ run, sample: others, at: end, query: run.facts.cls, layer, head });
     const most = weights.indexOf(Math.max(...weights));
-    return { title: "Without anything to find.", text: `In ${whoText(run, others)} nothing decides the label: ${who} gives most, ${percent(weights[most])}, to ${most === run.facts.cls ? "itself" : `position ${most}`}. Other seeds can look elsewhere.`, parts, seeds: true };
+    return { title: "Without anything to find.", text: `In ${whoText(run, others)} nothing decides the label: ${who} gives most, ${percent(weights[most])}, to ${most === run.facts.cls ? "itself" : `position ${most}`}.`, parts, seeds: true };
   }
   const share = looks.reduce((sum, sample) => sum + run.onLabel(sample, end, layer, head), 0) / looks.length;
   const isFixed = decisive(run, others).length > 0;
@@ -101,7 +100,7 @@ function surprise(run, group, others, { end, layer, head, where, last, even, vie
   const compared = share > LOOKS * evenThere ? "[CLS] must look there to know" : share < evenThere / LOOKS ? "[CLS] looks away there" : "about an even share";
   return {
     title: "The surprise.",
-    text: `In ${whoText(run, others)}, ${isFixed ? where : "what the label depends on"} gets ${percent(share)}: ${compared}.${share > last ? ` That is more than in ${whoText(run, group)}.` : ""} Some seeds look away.`,
+    text: `In ${whoText(run, others)}, ${isFixed ? where : "what the label depends on"} gets ${percent(share)}: ${compared}.${share > last ? ` That is more than in ${whoText(run, group)}.` : ""}`,
     parts, seeds: true,
   };
 }
@@ -121,20 +120,9 @@ function withoutPlace(run, group, others, end, view, who, right) {
     parts: view(Number(at)),
   }));
   return [...captions, {
-    title: "The other class.", text: others ? `In ${whoText(run, others)}, ${who} gives the most to ${most(end, others)}. Other seeds can look elsewhere.` : "This page holds samples of one class alone.",
+    title: "The other class.", text: others ? `In ${whoText(run, others)}, ${who} gives the most to ${most(end, others)}.` : "This page holds samples of one class alone.",
     parts: view(end, others ?? group), seeds: true,
   }];
-}
-
-/** The head that gives the decisive positions most at the end. @param {Run} run @param {string} group @param {number} at */
-function strongest(run, group, at) {
-  const { layers, heads } = run.facts;
-  const members = run.members(group).filter(({ marked }) => marked.length);
-  const all = range(layers * heads).map((index) => {
-    const [layer, head] = [Math.floor(index / heads), index % heads];
-    return { layer, head, share: members.reduce((sum, sample) => sum + run.onLabel(sample, at, layer, head), 0) };
-  });
-  return all.reduce((best, head) => head.share >= best.share ? head : best);
 }
 
 /** Even attention on what decides the labels of a class; NaN if nothing does. @param {Run} run @param {string} group */

@@ -2,7 +2,7 @@
 
 import { colours, valueAt } from "../colour.js";
 import { fixed, range, shorten } from "../numbers.js";
-import { departureOf, MOST_CELLS } from "./matrices.js";
+import { departureOf, MOST_CELLS, shades } from "./matrices.js";
 
 /** @typedef {import("./matrices.js").Panel} Panel */
 /** @typedef {import("./matrices.js").Place} Place */
@@ -103,6 +103,7 @@ export function svgOf(panels) {
   panels.forEach((panel, at) => {
     const { positions, cells, forbidden, marks, tokens } = panel;
     const scale = /** @type {import("../colour.js").Scale} */ (panel.scale);
+    const shade = shades(panel, scale);
     const left = x + names;
     titles[at].forEach((line, index) => text(line, x, MARGIN + 14 + 18 * index, 14));
     text("query ↓  key →", x, top - 8, 11);
@@ -116,7 +117,7 @@ export function svgOf(panels) {
     cells.forEach((value, index) => {
       const [cellX, cellY] = [left + index % positions * wide, top + Math.floor(index / positions) * high];
       if (forbidden?.[index]) return box(cellX, cellY, wide, high, "url(#masked)");
-      const { fill, ink } = colours(value, scale);
+      const { fill, ink } = colours(shade[index], scale);
       box(cellX, cellY, wide, high, fill);
       if (!isLarge) text(fixed(value), cellX + wide / 2, cellY + high / 2 + 4, 12, "middle", ink);
     });

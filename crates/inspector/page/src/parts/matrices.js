@@ -68,6 +68,35 @@ export function forbiddenOf({ run, sample, changes }) {
   return known.get(sample) ?? null;
 }
 
+/** @type {WeakMap<Run, Map<string, Float64Array>>} */
+const uniforms = new WeakMap();
+
+/** Uniform attention in each cell, of a sample or the mean over a class. `[query, key]` @param {Place} place */
+function uniformOf({ run, sample }) {
+  const known = uniforms.get(run) ?? new Map();
+  uniforms.set(run, known);
+  let cells = known.get(sample);
+  if (!cells) {
+    const { positions } = run;
+    const members = run.members(sample);
+    cells = new Float64Array(positions ** 2);
+    for (let query = 0; query < positions; query++) {
+      const rows = members.map((member) => run.keys(member, query)).filter((keys) => keys.length);
+      for (const keys of rows) for (const key of keys) cells[query * positions + key] += 1 / keys.length / rows.length;
+    }
+    if (known.size >= MOST_MASKS) known.clear();
+    known.set(sample, cells);
+  }
+  return cells;
+}
+
+/** What the colours of a panel stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. @param {Panel} panel @param {import("../colour.js").Scale | undefined} scale */
+export function shades({ cells, place }, scale) {
+  if (!scale?.log) return cells;
+  const uniform = uniformOf(place);
+  return cells.map((value, cell) => value / uniform[cell]);
+}
+
 /** @param {Panel["id"]} id @param {Place} place @returns {Panel} */
 export function panelOf(id, place) {
   const { run, sample, at, layer, head, show } = place;

@@ -3,7 +3,7 @@
 import { colours } from "../colour.js";
 import { fixed } from "../numbers.js";
 import { change, view } from "../view.js";
-import { brief, reading } from "./matrices.js";
+import { brief, reading, shades } from "./matrices.js";
 
 /** @typedef {import("./matrices.js").Panel} Panel */
 
@@ -38,15 +38,15 @@ function Name({ panel, position, scope, chosen = false }) {
   );
 }
 
-/** @param {{ panel: Panel, query: number, chosenQuery: number, chosenKey: number, level: string }} props */
-function Row({ panel, query, chosenQuery, chosenKey, level }) {
+/** @param {{ panel: Panel, shade: Float64Array, query: number, chosenQuery: number, chosenKey: number, level: string }} props */
+function Row({ panel, shade, query, chosenQuery, chosenKey, level }) {
   const { positions, scale, forbidden, marks } = panel;
   const cells = [];
   for (let key = 0; key < positions; key++) {
     const value = panel.cells[query * positions + key];
     const isChosen = query === chosenQuery && key === chosenKey;
     const isForbidden = forbidden?.[query * positions + key] === 1;
-    const colour = isForbidden ? null : colours(value, /** @type {import("../colour.js").Scale} */ (scale));
+    const colour = isForbidden ? null : colours(shade[query * positions + key], /** @type {import("../colour.js").Scale} */ (scale));
     cells.push(
       <td key={key} role="gridcell" tabIndex={isChosen ? 0 : -1} aria-selected={isChosen} data-key={key}
         class={`${isForbidden ? "forbidden " : ""}${query === chosenQuery ? "chosen-row " : ""}${marks[key] ? "marked" : ""}`}
@@ -82,13 +82,14 @@ export function Matrix({ panel, query, chosen, level, size }) {
     const cell = cellOf(event);
     if (cell) change(cell);
   }
+  const shade = shades(panel, panel.scale);
   return (
     <table role="grid" id={`grid-${panel.id}`} class={`heatmap ${level} ${positions > MOST_LONG ? "small" : ""}`} style={{ fontSize: positions > MOST_LONG ? "" : `${size}px` }} onKeyDown={onKeyDown} onClick={onClick}>
       <caption><span>{panel.title}</span></caption>
       <thead>
         <tr><td class="corner">query \ key</td>{panel.tokens.map((_, position) => <Name panel={panel} position={position} scope="col" key={position} />)}</tr>
       </thead>
-      <tbody>{panel.tokens.map((_, row) => <Row panel={panel} query={row} chosenQuery={query} chosenKey={chosen} level={positions > MOST_LONG ? "short" : level} key={row} />)}</tbody>
+      <tbody>{panel.tokens.map((_, row) => <Row panel={panel} shade={shade} query={row} chosenQuery={query} chosenKey={chosen} level={positions > MOST_LONG ? "short" : level} key={row} />)}</tbody>
     </table>
   );
 }

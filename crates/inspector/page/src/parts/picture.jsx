@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { fixed, shorten } from "../numbers.js";
 import { change } from "../view.js";
 import { move } from "./matrix.jsx";
-import { reading } from "./matrices.js";
+import { reading, shades } from "./matrices.js";
 import { paint } from "./paint.js";
 import { say } from "./dom.jsx";
 
@@ -24,7 +24,7 @@ export function Picture({ panel, query, chosen, room, rem }) {
   const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
   const { positions, cells, forbidden, scale, title } = panel;
   useLayoutEffect(() => {
-    if (canvas.current && scale) paint(canvas.current, cells, forbidden, scale);
+    if (canvas.current && scale) paint(canvas.current, shades(panel, scale), forbidden, scale);
   }, [cells, forbidden, scale]);
   const unit = Math.max(1, rem / 16);
   const [left, top] = [(room < 420 * unit ? 64 : 88) * unit, 40 * unit];

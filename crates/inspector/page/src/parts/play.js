@@ -18,7 +18,7 @@ let frame = 0;
 /** The step that playing has set. Another one in the view was chosen by the reader. */
 let played = NaN;
 
-/** Plays from the shown step, or from the first one if the last is shown; or pauses. @param {boolean} [on] */
+/** Plays from the shown step, or from the first one if the last is shown or none was chosen; or pauses. @param {boolean} [on] */
 export function play(on = true) {
   if (on === isPlaying.peek()) return;
   if (on) start();
@@ -35,7 +35,8 @@ function start() {
   const { steps } = now.run.facts;
   const { times } = now.run;
   const pace = count / Math.min(WHOLE, EACH * count);
-  let place = now.at === count ? 0 : now.at;
+  const isChosen = Number.isFinite(view.peek().step);
+  let place = now.at === count || !isChosen ? 0 : now.at;
   let before = performance.now();
   const show = () => {
     played = times[Math.floor(place)];
@@ -47,7 +48,11 @@ function start() {
     place = Math.min(place + Math.min(Math.max(time - before, 0), LONGEST_FRAME) * pace * speed.peek(), count);
     before = time;
     show();
-    if (place === count) play(false);
+    if (place === count) {
+      // Whoever has chosen no step, sees the best model again.
+      if (!isChosen && here.peek()?.run.facts.best !== undefined) changeSoon({ step: played = Infinity });
+      play(false);
+    }
     else if (isPlaying.peek()) frame = requestAnimationFrame(next);
   };
   show();

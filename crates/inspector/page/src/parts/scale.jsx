@@ -32,8 +32,7 @@ export function sharedScale(panels, range) {
 
 /** The ticks of a scale, from its first to its last colour. @param {Scale} scale */
 function ticksOf(scale) {
-  const keys = Math.round(scale.from ** -0.5);
-  if (scale.log) return [`1/${keys} ×`, "1 ×", `${keys} ×`];
+  if (scale.log) return [`1/${scale.to} ×`, "1 ×", `${scale.to} ×`];
   const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
   return [0, 0.5, 1].map((share) => (share === 1 && scale.more ? "≥ " : "") + fixed(valueAt(share, scale), decimals));
 }

@@ -36,7 +36,10 @@ export function placesText(run, sample, positions) {
   return positions.includes(run.facts.cls) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
 }
 
-/** One sentence or two on where a query looks. @param {Place} place @param {Float64Array} weights */
+/** That a head is close to uniform attention; empty if it is not. @param {Omit<Place, "query">} place */
+export const uniformText = ({ run, sample, at, layer, head }) => run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention." : "";
+
+/** One to three sentences on where a query looks. @param {Place} place @param {Float64Array} weights */
 export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const step = run.facts.steps[at] === null ? "" : `At step ${run.stepName(at)}, `;
   const isGroup = run.isGroup(sample);
@@ -49,14 +52,15 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
     const where = keys.length ? keys : [weights.indexOf(Math.max(...weights))];
     return capital(`${step}${over}the attention of ${who} on ${placesText(run, sample, where)} differs between the runs: its standard deviation is ${where.map((key) => weights[key].toFixed(2)).join(" and ")}.`);
   }
+  const uniform = uniformText({ run, sample, at, layer, head });
   const named = run.isStatistic ? `in the ${run.name}, ` : "";
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
     const none = isGroup ? "No position decides the label in all these samples." : "No position decides this label.";
-    return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
+    return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}${uniform}`;
   }
   const even = run.uniform(run.members(sample), query, () => keys);
-  return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Even attention would give ${percent(even)}.`;
+  return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Even attention would give ${percent(even)}.${uniform}`;
 }
 
 /** @param {string} text */

@@ -11,10 +11,16 @@ const classesOf = (/** @type {SweepSeeds} */ seeds) => /** @type {(keyof typeof 
 const figuresOf = (/** @type {SweepSeeds} */ seeds, /** @type {keyof typeof SIDES} */ name) => /** @type {import("../types").SeedFigures} */ (seeds[name]);
 const shareText = (/** @type {number} */ part, /** @type {number} */ whole) => `${fixed(100 * part / whole, 1)}%`;
 
-/** Whether a position decides the label of all positive samples. @param {Run} run @param {number} position */
+/** Whether a position decides the label of every sample: where other positions decide in each, none does. @param {Run} run @param {number} position */
 export function decides(run, position) {
-  const positives = run.samples.filter(({ label }) => (label ?? 0) > 0);
-  return positives.length > 0 && positives.every(({ marked }) => marked.includes(position));
+  const known = run.samples.filter(({ label }) => label !== null);
+  return known.some(({ label }) => label) && known.every(({ marked }) => marked.includes(position));
+}
+
+/** The names of the samples of label 1 or more, and of those of label 0. @param {Run} run @returns {Record<keyof typeof SIDES, string>} */
+export function sidesOf(run) {
+  const name = (/** @type {number} */ label) => run.facts.classes[label] ?? `label ${label}`;
+  return { positive: run.classCount === 2 ? name(1) : `all but ${name(0)}`, negative: name(0) };
 }
 
 /** @param {{ seeds: SweepSeeds, run: Run }} props */
@@ -30,7 +36,7 @@ export function Sweep({ seeds, run }) {
         {seeds.own.map(({ name, over }) => <li key={name}><bdi>{name}</bdi>, for comparison: {over}.</li>)}
       </ul>
       <div class="scroll" tabIndex={0} role="region" aria-label="Bars over seeds"><Bars seeds={seeds} run={run} /></div>
-      <p class="hint">By position. Filled: positive samples; outlined: negative samples; lines: one standard deviation; narrow: the page's own runs, in the order of the list above.</p>
+      <p class="hint">By position. Filled: samples of {sidesOf(run).positive}; outlined: samples of {sidesOf(run).negative}; lines: one standard deviation; narrow: the page's own runs, in the order of the list above.</p>
       <Table seeds={seeds} run={run} />
     </section>
   );
@@ -38,9 +44,10 @@ export function Sweep({ seeds, run }) {
 
 /** For each position that decides the label, the seeds that attend to it. @param {SweepSeeds} seeds @param {Run} run */
 function deciding({ count, positive, harder }, run) {
+  const names = sidesOf(run);
   return range(run.positions).filter((position) => decides(run, position)).map((position) => {
-    const most = positive && `${positive.most[position]} (${shareText(positive.most[position], count)}) attend to it most in positive samples`;
-    const more = harder && `${harder[position]} (${shareText(harder[position], count)}) attend to it more in positive samples than in negative ones`;
+    const most = positive && `${positive.most[position]} (${shareText(positive.most[position], count)}) attend to it most in samples of ${names.positive}`;
+    const more = harder && `${harder[position]} (${shareText(harder[position], count)}) attend to it more in samples of ${names.positive} than of ${names.negative}`;
     return `◆ Position ${position} decides the label: of ${count} seeds ${[most, more].filter(Boolean).join(", and ")}.`;
   });
 }
@@ -84,10 +91,11 @@ function Bars({ seeds, run }) {
 /** @param {{ seeds: SweepSeeds, run: Run }} props */
 function Table({ seeds, run }) {
   const classes = classesOf(seeds);
-  const columns = ["position", ...classes.flatMap((name) => [`${name}: mean`, "standard deviation", "highest of the row", ...seeds.own.map((own) => `${name}: ${own.name}`)]), ...(seeds.harder ? ["more in positive"] : [])];
+  const names = sidesOf(run);
+  const columns = ["position", ...classes.flatMap((name) => [`${names[name]}: mean`, "standard deviation", "highest of the row", ...seeds.own.map((own) => `${names[name]}: ${own.name}`)]), ...(seeds.harder ? [`more in ${names.positive}`] : [])];
   const rows = range(run.positions).map((position) => [`${decides(run, position) ? "◆ " : ""}${position}`, ...classes.flatMap((name) => {
     const { mean, deviation, most } = figuresOf(seeds, name);
     return [mean[position], deviation ? deviation[position] : "–", shareText(most[position], seeds.count), ...seeds.own.map((own) => own[name] ? own[name][position] : "–")];
   }), ...(seeds.harder ? [shareText(seeds.harder[position], seeds.count)] : [])]);
-  return <NumberTable id="seeds" title="The same as a table" text="Shares of seeds: those whose attention is highest at the position, and those that attend to it more in positive samples than in negative ones." columns={columns} rows={rows} />;
+  return <NumberTable id="seeds" title="The same as a table" text={`Shares of seeds: those whose attention is highest at the position, and those that attend to it more in samples of ${names.positive} than of ${names.negative}.`} columns={columns} rows={rows} />;
 }

@@ -2,7 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { change } from "../view.js";
-import { forbiddenOf, panelOf } from "./matrices.js";
+import { forbiddenOf, panelOf, shades } from "./matrices.js";
 import { paint } from "./paint.js";
 import { sharedScale } from "./scale.jsx";
 import { range } from "../numbers.js";
@@ -20,7 +20,8 @@ function paintAll(strip, place, colourRange) {
     const [layer, head] = [Number(canvas.dataset.layer), Number(canvas.dataset.head)];
     const panel = panelOf("now", { ...place, layer, head });
     // Ranges of scores differ between heads.
-    paint(canvas, panel.cells, forbidden, sharedScale([panel], place.show === "scores" ? "own" : colourRange));
+    const scale = sharedScale([panel], place.show === "scores" ? "own" : colourRange);
+    paint(canvas, shades(panel, scale), forbidden, scale);
   }
 }
 

@@ -149,6 +149,7 @@ export class Live {
 
   /** @type {Source["allows"]} */
   allows(sample, query, key) {
+    if (this.changes.keys?.includes(key)) return false;
     const mask = this.#mask ?? this.#maskOf(sample);
     return !mask.length || mask[query * this.shape.positions + key] === 1;
   }

@@ -31,7 +31,7 @@ export function caseStages(example, row) {
     const shown = names.flatMap((name) => numbersOf(example, name) ?? []);
     if (!shown.length) return [];
     const grids = shown.map((numbers) => gridOf(numbers, example.published, query));
-    const weights = title.startsWith("Queries") ? PROJECTIONS.flatMap((name) => numbersOf(example, name) ?? []).map((numbers) => gridOf(numbers, example.published)) : undefined;
+    const weights = names.includes("query") ? PROJECTIONS.flatMap((name) => numbersOf(example, name) ?? []).map((numbers) => gridOf(numbers, example.published)) : undefined;
     return [{ title, formula: shown.map(({ stage, how }) => `${stage.replaceAll("_", " ")}: ${how.replaceAll("_", " ")}`).join(";  "), grids, weights, sentence: [sentenceOf(example, shown, row), ...notesOf(example.published, shown)].filter(Boolean).join(" ") }];
   });
 }

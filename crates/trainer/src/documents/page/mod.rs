@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::Failure;
 use crate::documents::evidence::evidence;
 use crate::storage::files::open;
-use crate::storage::run_dir::RunDir;
+use crate::storage::run_dir::{RunDir, step_of};
 use crate::storage::standard::shown;
 
 use again::again;
@@ -31,6 +31,8 @@ pub struct Source {
     pub run: Option<RunDir>,
     /// The npz dumps, by step; at least one.
     pub dumps: Vec<PathBuf>,
+    /// The dump of the run's best model, with its step, if the run keeps it.
+    best: Option<(usize, PathBuf)>,
 }
 
 impl Source {
@@ -39,12 +41,13 @@ impl Source {
     /// # Errors
     /// When the path is neither, or the run holds no npz dump.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let (run, dumps) = if path.is_dir() {
+        let (run, dumps, best) = if path.is_dir() {
             let run = RunDir::open(path)?;
             let dumps = run.dumps()?;
-            (Some(run), dumps)
+            let best = run.best_dump()?;
+            (Some(run), dumps, best)
         } else {
-            (None, vec![path.to_owned()])
+            (None, vec![path.to_owned()], None)
         };
         if dumps.is_empty() {
             return Err(no_dumps(path));
@@ -53,7 +56,14 @@ impl Source {
             path: path.to_owned(),
             run,
             dumps,
+            best,
         })
+    }
+
+    /// All dumps that are read.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let best = self.best.as_ref().map(|(_, path)| path);
+        self.dumps.iter().chain(best).map(PathBuf::as_path)
     }
 
     /// Its file name, or its whole path if another source has the same file name.
@@ -124,7 +134,17 @@ fn page_run(
     last: &AttentionDump,
     runs: usize,
 ) -> Result<PageRun, Failure> {
-    let dumps = &source.dumps;
+    let mut dumps = source.dumps.clone();
+    // Runs side by side are compared at the steps that all of them have recorded.
+    let best = source.best.clone().filter(|_| runs == 1);
+    let best = best.map(|(step, path)| {
+        let after = |dump: &PathBuf| step_of(dump) >= Some(step);
+        let place = dumps.iter().position(after).unwrap_or(dumps.len());
+        if dumps.get(place).and_then(|dump| step_of(dump)) != Some(step) {
+            dumps.insert(place, path);
+        }
+        place
+    });
     let again = match &source.run {
         Some(run) if runs == 1 => again(run, last)?,
         Some(_) => {
@@ -132,10 +152,10 @@ fn page_run(
         }
         None => Again::Recorded("The page was made from dumps, not from a run".to_owned()),
     };
-    let mut page_run = PageRun::new(name, last, dumps.len(), runs, again);
+    let mut page_run = PageRun::new(name, last, dumps.len(), best, runs, again);
     for index in page_run.wanted().to_vec() {
         let path = &dumps[index];
-        let added = if index + 1 == dumps.len() {
+        let added = if Some(path) == source.dumps.last() {
             page_run.add(last)
         } else {
             page_run.add(&read_dump(path)?)

@@ -5,7 +5,9 @@ use headlight_data::LabelRule;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{EvalMetrics, Metric, StepMetrics};
-use headlight_inspector::{Listing, Section, Table, counted, largest, number, shorten};
+use headlight_inspector::{
+    Heatmap, Listing, Quantity, Section, Table, counted, largest, number, shorten,
+};
 
 use super::names::{class_name, left_out};
 use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};
@@ -21,20 +23,21 @@ const MOST_MATRICES: usize = 9000;
 const TITLE: usize = 80;
 const ROW: usize = 320;
 
-/// `last` is the evaluation of the trained model.
+/// `of_model` is the evaluation of the model that the dump is of, and `strongest` the layer and the head that come first.
 pub(super) fn sections(
     config: &ExperimentConfig,
-    last: Option<&StepMetrics>,
+    of_model: Option<&StepMetrics>,
     dump: &AttentionDump,
+    strongest: (usize, usize),
 ) -> Vec<Section> {
     let mut sections = vec![Section {
         title: "Attention".to_owned(),
         ..Section::default()
     }];
-    if let (Some(rule), Some(last)) = (&config.data.rule, last) {
-        sections.extend(means(config, rule, &last.train));
+    if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
+        sections.extend(means(config, rule, &metrics.train));
     }
-    sections.extend(heads(dump));
+    sections.extend(heads(dump, strongest));
     sections
 }
 
@@ -89,31 +92,32 @@ fn mean_of_heads(model: &ModelConfig) -> String {
     }
 }
 
-/// The heads of each sample of the dump; of many, those next to the output.
-fn heads(dump: &AttentionDump) -> Vec<Section> {
-    let positions = dump.dims.positions;
-    let size = match positions {
-        ..=WHOLE_MATRIX => TITLE + positions * (7 * positions + 2),
+/// The heads of each sample of the dump, the strongest first; of many, those next to the output.
+fn heads(dump: &AttentionDump, strongest: (usize, usize)) -> Vec<Section> {
+    let lengths = (0..dump.dims.samples).map(|sample| dump.unpadded(sample).len());
+    let longest = lengths.max().unwrap_or(0);
+    let size = match longest {
+        ..=WHOLE_MATRIX => TITLE + longest * (7 * longest + 2),
         _ => TITLE + ROW,
     };
     let heads = dump.dims.layers * dump.dims.heads;
     let most = MOST_MATRICES / (dump.dims.samples * size).max(1);
     let shown = most.clamp(1, heads);
+    let places = (0..heads).map(|head| (head / dump.dims.heads, head % dump.dims.heads));
+    let others: Vec<_> = places.filter(|&place| place != strongest).collect();
+    let others = &others[heads - shown..];
     let of_sample = |sample| {
-        let heads = heads - shown..heads;
-        heads.map(move |head| (sample, head / dump.dims.heads, head % dump.dims.heads))
+        let places = [&strongest].into_iter().chain(others);
+        places.map(move |&(layer, head)| one_head(dump, sample, layer, head))
     };
-    let all = (0..dump.dims.samples).flat_map(of_sample);
-    let mut sections: Vec<Section> = all
-        .map(|(sample, layer, head)| one_head(dump, sample, layer, head))
-        .collect();
+    let mut sections: Vec<Section> = (0..dump.dims.samples).flat_map(of_sample).collect();
     if shown < heads {
         sections.push(Section::of_paragraph(format!(
-            "The last {shown} of {}; `headlight inspect RUN --layer all --head all` shows the others.",
+            "{shown} of {}, the strongest first; `headlight inspect RUN --layer all --head all` shows the others.",
             counted(heads, "head")
         )));
     }
-    if positions > WHOLE_MATRIX {
+    if longest > WHOLE_MATRIX {
         let remedy =
             "The folder `attention` has the whole matrices; `headlight inspect` draws them.";
         sections.push(Section::of_paragraph(remedy.to_owned()));
@@ -129,23 +133,29 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
         _ => format!(" · layer {layer}"),
     };
     let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
-    let weights = dump.weights(shown, layer, head);
-    let positions = dump.dims.positions;
-    if positions <= WHOLE_MATRIX {
-        let matrix = Listing {
-            title: format!("{title}, query by key:"),
-            lines: matrix(weights, positions),
+    let heatmap = Heatmap::of(dump, shown, &[layer], &[head], Quantity::Weights);
+    let (weights, count) = (&heatmap.cells, heatmap.tokens.len());
+    let uniform = heatmap.uniform(None).map(str::to_owned);
+    if count <= WHOLE_MATRIX {
+        let title = format!("{title}, query by key:");
+        let matrix = if dump.meta.config.pointer("/data/words").is_some() {
+            Listing::of_matrix(title, &heatmap.tokens, weights)
+        } else {
+            let lines = matrix(weights, count);
+            Listing { title, lines }
         };
         return Section {
+            paragraphs: uniform.into_iter().collect(),
             listings: vec![matrix],
             ..Section::default()
         };
     }
-    let row = &weights[dump.cls_position() * positions..][..positions];
-    let keys = main_keys(dump, shown, row);
-    Section::of_paragraph(format!(
-        "{title} of [CLS], the largest of {positions} positions: {keys}."
-    ))
+    let keys = main_keys(&heatmap);
+    let keys = format!("{title} of [CLS], the largest of {count} positions: {keys}.");
+    Section {
+        paragraphs: [keys].into_iter().chain(uniform).collect(),
+        ..Section::default()
+    }
 }
 
 /// A square matrix with four decimals, in brackets, as NumPy prints it.
@@ -159,16 +169,16 @@ fn matrix(cells: &[f32], size: usize) -> Vec<String> {
     rows.collect()
 }
 
-/// The largest weights of a row, each with its key and the token there.
-fn main_keys(dump: &AttentionDump, shown: usize, row: &[f32]) -> String {
+/// The largest weights of `[CLS]`, each with its key and the token there.
+fn main_keys(heatmap: &Heatmap) -> String {
+    let count = heatmap.tokens.len();
+    let row = &heatmap.cells[heatmap.cls * count..][..count];
     let keys = largest(row).into_iter().take(MAIN_KEYS);
-    let token = |key: usize| {
-        let text = dump.token_string(dump.tokens(shown)[key]);
-        shorten(&text, MOST_NAME)
+    let on = |key: usize| {
+        let token = shorten(&heatmap.tokens[key], MOST_NAME);
+        let position = heatmap.positions[key];
+        format!("{:.4} on position {position} ({token})", row[key])
     };
-    let keys: Vec<String> = keys
-        .filter(|&key| row[key] > 0.0)
-        .map(|key| format!("{:.4} on position {key} ({})", row[key], token(key)))
-        .collect();
+    let keys: Vec<String> = keys.filter(|&key| row[key] > 0.0).map(on).collect();
     keys.join(", ")
 }

@@ -24,10 +24,16 @@ pub(super) fn outcome(outcome: &Outcome, data: &DatasetConfig) -> Section {
 pub(super) fn interrupted(
     Progress { step, epoch, .. }: Progress,
     config: &ExperimentConfig,
+    shows_best: bool,
 ) -> Section {
     let epochs = config.training.epochs;
+    let model = if shows_best {
+        "of the best model until then"
+    } else {
+        "from that step"
+    };
     Section::of_paragraph(format!(
-        "Interrupted after {step} steps ({epoch} of {epochs} epochs finished); all figures are from that step."
+        "Interrupted after {step} steps ({epoch} of {epochs} epochs finished); all figures are {model}."
     ))
 }
 
@@ -39,9 +45,11 @@ pub(super) fn best(tracker: &BestTracker, metrics: &[StepMetrics]) -> Option<Sec
         let evaluations = counted(best.waited, "evaluation");
         format!("Stopped after {step} steps, because {name} had not improved for {evaluations}.")
     });
+    let last = metrics.last().map_or(0, |last| last.step);
     let best = format!(
-        "Best {name}: {:.6} at step {}; that model is in best.safetensors.",
-        best.value, best.step
+        "This report shows the best model, that of step {} of {last}, with {name} {:.6}. Its weights are in best.safetensors, \
+         those of the last model in model.safetensors.",
+        best.step, best.value
     );
     Some(Section {
         paragraphs: stopped.into_iter().chain([best]).collect(),

@@ -34,15 +34,19 @@ pub struct RunReport<'a> {
     pub config: &'a ExperimentConfig,
     /// Its samples.
     pub splits: &'a Splits,
-    /// The evaluations; the last one measures the trained model.
+    /// The evaluations.
     pub metrics: &'a [StepMetrics],
-    /// The trained model on the held-out samples, or on the training samples if none are held out; `None` if its output
+    /// That of the model that the report shows: the best one if the run keeps it, or else the last one.
+    pub of_model: Option<&'a StepMetrics>,
+    /// That model on the held-out samples, or on the training samples if none are held out; `None` if its output
     /// is not a number.
     pub assessment: Option<&'a Assessment>,
     /// What came of the training.
     pub outcome: Option<&'a Outcome>,
-    /// The trained model's dump of [`reported_samples`].
+    /// That model's dump of [`reported_samples`].
     pub dump: &'a AttentionDump,
+    /// The layer and the head whose attention comes first.
+    pub strongest: (usize, usize),
     /// The comparisons with the reference run, if the run repeats one.
     pub comparisons: &'a [Comparison],
     /// The progress at which training was interrupted, if it was.
@@ -70,15 +74,19 @@ impl RunReport<'_> {
             config,
             splits,
             metrics,
+            of_model,
             dump,
             ..
         } = *self;
         let rule = config.data.rule.as_ref();
+        let best = self
+            .tracker
+            .and_then(|tracker| ending::best(tracker, metrics));
+        let shows_best = best.is_some();
         let ending = [
             self.interrupted
-                .map(|progress| ending::interrupted(progress, config)),
-            self.tracker
-                .and_then(|tracker| ending::best(tracker, metrics)),
+                .map(|progress| ending::interrupted(progress, config, shows_best)),
+            best,
             self.outcome
                 .map(|outcome| ending::outcome(outcome, &config.data)),
         ];
@@ -92,9 +100,9 @@ impl RunReport<'_> {
         let mut sections: Vec<_> = ending.into_iter().flatten().collect();
         sections.extend(data::sections(config, splits));
         sections.extend(model::sections(config));
-        sections.extend(training::sections(config, metrics));
+        sections.extend(training::sections(config, metrics, of_model));
         sections.extend(evaluation);
-        sections.extend(attention::sections(config, metrics.last(), dump));
+        sections.extend(attention::sections(config, of_model, dump, self.strongest));
         sections.push(predictions::section(config, &splits.train, dump));
         sections.extend(comparisons::section(config, self.comparisons));
         Document {

@@ -10,7 +10,12 @@ const MOST_EVALUATIONS: usize = 17;
 const LEGEND: &str = "Batch loss is the mean loss of the batches since the epoch began. Loss is the mean cross-entropy. \
                       Loss and the columns after it are measured over all training samples after that step.";
 
-pub(super) fn sections(config: &ExperimentConfig, metrics: &[StepMetrics]) -> Vec<Section> {
+/// `of_model` is the evaluation of the model that the report shows.
+pub(super) fn sections(
+    config: &ExperimentConfig,
+    metrics: &[StepMetrics],
+    of_model: Option<&StepMetrics>,
+) -> Vec<Section> {
     let table = Section {
         title: "Training".to_owned(),
         paragraphs: vec![LEGEND.to_owned()],
@@ -21,7 +26,7 @@ pub(super) fn sections(config: &ExperimentConfig, metrics: &[StepMetrics]) -> Ve
     let left_out = (count > MOST_EVALUATIONS).then(|| {
         format!("{MOST_EVALUATIONS} of {count} evaluations, evenly spread; metrics.jsonl has all.")
     });
-    let last = metrics.last().map(|last| match config.data.n_classes {
+    let last = of_model.map(|last| match config.data.n_classes {
         2 => format!(
             "Smallest probability of a positive: {}. Largest of a negative: {}.",
             number(last.train[Metric::MinPositive], 4),

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use headlight_experiment::config::DumpFormat;
 use serde::Serialize;
 
 use super::{ATTENTION, MANIFEST, RunDir, files_in, step_of};
@@ -27,8 +28,8 @@ pub struct Damage {
 }
 
 impl RunDir {
-    /// Removes the files that a resumed run writes again: the report, and every dump whose step `keep` rejects. Puts
-    /// damaged dumps and checkpoints aside. Returns the dumps that are damaged or missing, by name.
+    /// Removes the files that a resumed run writes again: the report, the best model, and every dump whose step `keep`
+    /// rejects. Puts damaged dumps and checkpoints aside. Returns the dumps that are damaged or missing, by name.
     ///
     /// # Errors
     /// When a file cannot be removed, or the manifest cannot be written.
@@ -36,8 +37,14 @@ impl RunDir {
         self.remove_unfinished()?;
         let attention = self.attention_path();
         let unwanted_dump = |path: &Path| step_of(path).is_some_and(|step| !keep(step));
-        let mut unwanted = files_in(&attention, unwanted_dump);
-        unwanted.extend(files_in(&self.path, |path| path == self.report_path()));
+        // The report comes first: without it, the run has not ended. The best model's dump goes before its weights.
+        let best_dumps = DumpFormat::ALL.map(|format| self.best_dump_path(format.name()));
+        let mut unwanted = files_in(&self.path, |path| path == self.report_path());
+        unwanted.extend(files_in(&attention, |path| {
+            best_dumps.iter().any(|dump| dump == path)
+        }));
+        unwanted.extend(files_in(&self.path, |path| path == self.best_path()));
+        unwanted.extend(files_in(&attention, unwanted_dump));
         let mut lost = Vec::new();
         if self.is_begun() {
             self.create_subfolder(&attention)?;

@@ -1,6 +1,7 @@
 //! The run directory, which holds all files of a run.
 
 mod damage;
+mod kept;
 mod reading;
 mod writing;
 
@@ -20,6 +21,7 @@ use crate::storage::files::{TEMPORARY, is_at};
 use crate::storage::manifest::Manifest;
 
 pub use damage::{Damage, is_dump};
+pub use kept::KeptModel;
 pub use writing::write_dump;
 
 /// The folder of numbered run directories.
@@ -46,6 +48,8 @@ const CHECKPOINTS: &str = "checkpoint";
 const LOSS_LOG: &str = "losses.f32";
 /// The dumps.
 const ATTENTION: &str = "attention";
+/// The name of the best model's dump, without its format.
+const BEST_DUMP: &str = "best";
 /// The page.
 const PAGE: &str = "inspector.html";
 /// The last file of a run: with it, the run has ended.
@@ -256,6 +260,11 @@ impl RunDir {
         self.path.join(WEIGHTS)
     }
 
+    /// The weights of the best evaluation.
+    fn best_path(&self) -> PathBuf {
+        self.path.join(BEST)
+    }
+
     /// The page.
     pub fn page_path(&self) -> PathBuf {
         self.path.join(PAGE)
@@ -278,6 +287,11 @@ impl RunDir {
 
     fn attention_path(&self) -> PathBuf {
         self.path.join(ATTENTION)
+    }
+
+    /// The dump of the best model in a format.
+    fn best_dump_path(&self, format: &str) -> PathBuf {
+        self.attention_path().join(format!("{BEST_DUMP}.{format}"))
     }
 
     /// A file that the user names for this run: if there is none of that name, the run's file may be meant.

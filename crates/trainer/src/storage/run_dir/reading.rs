@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::PathBuf;
 
-use headlight_architecture::Parameter;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
 
@@ -75,20 +74,12 @@ impl RunDir {
         self.weights_path().exists()
     }
 
-    /// Reads the weights of the trained model, in the model's order.
-    ///
-    /// # Errors
-    /// When they are missing, damaged, or do not match the config.
-    pub fn load_weights(&self, config: &ExperimentConfig) -> Result<Vec<Parameter>, Failure> {
-        weights::load(config, &self.weights_path())
-    }
-
     /// Whether the run has ended, with its report written.
     pub fn has_ended(&self) -> bool {
         self.report_path().exists()
     }
 
-    /// The npz dumps, by step.
+    /// The npz dumps, by step; that of the best model is not among them.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -100,6 +91,7 @@ impl RunDir {
             .filter_map(Result::ok)
             .map(|entry| entry.path())
             .filter(|path| path.extension().is_some_and(|extension| extension == "npz"))
+            .filter(|path| *path != self.best_dump_path("npz"))
             .collect();
         paths.sort_by_key(|path| step_of(path));
         Ok(paths)

@@ -12,8 +12,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    ATTENTION, BEST, CHECKPOINTS, CONFIG, ENVIRONMENT, LOSSES, PAGE, REPORT, RunDir, TOKENIZER,
-    WEIGHTS, files_in, is_unfinished, refuse_special,
+    ATTENTION, BEST, BEST_DUMP, CHECKPOINTS, CONFIG, ENVIRONMENT, LOSSES, PAGE, REPORT, RunDir,
+    TOKENIZER, WEIGHTS, files_in, is_unfinished, refuse_special,
 };
 use crate::Failure;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
@@ -41,7 +41,10 @@ impl RunDir {
         let text = toml::to_string(config)
             .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))?;
         self.write_all(CONFIG, text.as_bytes())?;
-        if let Some(words) = &config.data.words {
+        // Values of columns are no words of a text.
+        if let Some(words) = &config.data.words
+            && config.data.columns.features.is_empty()
+        {
             self.write_json(TOKENIZER, &tokenizer::json(&config.data, words))?;
         }
         let path = self.config_path();
@@ -153,12 +156,19 @@ impl RunDir {
         self.write_all(WEIGHTS, &weights::encode(parameters)?)
     }
 
-    /// Writes the weights of the best model.
+    /// Writes the best model: its weights, then its dump in the given formats. [`rewind`](Self::rewind) has removed those
+    /// of an earlier process, so that whatever stops this one, no dump is beside the weights of another step.
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn write_best(&self, parameters: Vec<Parameter>) -> Result<(), Failure> {
-        self.write_all(BEST, &weights::encode(parameters)?)
+    pub fn write_best(
+        &self,
+        parameters: Vec<Parameter>,
+        dump: &AttentionDump,
+        formats: &[DumpFormat],
+    ) -> Result<(), Failure> {
+        self.write_all(BEST, &weights::encode(parameters)?)?;
+        self.write_dump_as(BEST_DUMP, dump, formats)
     }
 
     /// Writes the loss of each step as an array. `[step]`
@@ -226,13 +236,19 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_dump(&self, dump: &AttentionDump, formats: &[DumpFormat]) -> Result<(), Failure> {
+        let name = format!("step-{:06}", dump.meta.step.unwrap_or(0));
+        self.write_dump_as(&name, dump, formats)
+    }
+
+    fn write_dump_as(
+        &self,
+        name: &str,
+        dump: &AttentionDump,
+        formats: &[DumpFormat],
+    ) -> Result<(), Failure> {
         self.create_subfolder(&self.attention_path())?;
         for &format in formats {
-            let name = format!(
-                "{ATTENTION}/step-{:06}.{}",
-                dump.meta.step.unwrap_or(0),
-                format.name()
-            );
+            let name = format!("{ATTENTION}/{name}.{}", format.name());
             self.write(&name, |file| write_dump(dump, format, file))?;
         }
         Ok(())

@@ -1,0 +1,78 @@
+//! Cross-validation: the samples of a file in equal parts, each of which is held out once.
+
+use std::fmt;
+use std::str::FromStr;
+
+use headlight_keys::{Kind, Value};
+use serde::{Deserialize, Serialize};
+
+/// The most parts.
+const MOST: usize = 1000;
+
+/// The part that is held out, `index` of `count`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Fold {
+    index: usize,
+    count: usize,
+}
+
+impl Fold {
+    /// The number of parts.
+    pub fn count(self) -> usize {
+        self.count
+    }
+
+    /// Whether the sample at this place of the order is held out.
+    #[cfg(feature = "rows")]
+    pub(crate) fn holds(self, place: usize) -> bool {
+        place % self.count == self.index - 1
+    }
+}
+
+impl FromStr for Fold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            format!(
+                "`{text}` is not a fold; write K/N with N from 2 to {MOST} and K from 1 to N, such as 1/5"
+            )
+        };
+        let (index, count) = text.split_once('/').ok_or_else(wrong)?;
+        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+        let (index, count) = (number(index)?, number(count)?);
+        let is_valid = (2..=MOST).contains(&count) && (1..=count).contains(&index);
+        is_valid.then_some(Self { index, count }).ok_or_else(wrong)
+    }
+}
+
+impl TryFrom<String> for Fold {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Fold> for String {
+    fn from(fold: Fold) -> Self {
+        fold.to_string()
+    }
+}
+
+impl fmt::Display for Fold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+impl Value for Fold {
+    fn kind() -> Kind {
+        Kind::Text
+    }
+
+    fn written(&self) -> Option<String> {
+        Some(format!("\"{self}\""))
+    }
+}

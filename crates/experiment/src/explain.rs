@@ -1,0 +1,194 @@
+//! Which words decided: a sample's prediction without each of its words (leave-one-out), and integrated gradients,
+//! beside attention.
+//!
+//! To leave a word out, no query of any block may look at it ([`Intervention::RemoveKey`]). The word stays in its place, so
+//! that the positions of the others do not change.
+
+use headlight_architecture::{Look, is_uniform, strongest_head};
+use headlight_data::Dataset;
+use headlight_data::words::UNK;
+
+use crate::config::ExperimentConfig;
+use crate::error::Error;
+use crate::fused::{Array, Frozen, Intervention, Recorded};
+use crate::metrics::{cross_entropy, predicted_class};
+
+/// What each word of a sample does to its prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The predicted class.
+    pub predicted: u8,
+    /// Its probability.
+    pub probability: f64,
+    /// The last layer.
+    pub layer: usize,
+    /// Its head whose attention from `[CLS]` is the farthest from uniform in this sample.
+    pub head: usize,
+    /// Whether this attention is close to uniform.
+    pub is_uniform: bool,
+    /// Uniform attention of `[CLS]`: 1 / the keys that it may look at. `None` if there are none.
+    pub uniform: Option<f64>,
+    /// The words, or the tokens of a sample without words; neither `[CLS]` nor padding.
+    pub words: Vec<Word>,
+    /// The words of the text that the sample has no room for.
+    pub cut: Vec<String>,
+    /// What integrated gradients explain.
+    pub gradients: Gradients,
+}
+
+/// A word of a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    /// Its position, `[CLS]` counted.
+    pub position: usize,
+    /// Its token.
+    pub token: u32,
+    /// As the user wrote it, or else the token's text.
+    pub text: String,
+    /// Whether the vocabulary lacks it, so that the model sees `[UNK]`.
+    pub is_unknown: bool,
+    /// The weight that `[CLS]` gives it.
+    pub weight: f64,
+    /// The same in multiples of uniform attention; `None` if `[CLS]` may not look at it.
+    pub attention: Option<f64>,
+    /// The probability of the predicted class if the word is left out.
+    pub probability_without: f64,
+    /// The class that is predicted if the word is left out.
+    pub predicted_without: u8,
+    /// What the word's input adds to the logit: integrated gradients, summed over the input's numbers.
+    pub gradient: f64,
+}
+
+/// Integrated gradients of a sample, from an input of zeros: `logit = baseline + cls + the words' gradients`, up to the
+/// error of the integral.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gradients {
+    /// The logit of the predicted class; of two classes, its log-odds.
+    pub logit: f64,
+    /// The same for an input of zeros.
+    pub baseline: f64,
+    /// What the input of `[CLS]` adds.
+    pub cls: f64,
+}
+
+/// Explains the prediction of a sample. `written` has the words of its text as the user wrote them, those that are cut
+/// among them; for samples of tokens it is empty.
+///
+/// # Errors
+/// When the weights do not match the config, or the model's output is not finite.
+pub fn explain(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    dataset: &Dataset,
+    sample: u32,
+    written: &[String],
+) -> Result<Explanation, Error> {
+    let mut frozen = Frozen::new(config)?;
+    let tokens = dataset.tokens(sample as usize);
+    let (layer, cls) = (config.model.n_layers - 1, config.inputs().cls_position);
+    let mut forward = |changes: &[Intervention]| {
+        frozen.forward(weights, dataset, &[sample], changes, Recorded::Attention)
+    };
+    let whole = forward(&[])?;
+    let logits = |logits: &[f32]| -> Vec<f64> { logits.iter().map(|&one| one.into()).collect() };
+    let own_logits = logits(&whole.predictions.logits);
+    if !own_logits.iter().all(|logit| logit.is_finite()) {
+        let message = "training diverged: the model's output is NaN or infinite";
+        return Err(Error::Diverged(message.to_owned()));
+    }
+    let predicted = predicted_class(&own_logits);
+
+    let row_of = |head: usize| {
+        let start = ((layer * config.model.n_heads + head) * tokens.len() + cls) * tokens.len();
+        &whole.arrays[Array::Weights][start..start + tokens.len()]
+    };
+    let look = Look {
+        weights: (0..config.model.n_heads).map(row_of).collect(),
+        keys: config.model.attention.keys(cls, tokens),
+        label: None,
+        deciding: &[],
+    };
+    let head = strongest_head(std::slice::from_ref(&look)).unwrap_or(0);
+    let uniform = look.keys.each();
+    let is_uniform = is_uniform([(&look.keys, look.weights[head])]);
+
+    let (gradients, per_position) =
+        gradients(&Frozen::new(config)?, weights, dataset, sample, predicted)?;
+    let padding = config.model.attention.padding_token;
+    let positions = (0..tokens.len()).filter(|&position| position != cls);
+    let mut words = Vec::new();
+    for (index, position) in positions.enumerate() {
+        let token = tokens[position];
+        if Some(token) == padding {
+            continue;
+        }
+        let remove = |layer| Intervention::RemoveKey { layer, position };
+        let changes: Vec<Intervention> = (0..config.model.n_layers).map(remove).collect();
+        let without = logits(&forward(&changes)?.predictions.logits);
+        let weight = f64::from(look.weights[head][position]);
+        let times = look.keys.times_uniform(weight);
+        words.push(Word {
+            position,
+            token,
+            text: match written.get(index) {
+                Some(word) => word.clone(),
+                None => config.data.token_text(token, padding),
+            },
+            is_unknown: config.data.words.is_some() && token == UNK,
+            weight,
+            attention: times.filter(|_| look.keys.has(position)),
+            probability_without: probability(&without, predicted),
+            predicted_without: predicted_class(&without),
+            gradient: per_position[position],
+        });
+    }
+    Ok(Explanation {
+        predicted,
+        probability: probability(&own_logits, predicted),
+        layer,
+        head,
+        is_uniform,
+        uniform,
+        cut: written.iter().skip(tokens.len() - 1).cloned().collect(),
+        words,
+        gradients: Gradients {
+            cls: per_position[cls],
+            ..gradients
+        },
+    })
+}
+
+/// The probability of a class. It keeps the digits of small ones, which one minus the other's would lose.
+fn probability(logits: &[f64], class: u8) -> f64 {
+    (-cross_entropy(logits, class)).exp()
+}
+
+/// Integrated gradients towards the predicted class, and what each position adds.
+fn gradients(
+    frozen: &Frozen,
+    weights: &[f32],
+    dataset: &Dataset,
+    sample: u32,
+    predicted: u8,
+) -> Result<(Gradients, Vec<f64>), Error> {
+    let is_single = frozen.logits() == 1;
+    let logit = if is_single { 0 } else { predicted.into() };
+    // One logit is the log-odds of class 1.
+    let sign = if is_single && predicted == 0 {
+        -1.0
+    } else {
+        1.0
+    };
+    let found = frozen.attribute(weights, dataset, sample, logit)?;
+    let positions = dataset.positions();
+    let width = found.values.len() / positions;
+    let per_position = found.values.chunks(width);
+    let per_position = per_position.map(|values| sign * values.iter().sum::<f64>());
+    let [logit, baseline] = found.logits.map(|logit| sign * logit);
+    let gradients = Gradients {
+        logit,
+        baseline,
+        cls: 0.0,
+    };
+    Ok((gradients, per_position.collect()))
+}

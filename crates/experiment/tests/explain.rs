@@ -1,0 +1,100 @@
+//! Explanations against single forward passes and the gradient's own sum.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use common::{experiment, parse};
+use headlight_data::Dataset;
+use headlight_experiment::explain::explain;
+use headlight_experiment::fused::{Array, Intervention, forward};
+use headlight_experiment::metrics::probabilities;
+
+const PAD: u32 = 8;
+
+fn one(tokens: &[u32; 4]) -> Dataset {
+    let mut dataset = Dataset::empty(3);
+    dataset.push(tokens, 0);
+    dataset
+}
+
+/// Of two classes and of three, with padding: `[CLS]`, two tokens, one pad.
+#[test]
+fn words_are_left_out_by_masking_their_keys() {
+    for classes in ["2", "3"] {
+        let rule = "data.rule={ kind = \"count\", token = 7 }";
+        let n_classes = format!("data.n_classes={classes}");
+        let mut changes = vec!["model.n_layers=2", "model.n_heads=2"];
+        if classes == "3" {
+            changes.extend([rule, n_classes.as_str()]);
+        }
+        changes.push("model.attention.padding_token=8");
+        let experiment = experiment(parse(&changes).unwrap(), &[]);
+        let (config, start) = (&experiment.config, &experiment.start);
+        let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
+        let dataset = one(&[0, 7, 2, PAD]);
+        let found = explain(config, &weights, &dataset, 0, &[]).unwrap();
+
+        let of =
+            |changes: &[Intervention]| forward(config, start, &dataset, &[0], changes).unwrap();
+        let likely = |logits: &[f32]| -> f64 {
+            let logits: Vec<f64> = logits.iter().map(|&logit| logit.into()).collect();
+            match probabilities(&logits)[..] {
+                [second] if found.predicted == 0 => 1.0 - second,
+                [second] => second,
+                ref each => each[usize::from(found.predicted)],
+            }
+        };
+        let whole = of(&[]);
+        assert!((found.probability - likely(&whole.predictions.logits)).abs() < 1e-12);
+        assert_eq!((found.layer, found.words.len()), (1, 2));
+        // Three keys: `[CLS]` and two tokens.
+        assert_eq!(found.uniform, Some(1.0 / 3.0));
+        for (word, (position, token)) in found.words.iter().zip([(1, 7), (2, 2)]) {
+            assert_eq!((word.position, word.token), (position, token));
+            assert_eq!(word.text, token.to_string());
+            let remove = [0, 1].map(|layer| Intervention::RemoveKey { layer, position });
+            let without = likely(&of(&remove).predictions.logits);
+            assert!((word.probability_without - without).abs() < 1e-12);
+            // Layer 1, its head, the query [CLS].
+            let own = whole.arrays[Array::Weights][(2 + found.head) * 16 + position];
+            assert!((word.weight - f64::from(own)).abs() < 1e-12);
+            assert!((word.attention.unwrap() - 3.0 * f64::from(own)).abs() < 1e-12);
+        }
+        let gradients = found.words.iter().map(|word| word.gradient).sum::<f64>();
+        let parts = gradients + found.gradients.cls + found.gradients.baseline;
+        assert!((parts - found.gradients.logit).abs() < 1e-4, "{parts}");
+        assert!((likely(&whole.predictions.logits) >= 0.5) || classes == "3");
+    }
+}
+
+/// A causal mask lets `[CLS]` at the start look at itself alone.
+#[test]
+fn where_cls_may_not_look_there_is_no_multiple() {
+    let config = parse(&["model.attention.mask=causal"]).unwrap();
+    let experiment = experiment(config, &[]);
+    let start = experiment.start.iter();
+    let weights: Vec<f32> = start.flat_map(|own| own.values.clone()).collect();
+    let written = ["Six", "two", "One", "more"].map(str::to_owned);
+    let found = explain(
+        &experiment.config,
+        &weights,
+        &one(&[0, 6, 2, 1]),
+        0,
+        &written,
+    )
+    .unwrap();
+    assert_eq!(found.uniform, Some(1.0));
+    assert!(found.words.iter().all(|word| word.attention.is_none()));
+    // Names are those that were written, and the last has no room.
+    let texts: Vec<&str> = found.words.iter().map(|word| &word.text[..]).collect();
+    assert_eq!(texts, ["Six", "two", "One"]);
+    assert_eq!(found.cut, ["more"]);
+    let short = explain(
+        &experiment.config,
+        &weights[1..],
+        &one(&[0, 6, 2, 1]),
+        0,
+        &[],
+    );
+    assert!(short.is_err());
+}

@@ -1,0 +1,182 @@
+//! `headlight predict RUN FILE`: the rows of a file as they are, with a prediction beside each.
+
+use std::ffi::OsStr;
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+
+use headlight_data::files::{Format, Records};
+use headlight_experiment::Predictor;
+use headlight_input::{LINE_LIMIT, Lines};
+use headlight_trainer::Failure;
+use headlight_trainer::storage::dataset_file;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::samples;
+use headlight_trainer::storage::standard::shown;
+use serde_json::{Map, Value};
+
+use super::file::{Count, Rows, io_error, write_rows};
+use crate::commands::model::RunModel;
+
+/// Writes each row of a CSV, TSV or JSONL file with its prediction after its own columns.
+///
+/// # Errors
+/// When the file has no columns, its samples do not match the config, or the rows cannot be written.
+pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
+    let format = Format::to_read(path);
+    let Some(format) = format.filter(|format| *format != Format::Npz) else {
+        let reason = "its samples have no columns to write predictions beside; name a .csv, .tsv or .jsonl file, or use --tokens";
+        return Err(Failure::reading(path, reason));
+    };
+    let extension = out.named("").extension().and_then(OsStr::to_str);
+    let as_objects = match (extension, format) {
+        (None, _) if out.is_standard() => format == Format::Jsonl,
+        (Some("jsonl"), _) => true,
+        (Some("csv" | "tsv"), Format::Csv) => false,
+        (_, Format::Csv) => {
+            let message = "--out: unknown file extension; use .csv, .tsv or .jsonl";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        _ => {
+            let message = format!(
+                "--out: {} holds objects; write them to a .jsonl file",
+                shown(path)
+            );
+            return Err(Failure::Input(message));
+        }
+    };
+    let (dataset, labelled) = samples::read(path, &model.config)?;
+    let (file, _) = dataset_file::open_as(path)?;
+    let mut reader = Some(BufReader::new(file));
+    let is_tsv = extension == Some("tsv");
+    let mut refused = None;
+    let written = write_rows(model, dataset, labelled, out, |rows, predictor, file| {
+        let Some(reader) = reader.take() else {
+            return Err(io::Error::other("the file was read before"));
+        };
+        let written = match format {
+            Format::Jsonl => beside_objects(rows, predictor, reader, file),
+            _ => beside_cells(rows, predictor, reader, as_objects, is_tsv, file),
+        };
+        written.inspect_err(|error| {
+            let inner = error
+                .get_ref()
+                .and_then(|inner| inner.downcast_ref::<Refused>());
+            refused = inner.map(|Refused(message)| message.clone());
+        })
+    });
+    match refused {
+        Some(message) => Err(Failure::reading(path, message)),
+        None => written,
+    }
+}
+
+/// Why the file cannot be written with predictions beside it.
+#[derive(Debug)]
+struct Refused(String);
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Refused {}
+
+fn refused(message: impl Into<String>) -> io::Error {
+    io::Error::other(Refused(message.into()))
+}
+
+fn beside_cells(
+    rows: &Rows<'_>,
+    predictor: &mut dyn Predictor,
+    reader: BufReader<std::fs::File>,
+    as_objects: bool,
+    is_tsv: bool,
+    file: &mut dyn Write,
+) -> io::Result<Count> {
+    let mut records = Records::new(reader).map_err(refused)?;
+    let separator = if is_tsv { b'\t' } else { records.separator };
+    let mut next = || -> io::Result<Vec<Vec<u8>>> {
+        let cells = records.next_cells().map_err(refused)?;
+        let cells = cells.ok_or_else(|| refused("it changed while it was read"))?;
+        Ok(cells.map(<[u8]>::to_vec).collect())
+    };
+    let header = next()?;
+    let names: Vec<String> = header
+        .iter()
+        .map(|name| String::from_utf8_lossy(name).trim().to_owned())
+        .collect();
+    let predicted = rows.prediction_names();
+    if let Some(name) = predicted.iter().find(|name| names.contains(name)) {
+        return Err(taken(name));
+    }
+    if as_objects {
+        return rows.each(predictor, |row| {
+            let cells = next()?;
+            let cells = cells.iter().map(|cell| String::from_utf8_lossy(cell));
+            file.write_all(b"{")?;
+            for (name, cell) in names.iter().zip(cells.chain(std::iter::repeat("".into()))) {
+                write!(
+                    file,
+                    "{}:{},",
+                    Value::from(name.as_str()),
+                    Value::from(cell)
+                )?;
+            }
+            rows.write_prediction(file, &row)?;
+            file.write_all(b"}\n")
+        });
+    }
+    let mut csv = csv::WriterBuilder::new()
+        .delimiter(separator)
+        .from_writer(file);
+    let own = header
+        .into_iter()
+        .chain(predicted.into_iter().map(String::into_bytes));
+    csv.write_record(own).map_err(io_error)?;
+    let count = rows.each(predictor, |row| {
+        let mut cells = next()?;
+        cells.resize(names.len(), Vec::new());
+        cells.extend(rows.prediction(&row).into_iter().map(String::into_bytes));
+        csv.write_record(cells).map_err(io_error)
+    })?;
+    csv.flush()?;
+    Ok(count)
+}
+
+fn beside_objects(
+    rows: &Rows<'_>,
+    predictor: &mut dyn Predictor,
+    reader: BufReader<std::fs::File>,
+    file: &mut dyn Write,
+) -> io::Result<Count> {
+    let mut lines = Lines::new(reader, LINE_LIMIT);
+    let predicted = rows.prediction_names();
+    rows.each(predictor, |row| {
+        let line = loop {
+            let line = lines.next_line()?;
+            let line = line
+                .ok_or_else(|| refused("it changed while it was read"))?
+                .text;
+            let object = line.trim_start_matches('\u{feff}').trim();
+            if !object.is_empty() {
+                break object.to_owned();
+            }
+        };
+        let keys = serde_json::from_str::<Map<String, Value>>(&line)?;
+        if let Some(name) = predicted.iter().find(|name| keys.contains_key(*name)) {
+            return Err(taken(name));
+        }
+        // The object as it is, opened at its end.
+        let own = line.strip_suffix('}').unwrap_or(&line).trim_end();
+        write!(file, "{own}{}", if keys.is_empty() { "" } else { "," })?;
+        rows.write_prediction(file, &row)?;
+        file.write_all(b"}\n")
+    })
+}
+
+fn taken(name: &str) -> io::Error {
+    refused(format!(
+        "it has a column `{name}` of its own, as a prediction has; rename it"
+    ))
+}

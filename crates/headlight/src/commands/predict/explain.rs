@@ -1,0 +1,81 @@
+//! `headlight predict --explain`: which words decided.
+
+use headlight_data::{Dataset, DatasetConfig};
+use headlight_experiment::explain::Explanation;
+use headlight_trainer::Failure;
+use headlight_trainer::documents::explanation;
+use headlight_trainer::storage::outputs::Output;
+use serde_json::Value;
+
+use super::Arguments;
+use crate::commands::model::RunModel;
+use crate::printing::{print_beside, print_json};
+use crate::terminal;
+
+/// Refuses what cannot be explained: many samples, and many models.
+///
+/// # Errors
+/// When a file is given, or a results file with several models.
+pub(super) fn check(model: &RunModel, file: Option<&str>) -> Result<(), Failure> {
+    if let Some(file) = file {
+        return Err(Failure::Input(format!(
+            "--explain explains one sample, and {file} is a file; give the sample with --text or --tokens"
+        )));
+    }
+    let models = model.members.0.len();
+    if models > 1 {
+        return Err(Failure::Input(format!(
+            "--explain explains one model, and the results file has {models}, whose heads differ; give a run directory"
+        )));
+    }
+    Ok(())
+}
+
+/// The explanation of the only sample of a dataset, if it is asked for.
+///
+/// # Errors
+/// When the model's output is not finite.
+pub(super) fn of(
+    arguments: &Arguments,
+    model: &RunModel,
+    dataset: &Dataset,
+) -> Result<Option<Explanation>, Failure> {
+    let parameters = model.members.0.first().filter(|_| arguments.explain);
+    let explained = parameters.map(|parameters| {
+        explanation::of_sample(
+            &model.config,
+            parameters,
+            dataset,
+            arguments.text.as_deref(),
+        )
+    });
+    explained.transpose()
+}
+
+/// Prints the explanation below what is predicted, or writes its picture. `json` is the prediction as JSON.
+///
+/// # Errors
+/// When the picture cannot be written.
+pub(super) fn show(
+    arguments: &Arguments,
+    explained: &Explanation,
+    data: &DatasetConfig,
+    described: &str,
+    json: impl FnOnce() -> Value,
+) -> Result<(), Failure> {
+    let table = explanation::table(explained, data);
+    let weights = arguments.weights.as_deref();
+    let inputs: Vec<_> = weights.into_iter().collect();
+    let outputs = Output::all([arguments.svg.as_deref()], &inputs, arguments.output.force)?;
+    arguments.form.check(&outputs)?;
+    if let [Some(out)] = outputs {
+        out.write_all(table.svg().as_bytes())?;
+    }
+    if arguments.form.json {
+        let mut line = json();
+        line["explanation"] = explanation::json(explained, data);
+        return print_json(&line);
+    }
+    let text = table.text(terminal::options().width);
+    print_beside(&outputs, &format!("{described}\n{text}"))
+}

@@ -1,0 +1,293 @@
+//! Data in place of a config, in an empty folder: tables of texts and of categories, as people have them.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use common::{folder, refused, run_in};
+use serde_json::Value;
+
+/// A teacher's sentences as a spreadsheet saves them: semicolons, a byte order mark, line breaks of Windows.
+fn sentences() -> String {
+    let mut text = "\u{feff}Nr;Satz;Urteil\r\n".to_owned();
+    for row in 0..60 {
+        let (word, label) = [("schön", "gut"), ("öde", "schlecht")][row % 2];
+        write!(
+            text,
+            "{row};\"Der Film {} war {word}; ja\";{label}\r\n",
+            row / 2
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// A data frame, with its index: the label is whether a red thing occurs at least twice.
+fn frame(rows: usize) -> String {
+    let mut text = ",color,size,count,price,label\n".to_owned();
+    for row in 0..rows {
+        let color = ["red", "green", "dark blue"][row % 3];
+        let size = ["S", "M", "L"][row / 3 % 3];
+        let count = row / 9 % 4;
+        let label = if color == "red" && count > 1 {
+            "yes"
+        } else {
+            "no"
+        };
+        writeln!(
+            text,
+            "{row},{color},{size},{count},{}.5,{label}",
+            row * 7 % 13
+        )
+        .unwrap();
+    }
+    text
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn config(run: &Path) -> toml::Table {
+    let text = fs::read_to_string(run.join("config.toml")).unwrap();
+    text.parse().unwrap()
+}
+
+const SHORT: [&str; 2] = ["--set", "training.epochs=2"];
+
+#[test]
+fn a_file_of_texts_trains_as_the_config_that_init_writes() {
+    let folder = folder("data_texts");
+    fs::write(folder.join("sätze.csv"), sentences()).unwrap();
+    let from_file = ["train", "sätze.csv", "--run", "a"];
+    run_in(&folder, &[&from_file[..], &SHORT].concat()).done();
+    run_in(&folder, &["init", "sätze.csv"]).done();
+    let from_config = ["train", "sätze.toml", "--run", "b"];
+    run_in(&folder, &[&from_config[..], &SHORT].concat()).done();
+    for file in ["config.toml", "model.safetensors", "best.safetensors"] {
+        let [a, b] = ["a", "b"].map(|run| fs::read(folder.join(run).join(file)).unwrap());
+        assert!(a == b, "{file}");
+    }
+    let config = config(&folder.join("a"));
+    let data = &config["data"];
+    assert_eq!(data["text"].as_str(), Some("Satz"));
+    assert_eq!(data["label"].as_str(), Some("Urteil"));
+    assert_eq!(data["held_out"].as_integer(), Some(12));
+    assert_eq!(config["model"]["d_model"].as_integer(), Some(16));
+    assert_eq!(config["model"]["n_heads"].as_integer(), Some(2));
+    let training = &config["training"];
+    assert_eq!(training["keep_best"].as_str(), Some("held_out_loss"));
+    assert_eq!(training["patience"].as_integer(), Some(5));
+
+    // New texts: other columns pass through, in their order and with their separator.
+    let new = "Datum;Satz;Klasse\r\n2024-01-05;Der Film war öde;\"7;b\"\r\n;schön;\r\n";
+    fs::write(folder.join("neu.csv"), new).unwrap();
+    let predicted = run_in(&folder, &["predict", "a", "neu.csv"]).done().stdout;
+    let lines: Vec<&str> = predicted.lines().collect();
+    assert_eq!(
+        lines[0],
+        "Datum;Satz;Klasse;predicted;probability_gut;probability_schlecht"
+    );
+    assert!(lines[1].starts_with("2024-01-05;Der Film war öde;\"7;b\";"));
+    assert!(lines[2].starts_with(";schön;;"));
+    assert_eq!(lines.len(), 3);
+    let out = ["predict", "a", "neu.csv", "--out", "neu.jsonl", "--json"];
+    let count = json(&run_in(&folder, &out).done().stdout);
+    assert_eq!(count["samples"], 2);
+    let written = fs::read_to_string(folder.join("neu.jsonl")).unwrap();
+    let first = json(written.lines().next().unwrap());
+    assert_eq!(first["Klasse"], "7;b");
+    assert!(first["probabilities"]["schlecht"].is_number());
+
+    let one = ["predict", "a", "--text", "öde", "--json"];
+    let one = json(&run_in(&folder, &one).done().stdout);
+    assert_eq!(one["class_names"], serde_json::json!(["gut", "schlecht"]));
+}
+
+#[test]
+fn a_data_frame_has_a_position_for_each_column() {
+    let folder = folder("data_frame");
+    fs::write(folder.join("frame.csv"), frame(180)).unwrap();
+    let train = ["train", "frame.csv", "--run", "a", "--json"];
+    let trained = json(&run_in(&folder, &train).done().stdout);
+    assert_eq!(trained["class_names"], serde_json::json!(["no", "yes"]));
+    assert_eq!(trained["learned"], true);
+    let own = config(&folder.join("a"));
+    let data = &own["data"];
+    let features = data["features"].as_array().unwrap();
+    let features: Vec<&str> = features.iter().filter_map(toml::Value::as_str).collect();
+    assert_eq!(features, ["color", "size", "count"]);
+    assert_eq!(data["seq_len"].as_integer(), Some(3));
+    let words = data["words"]["vocabulary"].as_array().unwrap();
+    assert_eq!(words.len(), 10);
+    assert!(words.contains(&"color=dark blue".into()));
+    assert!(!folder.join("a/tokenizer.json").exists());
+
+    // The same frame as JSON lines, and compressed tabs, gives the same samples.
+    let table = frame(180);
+    let objects = table.lines().skip(1).fold(String::new(), |mut text, line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [_, color, size, count, _, label] = cells[..] else {
+            panic!("six cells")
+        };
+        writeln!(
+            text,
+            r#"{{"color":"{color}","size":"{size}","count":{count},"label":"{label}"}}"#
+        )
+        .unwrap();
+        text
+    });
+    fs::write(folder.join("frame.jsonl"), objects).unwrap();
+    let tabs = fs::File::create(folder.join("frame.tsv.gz")).unwrap();
+    let mut tabs = flate2::write::GzEncoder::new(tabs, flate2::Compression::default());
+    std::io::Write::write_all(&mut tabs, table.replace(',', "\t").as_bytes()).unwrap();
+    tabs.finish().unwrap();
+    let mut all = Vec::new();
+    for (file, out) in [
+        ("frame.csv", "a.npz"),
+        ("frame.tsv.gz", "b.npz"),
+        ("frame.jsonl", "c.npz"),
+    ] {
+        // Of JSON, keys are in no order.
+        let order = "data.features=[\"color\", \"size\", \"count\"]";
+        run_in(&folder, &["data", file, "--set", order, "--out", out]).done();
+        all.push(fs::read(folder.join(out)).unwrap());
+    }
+    assert!(all[0] == all[1] && all[0] == all[2]);
+
+    // What is written is read again.
+    run_in(&folder, &["data", "frame.csv", "--out", "copy.csv"]).done();
+    let copy = fs::read_to_string(folder.join("copy.csv")).unwrap();
+    assert!(copy.starts_with("split,label,color,size,count\n"), "{copy}");
+    run_in(&folder, &["evaluate", "a", "copy.csv", "--json"]).done();
+
+    let one = ["predict", "a", "--text", "red,M,3", "--json"];
+    let one = json(&run_in(&folder, &one).done().stdout);
+    assert_eq!(one["predicted"], "yes");
+    assert_eq!(
+        one["words"],
+        serde_json::json!(["[CLS]", "color=red", "size=M", "count=3"])
+    );
+    refused(
+        &run_in(&folder, &["predict", "a", "--text", "red"]),
+        &["color,size,count"],
+    );
+
+    let new = "{\"id\": 7, \"color\": \"red\", \"size\": \"S\", \"count\": 2}\n";
+    fs::write(folder.join("new.jsonl"), new).unwrap();
+    let predicted = run_in(&folder, &["predict", "a", "new.jsonl"]).done();
+    assert!(predicted.stdout.starts_with(&new[..new.len() - 2]));
+    assert_eq!(json(&predicted.stdout)["predicted"], "yes");
+
+    let sweep = ["sweep", "frame.csv", "--seeds", "0..2", "--out", "s.jsonl"];
+    run_in(&folder, &sweep).done();
+    let rows = fs::read_to_string(folder.join("s.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), 2);
+}
+
+#[test]
+fn token_ids_have_a_fifth_held_out() {
+    let folder = folder("data_tokens");
+    let mut text = "class\ttoken_0\ttoken_1\n".to_owned();
+    for row in 0..40 {
+        writeln!(text, "{}\t{}\t{}", row % 2, row % 2 + 1, row % 7 + 1).unwrap();
+    }
+    fs::write(folder.join("ids.tsv"), text).unwrap();
+    run_in(&folder, &["data", "ids.tsv", "--out", "ids.npz"]).done();
+    for file in ["ids.tsv", "ids.npz"] {
+        let train = ["train", file, "--run", &format!("{file}-run")];
+        run_in(&folder, &[&train[..], &SHORT].concat()).done();
+        let config = config(&folder.join(format!("{file}-run")));
+        assert_eq!(config["model"]["d_model"].as_integer(), Some(16));
+        if file == "ids.tsv" {
+            assert_eq!(config["data"]["held_out"].as_integer(), Some(8));
+        }
+    }
+}
+
+#[test]
+fn mistakes_name_the_columns_and_the_remedy() {
+    let folder = folder("data_mistakes");
+    let two_texts = "first,second\na few words here,and some more words\nother words than these,more of other words\n";
+    let cases: [(&str, &[&str], &[&str]); 11] = [
+        ("a,b\n", &[], &["no samples"]),
+        (
+            "text,label\nhello you,1\nthe you,1\n",
+            &[],
+            &["label", "1", "--label"],
+        ),
+        (
+            "text,label\nhello you,1\nthe you,2\nsome,3\n",
+            &[],
+            &["label", "--label"],
+        ),
+        (
+            "text,label\n3,1\n4,0\n3,1\n4,0\n",
+            &[],
+            &["text", "3", "--text"],
+        ),
+        (two_texts, &[], &["first", "second", "--text"]),
+        (
+            "text,mark\na few words here,0.5\nother words than these,1\n",
+            &[],
+            &["--label", "text", "mark"],
+        ),
+        (
+            "text,class,topic\nhello you,1,2\nthe you,0,1\n",
+            &[],
+            &["class", "topic", "--label"],
+        ),
+        (
+            "text,label\nhello you,1\nthe you,0\n",
+            &["--text", "nix"],
+            &["--text", "nix", "text", "label"],
+        ),
+        (
+            "text,label\nhello you,1\nthe you,0\n",
+            &["--label", "nix"],
+            &["--label", "nix", "text", "label"],
+        ),
+        (
+            "text,label\nhello you,1\nthe you,0\n",
+            &["--label", "text"],
+            &["text"],
+        ),
+        (
+            "text,label\nhello you,\nthe you,\n",
+            &[],
+            &["label", "--label"],
+        ),
+    ];
+    for (text, options, named) in cases {
+        fs::write(folder.join("bad.csv"), text).unwrap();
+        refused(
+            &run_in(&folder, &[&["train", "bad.csv"], options].concat()),
+            named,
+        );
+        assert!(!folder.join("runs").exists());
+    }
+    // Bytes that are not compressed, and a name without a file.
+    fs::write(folder.join("bad.csv.gz"), "text,label\n").unwrap();
+    refused(&run_in(&folder, &["train", "bad.csv.gz"]), &["gzip"]);
+    refused(
+        &run_in(&folder, &["train", "missing.csv"]),
+        &["missing.csv"],
+    );
+    refused(&run_in(&folder, &["train", "texts"]), &["headlight train"]);
+}
+
+#[test]
+fn a_column_of_a_prediction_is_not_written_over() {
+    let folder = folder("data_taken");
+    fs::write(folder.join("a.csv"), sentences()).unwrap();
+    let train = ["train", "a.csv", "--run", "a"];
+    run_in(&folder, &[&train[..], &SHORT].concat()).done();
+    fs::write(folder.join("new.csv"), "Satz,predicted\nja,1\n").unwrap();
+    refused(
+        &run_in(&folder, &["predict", "a", "new.csv"]),
+        &["predicted"],
+    );
+}

@@ -1,0 +1,144 @@
+//! Where the runs of a sweep look: the positions that decide each sample, the names of classes, and the config beside the
+//! results.
+#![cfg(feature = "burn")]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::sweeps::rows;
+use common::{folder, refused, run_in};
+use serde_json::Value;
+
+fn report(folder: &Path, arguments: &[&str]) -> Value {
+    let arguments = [&["report"], arguments, &["--json"]].concat();
+    serde_json::from_str(&run_in(folder, &arguments).done().stdout).unwrap()
+}
+
+/// The words that decide stand elsewhere in each sentence: no position is named, and each sample has its own.
+#[test]
+fn texts_are_measured_sample_by_sample() {
+    let folder = folder("looks_texts");
+    let small = [
+        "--set",
+        "data.samples=400",
+        "--set",
+        "data.held_out=50",
+        "--set",
+        "training.epochs=1",
+    ];
+    let sweep = |seeds| {
+        let sweep = ["sweep", "negation", "--seeds", seeds, "--out", "n.jsonl"];
+        run_in(&folder, &[&sweep[..], &small].concat())
+            .done()
+            .stdout
+    };
+    let printed = sweep("0..3");
+    assert!(!printed.contains("attention on position "), "{printed}");
+    assert!(
+        !printed.contains("negatives") && printed.contains("bad"),
+        "{printed}"
+    );
+    let keys = fs::read_to_string(folder.join("n.jsonl")).unwrap();
+    assert!(!keys.contains("uniform"), "rows keep their keys");
+
+    let without = report(&folder, &["n.jsonl"]);
+    assert_eq!(without["looks_towards"], Value::Null);
+    let again = report(&folder, &["n.jsonl", "--again"]);
+    assert_eq!(again["positions_of_attention"], Value::Null);
+    let looks = ["looks_towards", "looks_away"].map(|key| again[key].as_u64().unwrap());
+    assert_eq!(looks.iter().sum::<u64>(), 3);
+    // What training says of the same seed.
+    let train = ["train", "negation", "--set", "seed=1", "--run", "run"];
+    run_in(&folder, &[&train[..], &small].concat()).done();
+    let metrics = fs::read_to_string(folder.join("run/metrics.jsonl")).unwrap();
+    let last: Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    fs::write(
+        folder.join("one.jsonl"),
+        fs::read_to_string(folder.join("n.jsonl"))
+            .unwrap()
+            .lines()
+            .nth(1)
+            .unwrap()
+            .to_owned()
+            + "\n",
+    )
+    .unwrap();
+    fs::copy(folder.join("n.config.toml"), folder.join("one.config.toml")).unwrap();
+    let one = report(&folder, &["one.jsonl", "--again"]);
+    for (ours, theirs) in [
+        ("attention_of_positives", "attention_positive"),
+        ("attention_of_negatives", "attention_negative"),
+    ] {
+        let ours = one["samples"][ours]["mean"].as_f64().unwrap();
+        assert!(
+            (ours - last[theirs].as_f64().unwrap()).abs() < 1e-6,
+            "{theirs}"
+        );
+    }
+    // Without the config beside it, there is nothing to train again.
+    fs::remove_file(folder.join("one.config.toml")).unwrap();
+    refused(
+        &run_in(&folder, &["report", "one.jsonl", "--again"]),
+        &["one.jsonl", "--again"],
+    );
+}
+
+/// Each point of a grid over rules is measured at its own position, and counted.
+#[test]
+fn each_point_has_its_own_positions() {
+    let folder = folder("looks_points");
+    let sweep = ["sweep", "quick", "--seeds", "0..6", "--out", "p.jsonl"];
+    let grid = ["--grid", "data.rule.position=3,5"];
+    run_in(&folder, &[&sweep[..], &grid].concat()).done();
+    let mut towards = [0; 2];
+    for row in rows(&folder.join("p.jsonl")) {
+        let (point, position) = [(0, 3), (1, 5)][row["point"].as_u64().unwrap() as usize];
+        let paid = row["attention_positive"][position].as_f64().unwrap();
+        towards[point] += u64::from(paid > 1.0 / 7.0);
+    }
+    let values = report(&folder, &["p.jsonl"]);
+    let groups = values["groups"].as_array().unwrap();
+    let found = [0, 1].map(|point: usize| groups[point]["looks_towards"].as_u64().unwrap());
+    assert_eq!(found, towards);
+    assert_eq!(values["looks_towards"].as_u64(), Some(towards.iter().sum()));
+}
+
+/// The config beside the results is the sweep's own, never another file; it trains a row's run again, and says which key
+/// differs where rows do not belong.
+#[test]
+fn the_config_stands_beside_the_results() {
+    let folder = folder("looks_config");
+    let sweep = |out: &str, more: &[&str]| {
+        let sweep = ["sweep", "quick", "--seeds", "0..2", "--out", out];
+        run_in(&folder, &[&sweep[..], more].concat())
+    };
+    sweep("a.jsonl", &["--set", "training.epochs=1"]).done();
+    let before = fs::read(folder.join("a.jsonl")).unwrap();
+    let other = sweep(
+        "a.jsonl",
+        &["--set", "training.epochs=2", "--engine", "burn"],
+    );
+    refused(&other, &["`training.epochs` is 1, not 2", "compute.engine"]);
+    assert_eq!(fs::read(folder.join("a.jsonl")).unwrap(), before);
+    sweep("b.jsonl", &["--set", "training.epochs=2"]).done();
+    let merge = ["merge", "a.jsonl", "b.jsonl", "--out", "c.jsonl"];
+    refused(&run_in(&folder, &merge), &["`training.epochs` is 2, not 1"]);
+    run_in(&folder, &["merge", "a.jsonl", "--out", "c.jsonl"]).done();
+    assert!(folder.join("c.config.toml").exists());
+
+    let again = ["train", "a.config.toml", "--set", "seed=1", "--run", "run"];
+    run_in(&folder, &again).done();
+    let manifest = fs::read_to_string(folder.join("run/manifest.sha256")).unwrap();
+    let hash = rows(&folder.join("a.jsonl"))[1]["weights_sha256"].clone();
+    assert!(manifest.contains(hash.as_str().unwrap()));
+
+    fs::write(folder.join("mine.config.toml"), "# mine\n").unwrap();
+    sweep("mine.jsonl", &[]).done();
+    assert_eq!(
+        fs::read_to_string(folder.join("mine.config.toml")).unwrap(),
+        "# mine\n"
+    );
+}

@@ -1,0 +1,33 @@
+//! Which words decided.
+
+use headlight_trainer::documents::explanation;
+use numpy::PyReadonlyArray2;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::failure::raised;
+use crate::model::{Model, Tokens};
+
+/// The columns of the table for people.
+const COLUMNS: usize = 80;
+
+/// Explains the prediction of a sample with `[CLS]`; `text` is what the user wrote, if it is a text. As JSON, as a table,
+/// and as an SVG picture.
+#[pyfunction]
+pub(crate) fn explain(
+    py: Python<'_>,
+    model: &Model,
+    tokens: PyReadonlyArray2<'_, u32>,
+    text: Option<String>,
+) -> PyResult<(String, String, String)> {
+    let tokens = Tokens::of(&tokens);
+    let config = &model.config;
+    let dataset = config.unlabelled(tokens.rows());
+    let dataset = dataset.map_err(PyValueError::new_err)?;
+    let explained =
+        py.detach(|| explanation::of_sample(config, &model.parameters, &dataset, text.as_deref()));
+    let explained = explained.map_err(raised)?;
+    let table = explanation::table(&explained, &config.data);
+    let json = explanation::json(&explained, &config.data).to_string();
+    Ok((json, table.text(COLUMNS), table.svg()))
+}

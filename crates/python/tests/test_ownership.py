@@ -1,0 +1,80 @@
+"""Nothing that a user changes in place changes another result."""
+
+import headlight as hl
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def run():
+    return hl.train("notebook", seed=3)
+
+
+def results(clean):
+    """What an output gives anew."""
+    vector = [0.5] * 8
+    outputs = [
+        clean.without(key=1),
+        clean.without(head=(0, 0)),
+        clean.without(key=(0, 2)).without(block=0),
+        clean.with_weights(0, 0, 0, [0, 0, 0, 1, 0, 0, 0]),
+        clean.patched("embeddings", 3, vector),
+        clean.patched("output", 0, vector),
+    ]
+    return [array.copy() for output in outputs for array in (output.logits, output.context, output.predicted, output.tokens)]
+
+
+def same(ours, theirs):
+    return all((a == b).all() for a, b in zip(ours, theirs, strict=True))
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.int64, np.uint8])
+def test_everything_is_edited_in_place(run, dtype):
+    samples = run.samples.astype(dtype)
+    patch = np.full(8, 0.5, dtype=np.float32)
+    clean = run.model(samples)
+    expected, predicted = results(clean), clean.predicted.copy()
+    untouched = run.model(samples.copy())
+    changed = clean.patched("output", 0, patch)
+    logits = changed.logits.copy()
+
+    # The samples, tokens that the model made of them, a patch, and every array of the output and of the model.
+    samples[...] = samples[::-1].copy()
+    samples[:, 1:] = 7
+    patch[...] = 0
+    run.model.tokens(samples)[...] = 0
+    run.samples[...] = 0
+    for array in run.model.weights.values():
+        array[...] = 0
+    for name in ("scores", "weights", "logits", "probabilities", "predicted"):
+        getattr(clean, name)[...] = 0
+    # Only now computed: still of the samples as they were.
+    for name in ("query", "key", "value", "context", "embeddings", "residual", "output"):
+        np.testing.assert_array_equal(getattr(clean, name), getattr(untouched, name))
+        getattr(clean, name)[...] = 0
+
+    assert same(results(clean), expected)
+    assert (clean.predicted == predicted).all()
+    assert (changed.without(key=1).logits == untouched.patched("output", 0, [0.5] * 8).without(key=1).logits).all()
+    assert (changed.logits == logits).all()
+
+
+def test_tokens_are_read_only_copies(run):
+    samples = run.samples
+    tokens = run.model.tokens(samples)
+    assert not np.shares_memory(tokens, samples) and tokens.flags.writeable
+    out = run.model(samples)
+    assert not np.shares_memory(out.tokens, samples)
+    with pytest.raises(ValueError, match="read-only"):
+        out.tokens[0, 1] = 5
+    with pytest.raises(ValueError):
+        out.tokens.flags.writeable = True
+    with pytest.raises(AttributeError):
+        out.tokens = samples
+
+
+def test_embeddings_have_no_other_layer(run):
+    out = run.model(run.samples)
+    with pytest.raises(ValueError, match="layer=99.*layer 0"):
+        out.patched("embeddings", 3, [0] * 8, layer=99)
+    assert (out.patched("embeddings", 3, [0] * 8, layer=0).logits == out.patched("embeddings", 3, [0] * 8).logits).all()

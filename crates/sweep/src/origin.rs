@@ -1,0 +1,222 @@
+//! The config of a sweep, written beside its results file: rows hold the hash of it alone.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use headlight_experiment::config::{ExperimentConfig, toml as changes};
+use headlight_input::TEXT_LIMIT;
+use headlight_trainer::Failure;
+use headlight_trainer::notes::note;
+use headlight_trainer::sessions::session::engine_for;
+use headlight_trainer::storage::config;
+use headlight_trainer::storage::files::read_text;
+use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::standard::shown;
+use serde_json::Value;
+
+/// What precedes the hash in the first line of such a file; a file without it is the user's own.
+const MARK: &str = "# The config of a sweep, whose rows have config_sha256 = ";
+
+/// Why rows do not belong, where their config is not known.
+pub(crate) const ANOTHER: &str =
+    "the row comes from another config, grid, dataset or version of Headlight";
+
+/// The most keys that a message lists.
+const LISTED: usize = 5;
+
+/// The config of a sweep, before its dataset file has completed it, so that it trains each run again.
+#[derive(Clone, Debug)]
+pub(crate) struct Origin {
+    path: PathBuf,
+    text: String,
+}
+
+/// The file beside a results file; the shards of a sweep, `FILE-I-of-N.jsonl`, share one.
+fn beside(results: &Path) -> PathBuf {
+    let stem = results.file_stem().unwrap_or_default().to_string_lossy();
+    let whole = stem.rsplit_once("-of-").and_then(|(start, count)| {
+        let (whole, index) = start.rsplit_once('-')?;
+        let is_number = |text: &str| text.parse::<usize>().is_ok();
+        (is_number(index) && is_number(count)).then_some(whole)
+    });
+    results.with_file_name(format!("{}.config.toml", whole.unwrap_or(&stem)))
+}
+
+impl Origin {
+    /// The config of the rows with this hash, if it is beside their file.
+    pub(crate) fn of(results: &Path, config_sha256: &str) -> Option<Self> {
+        let path = beside(results);
+        let text = read_text(&path, TEXT_LIMIT).ok()?;
+        (marked(&text)? == config_sha256).then_some(Self { path, text })
+    }
+
+    /// Writes the config of a sweep beside its results file, in place of that of other rows; never in place of a file
+    /// that no sweep wrote.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write(results: &Path, config: &str, config_sha256: &str) -> Result<(), Failure> {
+        let path = beside(results);
+        if path.exists() {
+            let found = read_text(&path, TEXT_LIMIT).unwrap_or_default();
+            match marked(&found) {
+                Some(hash) if hash == config_sha256 => return Ok(()),
+                Some(_) => {}
+                None => {
+                    note(&format!(
+                        "{}: another file has the name of this sweep's config, which is therefore not written",
+                        shown(&path)
+                    ));
+                    return Ok(());
+                }
+            }
+        }
+        let text = format!("{MARK}{config_sha256}\n\n{config}");
+        Output::new(&path, &[], true)?.write_all(text.as_bytes())
+    }
+
+    /// Copies the config beside one results file to another, for merged rows.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn copy(from: &Path, to: &Path, config_sha256: &str) -> Result<(), Failure> {
+        let Some(origin) = Self::of(from, config_sha256) else {
+            return Ok(());
+        };
+        let config = origin.text.split_once("\n\n").map_or("", |(_, text)| text);
+        Self::write(to, config, config_sha256)
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The config at a point of the grid.
+    ///
+    /// # Errors
+    /// When the file, or the dataset file that it names, is invalid.
+    pub(crate) fn config(&self, values: &[(String, Value)]) -> Result<ExperimentConfig, Failure> {
+        let changes = as_changes(values);
+        let changes = changes.iter().map(|change| ("--grid", change.as_str()));
+        config::parse(&self.path, self.text.clone(), changes)
+    }
+}
+
+/// The values of a grid as `KEY=VALUE`.
+pub(crate) fn as_changes(values: &[(String, Value)]) -> Vec<String> {
+    let change = |(key, value): &(String, Value)| match toml::Value::try_from(value) {
+        Ok(value) => format!("{key}={value}"),
+        Err(_) => format!("{key}={value}"),
+    };
+    values.iter().map(change).collect()
+}
+
+fn marked(text: &str) -> Option<&str> {
+    text.lines().next()?.strip_prefix(MARK)
+}
+
+/// A config with its changes, before its dataset file completes it, as TOML.
+pub(crate) fn changed<'a>(
+    path: &Path,
+    all: impl Iterator<Item = changes::Change<'a>>,
+) -> Result<String, Failure> {
+    let mut found = toml::Table::new();
+    let keep = |table: &mut toml::Table| {
+        found = table.clone();
+        Ok(())
+    };
+    // The caller has checked the config.
+    let all: Vec<_> = all.collect();
+    let (text, _) = config::text_of(path, all.iter().map(|(_, text)| *text))?;
+    let _ = changes::parse(&shown(path), text, all.into_iter(), keep, |_| Ok(()));
+    toml::to_string(&found)
+        .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
+}
+
+/// Why rows with another hash are not those of a config, as the end of a sentence: the keys that differ, where the
+/// config of the rows is known.
+pub(crate) fn difference(results: &Path, config_sha256: &str, config: &ExperimentConfig) -> String {
+    let Some(origin) = Origin::of(results, config_sha256) else {
+        return ANOTHER.to_owned();
+    };
+    let flat = |config: &ExperimentConfig| {
+        let mut flat = Vec::new();
+        let mut config = config.clone();
+        if let Ok(engine) = engine_for(&config) {
+            config.compute.engine = engine;
+        }
+        let value = serde_json::to_value(config).unwrap_or_default();
+        flatten("", &value, &mut flat);
+        flat
+    };
+    let Ok(theirs) = origin.config(&[]).map(|config| flat(&config)) else {
+        return ANOTHER.to_owned();
+    };
+    let ours = flat(config);
+    let keys: BTreeSet<&str> = ours.iter().chain(&theirs).map(|(key, _)| &**key).collect();
+    let of = |all: &[(String, Value)], key: &str| {
+        let found = all.iter().find(|(name, _)| name == key);
+        found.map_or_else(|| "unset".to_owned(), |(_, value)| brief(value))
+    };
+    // Rows do not depend on these.
+    let is_free = |key: &str| {
+        key == "seed"
+            || ["dump.", "checkpoint."]
+                .iter()
+                .any(|section| key.starts_with(section))
+    };
+    let differing = keys.into_iter().filter(|key| {
+        let find = |all: &[(String, Value)]| {
+            all.iter()
+                .find(|(name, _)| name == key)
+                .map(|(_, value)| value.clone())
+        };
+        !is_free(key) && find(&ours) != find(&theirs)
+    });
+    let differing: Vec<String> = differing
+        .map(|key| {
+            format!(
+                "its `{key}` is {}, not {}",
+                of(&theirs, key),
+                of(&ours, key)
+            )
+        })
+        .collect();
+    match differing.len() {
+        0 => format!(
+            "the row comes from another grid, dataset or version of Headlight; its config, {}, is the same",
+            shown(origin.path())
+        ),
+        count => {
+            let more = if count > LISTED { ", and more" } else { "" };
+            let listed = differing[..count.min(LISTED)].join(", ");
+            format!("the row comes from another config: {listed}{more}")
+        }
+    }
+}
+
+/// A value on a line; the words of a vocabulary are too many for a message.
+fn brief(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+fn flatten(prefix: &str, value: &Value, flat: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(section) => {
+            for (name, value) in section {
+                let key = if prefix.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{prefix}.{name}")
+                };
+                flatten(&key, value, flat);
+            }
+        }
+        other => flat.push((prefix.to_owned(), other.clone())),
+    }
+}

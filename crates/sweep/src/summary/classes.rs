@@ -1,0 +1,24 @@
+//! The names of the two groups of samples whose attention rows hold.
+
+use headlight_experiment::config::ExperimentConfig;
+
+/// The names of the samples of label 1 or more, and of those of label 0, if these configs agree.
+pub(super) fn classes<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig>) -> [String; 2] {
+    let first = configs.next().map(named);
+    let same = first.filter(|first| configs.all(|config| named(config) == *first));
+    same.unwrap_or_else(|| ["label 1 or more", "label 0"].map(str::to_owned))
+}
+
+fn named(config: &ExperimentConfig) -> [String; 2] {
+    let data = &config.data;
+    let name = |class: u8| match data.classes.get(usize::from(class)) {
+        Some(name) => name.clone(),
+        None => format!("label {class}"),
+    };
+    let positive = match data.n_classes {
+        2 => name(1),
+        _ if data.classes.is_empty() => format!("labels 1 to {}", data.n_classes - 1),
+        _ => "all other classes".to_owned(),
+    };
+    [positive, name(0)]
+}

@@ -1,0 +1,207 @@
+//! Which words decided, as a table, a picture and JSON.
+
+use headlight_architecture::Parameter;
+use headlight_data::words::written;
+use headlight_data::{Dataset, DatasetConfig};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::explain::{Explanation, Word, explain};
+use headlight_inspector::{BarColumn, BarTable, number};
+use serde_json::{Value, json};
+
+use crate::Failure;
+
+/// Decimals of probabilities, of multiples of uniform attention, and of what is added to a logit.
+const PROBABILITY: usize = 3;
+const MULTIPLE: usize = 2;
+const GRADIENT: usize = 2;
+
+/// The values of the longest bars, if none is larger.
+const FULL_MULTIPLE: f64 = 4.0;
+const FULL_CHANGE: f64 = 0.25;
+const FULL_GRADIENT: f64 = 1.0;
+
+/// Explains what a model predicts for the only sample of a dataset; `text` is what the user wrote, if it is a text.
+///
+/// # Errors
+/// As [`explain`].
+pub fn of_sample(
+    config: &ExperimentConfig,
+    parameters: &[Parameter],
+    dataset: &Dataset,
+    text: Option<&str>,
+) -> Result<Explanation, Failure> {
+    let weights: Vec<f32> = parameters
+        .iter()
+        .flat_map(|parameter| parameter.values.iter().copied())
+        .collect();
+    let written: Vec<String> = text
+        .into_iter()
+        .flat_map(written)
+        .map(str::to_owned)
+        .collect();
+    Ok(explain(config, &weights, dataset, 0, &written)?)
+}
+
+/// The explanation as JSON.
+pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
+    let class = |class: u8| match data.classes.get(usize::from(class)) {
+        Some(name) => json!(name),
+        None => json!(class),
+    };
+    let word = |word: &Word| {
+        json!({
+            "position": word.position,
+            "token": word.token,
+            "word": word.text,
+            "unknown": word.is_unknown,
+            "weight": word.weight,
+            "attention": word.attention,
+            "probability_without": word.probability_without,
+            "change": word.probability_without - explanation.probability,
+            "predicted_without": class(word.predicted_without),
+            "integrated_gradients": word.gradient,
+        })
+    };
+    json!({
+        "predicted": class(explanation.predicted),
+        "probability": explanation.probability,
+        "layer": explanation.layer,
+        "head": explanation.head,
+        "uniform": explanation.uniform,
+        "close_to_uniform": explanation.is_uniform,
+        "words": explanation.words.iter().map(word).collect::<Vec<_>>(),
+        "cut": explanation.cut,
+        "logit": explanation.gradients.logit,
+        "baseline_logit": explanation.gradients.baseline,
+        "integrated_gradients_of_cls": explanation.gradients.cls,
+    })
+}
+
+/// The explanation as a table with bars.
+pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
+    let own = explanation;
+    let class = match (data.classes.is_empty(), data.n_classes, own.predicted) {
+        (true, 2, 0) => "negative".to_owned(),
+        (true, 2, _) => "positive".to_owned(),
+        (true, _, class) => format!("class {class}"),
+        (false, _, class) => data.class_name(class),
+    };
+    let each = |text: &dyn Fn(&Word) -> String| own.words.iter().map(text).collect::<Vec<_>>();
+    let bars = |value: &dyn Fn(&Word) -> f64| own.words.iter().map(value).collect::<Vec<_>>();
+    let change = |word: &Word| word.probability_without - own.probability;
+    let title = |first: &str, second: &str| [first.to_owned(), second.to_owned()];
+    let changes_class = |word: &Word| word.predicted_without != own.predicted;
+    let columns = vec![
+        BarColumn {
+            title: title("attention", "× uniform"),
+            texts: each(&|word| number(word.attention, MULTIPLE)),
+            bars: bars(&|word| word.attention.unwrap_or(0.0)),
+            full: FULL_MULTIPLE,
+        },
+        BarColumn {
+            title: title("if removed:", "probability"),
+            texts: each(&|word| {
+                let star = if changes_class(word) { "*" } else { " " };
+                number(Some(word.probability_without), PROBABILITY) + star
+            }),
+            bars: Vec::new(),
+            full: 0.0,
+        },
+        BarColumn {
+            title: title("", "change"),
+            texts: each(&|word| signed(change(word), PROBABILITY)),
+            bars: bars(&change),
+            full: FULL_CHANGE,
+        },
+        BarColumn {
+            title: title("integrated", "gradients"),
+            texts: each(&|word| signed(word.gradient, GRADIENT)),
+            bars: bars(&|word| word.gradient),
+            full: FULL_GRADIENT,
+        },
+    ];
+    let (rows, place) = match data.words {
+        Some(_) => ("word", String::new()),
+        None => ("token", "position: ".to_owned()),
+    };
+    let name = |word: &Word| match (&data.words, word.is_unknown) {
+        (_, true) => format!("{} (unknown)", word.text),
+        (Some(_), _) => word.text.clone(),
+        (None, _) => format!("{}: {}", word.position, word.text),
+    };
+    BarTable {
+        title: format!(
+            "Which {rows}s decided: {class}, probability {:.PROBABILITY$}",
+            own.probability
+        ),
+        rows: place + rows,
+        names: own.words.iter().map(name).collect(),
+        columns,
+        notes: notes(own, data, &class, rows),
+    }
+}
+
+/// What the columns are, and what became of words.
+fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Vec<String> {
+    let keys = own.uniform.map_or(0.0, f64::recip).round();
+    let uniform = if own.is_uniform {
+        " It is close to uniform: this attention tells no words apart."
+    } else {
+        ""
+    };
+    let quantity = match data.n_classes {
+        2 => "log-odds",
+        _ => "logit",
+    };
+    let mut notes = vec![
+        format!(
+            "attention: the weight of [CLS] in layer {}, head {}, in multiples of uniform attention (1/{keys}). Of the \
+             last layer's heads, this one is the farthest from uniform here.{uniform}",
+            own.layer, own.head
+        ),
+        format!(
+            "if removed: the probability of {class} when no query of any layer may look at the {word}, and its change{}.",
+            if own
+                .words
+                .iter()
+                .any(|word| word.predicted_without != own.predicted)
+            {
+                "; * another class is predicted then"
+            } else {
+                ""
+            }
+        ),
+        format!(
+            "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {} from [CLS] and {} \
+             for an input of zeros, is the {quantity}: {}.",
+            signed(own.gradients.cls, GRADIENT),
+            signed(own.gradients.baseline, GRADIENT),
+            signed(own.gradients.logit, GRADIENT)
+        ),
+    ];
+    if own.words.iter().any(|word| word.is_unknown) {
+        notes.push(
+            "unknown: the vocabulary lacks the word, so that the model sees [UNK], as for any other such word.".to_owned(),
+        );
+    }
+    if !own.cut.is_empty() {
+        notes.push(format!(
+            "The model takes {} words. It does not see the rest: {}",
+            data.seq_len,
+            own.cut.join(" ")
+        ));
+    }
+    notes
+}
+
+/// A number with its sign; 0 has none.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    if text
+        .bytes()
+        .all(|byte| matches!(byte, b'+' | b'-' | b'0' | b'.'))
+    {
+        return format!("{:.decimals$}", 0.0);
+    }
+    text
+}

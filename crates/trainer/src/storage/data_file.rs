@@ -1,0 +1,93 @@
+//! Data in place of a config: a file of samples is trained on with a built-in config, into which its columns are written.
+
+use std::path::Path;
+
+use headlight_data::Columns;
+use headlight_data::files::{Choice, FileError, Format, Profile};
+use toml::{Table, Value};
+
+use crate::Failure;
+use crate::storage::dataset_file;
+use crate::storage::standard::shown;
+
+/// The configs of files: of texts, and of other samples.
+const TEXTS: &str = include_str!("../../../../configs/files/texts.toml");
+const SAMPLES: &str = include_str!("../../../../configs/files/samples.toml");
+
+/// Their names, which are no names of configs: both need a file.
+pub(super) const NAMES: [&str; 2] = ["texts", "samples"];
+
+/// Without splits of its own, a file of token ids has this part of its samples held out; other files, too, but their
+/// reader does that.
+const HELD_OUT_PART: usize = 5;
+
+/// The config of a data file.
+#[derive(Debug)]
+pub struct DataConfig {
+    /// What was chosen as samples and labels, in one line.
+    pub choice: String,
+    /// The config, as TOML.
+    pub text: String,
+}
+
+/// Whether what a user names in place of a config is data, by its name.
+pub fn is_data(path: &Path) -> bool {
+    Format::to_read(path).is_some()
+}
+
+/// The config of a data file, with the columns that the user names, or else those that fit.
+///
+/// # Errors
+/// When the file cannot be read, or its columns cannot be told; the message says how to name them.
+pub fn config(path: &Path, named: &Columns) -> Result<DataConfig, Failure> {
+    let name = path.to_str().ok_or_else(|| {
+        Failure::reading(
+            path,
+            "its path is not valid Unicode, so a config cannot name it; rename it",
+        )
+    })?;
+    let (file, format) = dataset_file::open_as(path)?;
+    let profile = Profile::read(file, format, shown(path))?;
+    let choice = profile.choose(named).map_err(|message| FileError {
+        name: shown(path),
+        message,
+    })?;
+    let mut lines = vec![("file", name.into())];
+    let template = match &choice {
+        Choice::Texts { text, label } => {
+            lines.push(("text", text.as_str().into()));
+            lines.push(("label", label.as_str().into()));
+            TEXTS
+        }
+        Choice::Features {
+            features, label, ..
+        } => {
+            lines.push(("features", features.clone().into()));
+            lines.push(("label", label.as_str().into()));
+            SAMPLES
+        }
+        Choice::Tokens { label } => {
+            let columns = Columns {
+                label: label.clone(),
+                ..Columns::default()
+            };
+            let rows = dataset_file::read(path, &columns)?;
+            lines.extend(label.iter().map(|label| ("label", label.as_str().into())));
+            if !(0..rows.len()).any(|row| rows.is_held_out(row)) {
+                let count = (rows.len() / HELD_OUT_PART).max(1);
+                lines.push(("held_out", Value::Integer(count as i64)));
+            }
+            SAMPLES
+        }
+    };
+    let choice = choice.describe();
+    let (sentence, rest) = template.split_once("[data]\n").unwrap_or((template, ""));
+    // A line each, in this order.
+    let keys: String = lines
+        .into_iter()
+        .map(|(key, value): (&str, Value)| Table::from_iter([(key.to_owned(), value)]).to_string())
+        .collect();
+    let shown_choice = choice.replace(char::is_control, " ");
+    let text = format!("{sentence}# {shown_choice}\n\n[data]\n{keys}{rest}");
+    Ok(DataConfig { choice, text })
+}

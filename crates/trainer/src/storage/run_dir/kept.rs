@@ -1,0 +1,122 @@
+//! Which of a run's models its readers use.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use headlight_experiment::best::best_evaluation;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::StepMetrics;
+
+use super::RunDir;
+use crate::Failure;
+
+/// A model of a run, with its weights in a file of the run directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptModel {
+    /// The file of its weights.
+    pub weights: PathBuf,
+    /// Whether it is the model of the best evaluation, and not that after the last step.
+    pub is_best: bool,
+    /// The steps that it was trained for; `None` if that is unknown.
+    pub step: Option<usize>,
+    /// The steps that the run has taken.
+    steps: Option<usize>,
+}
+
+impl fmt::Display for KeptModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let which = if self.is_best { "best" } else { "last" };
+        write!(f, "the {which} one")?;
+        match (self.step, self.steps) {
+            (Some(step), Some(steps)) if self.is_best => write!(f, ", step {step} of {steps}"),
+            (Some(step), _) => write!(f, ", step {step}"),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+impl RunDir {
+    /// The model that readers of the run use: the best one if the run has kept it, or else the last one.
+    pub fn kept_model(&self, config: &ExperimentConfig) -> KeptModel {
+        let is_best = config.training.keep_best.is_some() && self.best_path().is_file();
+        self.model(config, is_best)
+    }
+
+    /// The weights that a reader uses: those of a file that the user names, or else of the model that readers use by
+    /// default. Also which model of the run that is; `None` if the file is not one of the run's.
+    pub fn chosen_model(
+        &self,
+        config: &ExperimentConfig,
+        weights: Option<&Path>,
+    ) -> (PathBuf, Option<KeptModel>) {
+        let Some(named) = weights else {
+            let kept = self.kept_model(config);
+            return (kept.weights.clone(), Some(kept));
+        };
+        let path = self.path_of(named);
+        let kept = self.model_of(config, &path);
+        (path, kept)
+    }
+
+    fn model_of(&self, config: &ExperimentConfig, weights: &Path) -> Option<KeptModel> {
+        let real = |path: &Path| fs::canonicalize(path).ok();
+        let given = real(weights)?;
+        let best = real(&self.best_path()).filter(|own| *own == given);
+        let own = best.is_some() || real(&self.weights_path())? == given;
+        own.then(|| self.model(config, best.is_some()))
+    }
+
+    fn model(&self, config: &ExperimentConfig, is_best: bool) -> KeptModel {
+        // A model is read without its metrics, too.
+        let rows = self.step_metrics().unwrap_or_default();
+        let best = best_evaluation(&config.training, &rows);
+        let step_of = |row: &StepMetrics| row.step;
+        // While a run is resumed, its last weights are of an earlier step.
+        let steps = rows.last().filter(|_| self.has_ended()).map(step_of);
+        let (weights, step) = if is_best {
+            (self.best_path(), best.map(|best| rows[best].step))
+        } else {
+            (self.weights_path(), steps)
+        };
+        KeptModel {
+            weights,
+            is_best,
+            step,
+            steps,
+        }
+    }
+
+    /// The evaluation of the model that readers of the run use; `None` before the first evaluation.
+    ///
+    /// # Errors
+    /// When `metrics.jsonl` is missing or damaged.
+    pub fn kept_metrics(
+        &self,
+        config: &ExperimentConfig,
+    ) -> Result<Option<serde_json::Value>, Failure> {
+        let best = self.kept_model(config);
+        let mut kept = None;
+        self.metrics(|row| {
+            let is_of_best = row["step"].as_u64() == best.step.map(|step| step as u64);
+            if !best.is_best || is_of_best {
+                kept = Some(row);
+            }
+            None::<()>
+        })?;
+        Ok(kept)
+    }
+
+    /// The npz dump of the best model, with its step; `None` if the run has none.
+    ///
+    /// # Errors
+    /// When the config is damaged.
+    pub fn best_dump(&self) -> Result<Option<(usize, PathBuf)>, Failure> {
+        let path = self.best_dump_path("npz");
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let kept = self.kept_model(&self.config()?);
+        Ok(kept.step.filter(|_| kept.is_best).map(|step| (step, path)))
+    }
+}
