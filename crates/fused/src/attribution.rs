@@ -61,16 +61,16 @@ const WEIGHTS: [f64; LANES] = [
 ];
 
 /// The error from which on a part is halved, and the error of the whole that is small enough, for logits up to 1: larger
-/// ones are less exact as float32, too.
-const PART_TOLERANCE: f64 = 1e-6;
-const TOLERANCE: f64 = 1e-5;
+/// ones are less exact as float32, too. Below that, rounding decides which parts are halved.
+const PART_TOLERANCE: f64 = 5e-6;
+const TOLERANCE: f64 = 5e-5;
 /// The parts of the first round, and the most points.
 const FIRST_PARTS: u32 = 4;
-const MOST_POINTS: usize = 1 << 14;
+const MOST_POINTS: usize = 1 << 12;
 
 /// Integrated gradients of a logit of a sample, from a baseline `[position, d_model]`: zeros, or the input of another
-/// sample. Halves parts of the path until the error is below 1e-5 times the larger logit, or 1e-5 if that is below 1, or
-/// there would be more than 16,384 points.
+/// sample. Halves parts of the path until the error is below 5e-5 times the larger logit, or 5e-5 if that is below 1, or
+/// there would be more than 4,096 points.
 ///
 /// # Errors
 /// When the architecture cannot be.

@@ -470,8 +470,8 @@ fn integrated_gradients_sum_to_the_difference() {
         let found =
             integrated_gradients(&sharp, &large, problem.samples(), sample, 0, &[0.0; 72]).unwrap();
         let scale = found.logits[0].abs().max(1.0);
-        assert!(found.error() < 2e-5 * scale, "{}", found.error());
-        assert!(found.points < 5000, "{}", found.points);
+        assert!(found.error() < 2e-4 * scale, "{}", found.error());
+        assert!(found.points <= 4096, "{}", found.points);
     }
     // Of a linear path, the attributions are the gradient: numerically, at a baseline nearby.
     let own = &plain.arrays[Array::Embeddings][3 * 72..4 * 72];

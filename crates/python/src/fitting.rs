@@ -64,7 +64,7 @@ pub(crate) fn fit(
         progress: progress.as_ref(),
         callback: callback.as_ref(),
     };
-    let waits = callback.is_some();
+    let (is_shown, waits) = (progress.is_some(), callback.is_some());
     let (config, parameters, best, metrics, losses) =
         watched(py, listeners, move |sender, signals| {
             let session = Session::open(config)?;
@@ -80,6 +80,7 @@ pub(crate) fn fit(
                     count,
                     waits,
                 },
+                is_shown,
                 tracker: BestTracker::new(&experiment.config.training),
                 progress: Progress::default(),
                 metrics: Vec::new(),
@@ -122,6 +123,7 @@ pub(crate) fn fit(
 struct Fitting<'a> {
     session: &'a Session,
     sent: Sent,
+    is_shown: bool,
     tracker: Option<BestTracker>,
     progress: Progress,
     metrics: Vec<StepMetrics>,
@@ -145,7 +147,7 @@ impl Observer for Fitting<'_> {
 
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
         self.progress = progress;
-        if due(OFTEN, progress.step) {
+        if self.is_shown && due(OFTEN, progress.step) {
             self.sent.step(progress.step);
         }
         self.losses.extend(progress.loss.map(|loss| loss as f32));

@@ -112,7 +112,7 @@ def test_attributions_add_up_with_rectifiers_and_two_blocks(model, pair):
     zeros = clean
     for position in range(clean.tokens.shape[1]):
         zeros = zeros.patched("embeddings", position, np.zeros(clean.embeddings.shape[2]))
-    np.testing.assert_allclose(values.sum(1), clean.logits - zeros.logits, atol=2e-4)
+    np.testing.assert_allclose(values.sum(1), clean.logits - zeros.logits, atol=2e-3)
     # Samples are computed by threads: the same bytes alone.
     np.testing.assert_array_equal(model.attribute(clean.tokens[1:]), values[1:])
 

@@ -106,7 +106,7 @@ class Trace(Page):
         head = "".join(f'<th style="{_CELL}">{title}</th>' for title in self._titles())
         lines = [f"<tr><td></td>{head}</tr>"]
         for name, row in zip(names, rows):
-            cells = "".join(f'<td style="{_CELL};{_colour(value)}">{value:.2f}</td>' for value in row.tolist())
+            cells = "".join(f'<td style="{_CELL};{_colour(value)}">{value:.2f}</td>' for value in (row.round(2) + 0.0).tolist())
             lines.append(f'<tr><th style="{_CELL};text-align: right">{name}</th>{cells}</tr>')
         of = "" if len(self.clean) == 1 else f", mean over {len(self.clean)} pairs"
         return (
@@ -115,11 +115,11 @@ class Trace(Page):
         )
 
     def _titles(self) -> list[str]:
-        """The words of a pair, both where they differ; of several pairs the positions."""
+        """The words of a pair, the corrupted one in brackets where they differ; of several pairs the positions."""
         if len(self.words) > 1:
             return [str(position) for position in range(self.effect.shape[-1])]
         pairs = zip(self.words[0], self._others[0])
-        return [escape(word) if word == other else f"{escape(word)}<br>(not {escape(other)})" for word, other in pairs]
+        return [escape(word) if word == other else f"{escape(word)}<br>({escape(other)})" for word, other in pairs]
 
 
 _CELL = "padding: 3px 6px; text-align: center; font-weight: normal"
