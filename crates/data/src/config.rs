@@ -177,7 +177,7 @@ impl DatasetConfig {
                 "positive_rate",
                 "with vocab_size = 2 only one sample is possible, and it is positive; raise vocab_size",
             ),
-            (rate, _) => Range::SHARE.check("positive_rate", &rate),
+            (rate, _) => POSITIVE_RATE.check("positive_rate", &rate),
         }
     }
 }
@@ -290,6 +290,9 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The values of `positive_rate`.
+const POSITIVE_RATE: Range = Range::SHARE.hint("a share of the samples");
+
 section! {
     /// [`DatasetConfig`] in TOML, where the keys of both sources share one table.
     struct Keys {
@@ -306,7 +309,7 @@ section! {
         #[omit(default)]
         samples: Option<usize> = None,
         /// Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides.
-        #[range(Range::SHARE)]
+        #[range(POSITIVE_RATE)]
         #[omit(default)]
         positive_rate: Option<f64> = None,
         /// The column of texts in the file; if unset, `text`.

@@ -264,13 +264,9 @@ fn shares_of_positives() {
     for rate in [0.0, 0.5, 1.0] {
         assert_eq!(refused(Generator::Chacha, rate, 5), None, "{rate}");
     }
-    // The number of samples says what the share is of.
-    let above = refused(Generator::Chacha, 1.5, 5).unwrap();
-    assert!(above.contains("1.5") && above.contains("10"), "{above}");
-    for rate in [-0.1, f64::NAN] {
+    for rate in [1.5, -0.1, f64::NAN] {
         let message = refused(Generator::Chacha, rate, 5).unwrap();
         assert!(message.contains(&rate.to_string()), "{message}");
-        assert!(!message.contains("10"), "{message}");
     }
     // Of one token there is one sample, a positive one.
     assert_eq!(refused(Generator::Chacha, 1.0, 2), None);
