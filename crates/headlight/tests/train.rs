@@ -21,8 +21,14 @@ use headlight_dump::AttentionDump;
 #[test]
 fn a_run_directory_has_all_files() {
     let path = folder("whole").join("run");
-    let Finished { stderr, .. } =
-        quick_run(&path, &["--set", "dump.formats=[\"npz\",\"json\",\"csv\"]"]);
+    let Finished { stdout, stderr, .. } = quick_run(
+        &path,
+        &[
+            "--verbose",
+            "--set",
+            "dump.formats=[\"npz\",\"json\",\"csv\"]",
+        ],
+    );
 
     // Steps 0, 50, ..., 300; evaluations at the same ones.
     let names = |folder: &str| {
@@ -87,14 +93,16 @@ fn a_run_directory_has_all_files() {
     let report = fs::read_to_string(path.join("report.md")).unwrap();
     let listed = report.lines().filter(|line| line.contains(": 0 ")).count();
     assert_eq!(listed, 5, "the first positives are listed");
-    assert!(mentions(&report, "795"));
+    assert!(mentions(&report, "795") && mentions(&stdout, "795"));
     let end = |text: &str| {
         text[text.find("## Model").unwrap()..text.find("## Predictions").unwrap()].to_owned()
     };
     assert_eq!(end(&report), end(&stdout));
     // A table of the evaluations: its head, and a row for each.
     let head = stderr.lines().skip_while(|line| !line.starts_with("epoch"));
-    let table: Vec<&str> = head.collect();
+    let table: Vec<&str> = head
+        .take_while(|line| !line.starts_with("trained"))
+        .collect();
     assert_eq!(table.len(), 1 + 7, "{stderr}");
     let cells: Vec<&str> = table[7].split_whitespace().collect();
     assert_eq!(cells[..2], ["3", "300"], "{stderr}");
@@ -103,7 +111,7 @@ fn a_run_directory_has_all_files() {
     assert_eq!(cells[2], format!("{:.4}", value("loss")));
     let times = value("attention_positive") / value("uniform_positive");
     assert_eq!(cells[6], format!("{times:.2}x"));
-    let widest = stderr.lines().map(|line| line.chars().count()).max();
+    let widest = table.iter().map(|line| line.chars().count()).max();
     assert!(widest <= Some(60), "{stderr}");
 }
 
