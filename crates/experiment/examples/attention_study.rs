@@ -16,10 +16,11 @@ use std::{env, fs, thread};
 
 use headlight_data::words::{FIRST_WORD, PAD};
 use headlight_data::{CLS, Corpus, Dataset, LabelRule, Splits, rules};
+use headlight_experiment::config::LEARNED;
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::fused::{Array, Forward, Frozen, Intervention, Recorded};
-use headlight_experiment::metrics::{Counts, LEARNED, Metric, f1, predicted_class};
+use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, Predictions};
 use serde_json::{Map, Value, json};
