@@ -7,7 +7,7 @@ use headlight_trainer::documents::explanation;
 use headlight_trainer::storage::outputs::Output;
 use serde_json::Value;
 
-use super::Arguments;
+use crate::arguments::Form;
 use crate::commands::model::RunModel;
 use crate::printing::{print_beside, print_json};
 use crate::terminal;
@@ -31,24 +31,18 @@ pub(super) fn check(model: &RunModel, file: Option<&str>) -> Result<(), Failure>
     Ok(())
 }
 
-/// The explanation of the only sample of a dataset, if it is asked for.
+/// The explanation of the only sample of a dataset; `text` is the sample as typed.
 ///
 /// # Errors
 /// When the model's output is not finite.
 pub(super) fn of(
-    arguments: &Arguments,
     model: &RunModel,
     dataset: &Dataset,
+    text: Option<&str>,
 ) -> Result<Option<Explanation>, Failure> {
-    let parameters = model.members.0.first().filter(|_| arguments.explain);
-    let explained = parameters.map(|parameters| {
-        explanation::of_sample(
-            &model.config,
-            parameters,
-            dataset,
-            arguments.text.as_deref(),
-        )
-    });
+    let parameters = model.members.0.first();
+    let explained = parameters
+        .map(|parameters| explanation::of_sample(&model.config, parameters, dataset, text));
     explained.transpose()
 }
 
@@ -57,25 +51,22 @@ pub(super) fn of(
 /// # Errors
 /// When the picture cannot be written.
 pub(super) fn show(
-    arguments: &Arguments,
     explained: &Explanation,
     data: &DatasetConfig,
     described: &str,
     json: impl FnOnce() -> Value,
+    form: Form,
+    picture: Option<Output<'_>>,
 ) -> Result<(), Failure> {
     let table = explanation::table(explained, data);
-    let weights = arguments.weights.as_deref();
-    let inputs: Vec<_> = weights.into_iter().collect();
-    let outputs = Output::all([arguments.svg.as_deref()], &inputs, arguments.output.force)?;
-    arguments.form.check(&outputs)?;
-    if let [Some(out)] = outputs {
+    if let Some(out) = picture {
         out.write_all(table.svg().as_bytes())?;
     }
-    if arguments.form.json {
+    if form.json {
         let mut line = json();
         line["explanation"] = explanation::json(explained, data);
         return print_json(&line);
     }
     let text = table.text(terminal::options().width);
-    print_beside(&outputs, &format!("{described}\n{text}"))
+    print_beside(&[picture], &format!("{described}\n{text}"))
 }

@@ -115,7 +115,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rule = config.data.rule.as_ref();
     let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
     let label = label.map(|_| dataset.label(0));
-    let explained = explain::of(arguments, &model, &dataset)?;
+    let explained = if arguments.explain {
+        explain::of(&model, &dataset, arguments.text.as_deref())?
+    } else {
+        None
+    };
     let which = model.which();
     let dump = sample::dump(model, &dataset, label.is_some())?;
     let described = sample::describe(&dump, &config, label);
@@ -125,7 +129,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "{described}{}",
             which.map_or_else(String::new, |which| format!("{which}\n"))
         );
-        return explain::show(arguments, &explained, &config.data, &described, json);
+        let inputs: Vec<&Path> = weights.into_iter().collect();
+        let [picture] = Output::all([arguments.svg.as_deref()], &inputs, arguments.output.force)?;
+        arguments.form.check(&[picture])?;
+        return explain::show(
+            &explained,
+            &config.data,
+            &described,
+            json,
+            arguments.form,
+            picture,
+        );
     }
     if arguments.form.json {
         return print_json(&sample::as_json(&dump, &config, label));
