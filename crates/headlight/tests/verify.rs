@@ -17,12 +17,12 @@ fn damage(path: &Path, way: &str) {
     let mut bytes = fs::read(path).unwrap();
     // Another digit in a line of the manifest would be damage of the file that the line names.
     let is_manifest = path.ends_with("manifest.sha256");
-    let middle = if is_manifest { 0 } else { bytes.len() / 2 };
+    let middle = bytes.len() / 2;
     match way {
         "removed" => return fs::remove_file(path).unwrap(),
         "emptied" => bytes.clear(),
         "truncated" => bytes.truncate(middle),
-        _ => bytes[middle] ^= 1,
+        _ => bytes[if is_manifest { 0 } else { middle }] ^= 1,
     }
     fs::write(path, bytes).unwrap();
 }
