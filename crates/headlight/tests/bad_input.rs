@@ -129,8 +129,8 @@ fn keys_of_the_config_are_no_options() {
     }
     for (key, _) in paths(ExperimentConfig::keys()) {
         let name = key.rsplit('.').next().unwrap();
-        // `train` has options for these two.
-        if !["engine", "device"].contains(&name) {
+        // `train` has options for these.
+        if !["engine", "device", "text", "label"].contains(&name) {
             let option = format!("--{}", name.replace('_', "-"));
             refused(
                 &run(&["train", &option, "x"]),

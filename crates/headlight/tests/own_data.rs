@@ -224,7 +224,7 @@ fn names_of_classes_are_in_predictions() {
 fn refusals_name_the_line() {
     let folder = folder("own_refused");
     fs::write(folder.join("mine.toml"), CONFIG).unwrap();
-    let cases: [(&str, &str, &[&str]); 14] = [
+    let cases: [(&str, &str, &[&str]); 13] = [
         (
             "label,token_0\r\na,1\r\n\r\nb,x\r\n",
             "",
@@ -262,7 +262,6 @@ fn refusals_name_the_line() {
         ),
         ("label,token_0\na,1\na,2\n", "", &["mine.csv", "a"]),
         ("token_0\n1\n2\n", "", &["mine.csv", "label"]),
-        ("label;token_0\na;1\n", "", &["mine.csv: line 1", "commas"]),
         (
             "split,label,token_0\ntrain,a,1\ndev,b,1\n",
             "",

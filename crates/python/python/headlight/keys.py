@@ -56,7 +56,7 @@ class Data(TypedDict, total=False):
     seed: Whole
     """Seed of the generator and of the held-out split."""
     file: Path
-    """A dataset file to read samples from, `.npz`, `.csv` or `.jsonl`; in place of `generator`, `samples` and `positive_rate`."""
+    """A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`."""
     generator: str
     """The generator that draws tokens; if unset, `numpy`."""
     samples: Whole
@@ -67,6 +67,8 @@ class Data(TypedDict, total=False):
     """The column of texts in the file; if unset, `text`."""
     label: str
     """The column of labels in the file; if unset, `label`."""
+    features: Sequence[str] | NDArray[Any]
+    """The columns of categories in the file; each is a position of the samples, and each of its values a token."""
     vocab_size: Whole
     """Number of different tokens, including `[CLS]` = 0; a dataset file or the grammar gives it too."""
     seq_len: Whole
@@ -79,6 +81,8 @@ class Data(TypedDict, total=False):
     """Where `[CLS]` stands in each sample."""
     held_out: Whole
     """Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset."""
+    fold: str
+    """Hold out part K of N of the file's samples instead, as `"K/N"`; each part has each class as often as all have it."""
     rule: DataRule
     """The rule that labels samples; generated samples need it."""
     words: DataWords
@@ -152,11 +156,11 @@ class Dump(TypedDict, total=False):
     samples: Sequence[Whole] | NDArray[Any]
     """Training samples to dump, by index."""
     positives: Whole
-    """How many training samples of each class but 0 to add, starting from the first."""
+    """How many training samples of each class but 0 to add, starting from the first. The default is lower where a run would write more than 20 MB of dumps."""
     negatives: Whole
-    """How many training samples of class 0 to add, starting from the first."""
+    """How many training samples of class 0 to add, starting from the first. The default is lower as for `positives`."""
     every_epochs: Whole
-    """Epochs between dumps; 0 writes only those of the first and the last step."""
+    """Epochs between dumps; 0 writes only those of the first and the last step. The default is higher where a run would write more than 20 MB of dumps with one sample of each class."""
     every_steps: Whole
     """Steps between dumps; 0 disables them. Above 1 GiB of dumps, `train` needs `--force`."""
     formats: Sequence[str] | NDArray[Any]
@@ -172,6 +176,13 @@ class Checkpoint(TypedDict, total=False):
     """Epochs between checkpoints; 0 disables them. The end of a run always has one."""
     every_steps: Whole
     """Steps between checkpoints; 0 disables them."""
+
+
+class Report(TypedDict, total=False):
+    """How to report what came of training."""
+
+    learned: Number
+    """The F1 from which a model counts as one that learned its task: on held-out samples, or on training samples if none are held out."""
 
 
 class Compute(TypedDict, total=False):
@@ -198,5 +209,7 @@ class Sections(TypedDict, total=False):
     """Which attention dumps to write."""
     checkpoint: Checkpoint
     """How often to save the state, so that the run can be resumed."""
+    report: Report
+    """How to report what came of training."""
     compute: Compute
     """The engine and the device."""
