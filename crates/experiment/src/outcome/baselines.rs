@@ -58,7 +58,7 @@ fn measured(
     class_of: impl Fn(&[u32]) -> u8,
 ) -> Baseline {
     let mut counts = vec![Counts::default(); n_classes];
-    let mut right = 0;
+    let mut right = 0_usize;
     for sample in 0..judged.len() {
         let (label, guessed) = (judged.label(sample), class_of(judged.tokens(sample)));
         if label == guessed {

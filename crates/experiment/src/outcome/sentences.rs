@@ -95,9 +95,10 @@ impl Outcome {
     fn first_text(&self) -> String {
         let (step, steps) = (self.step, self.steps);
         let first = self.first_learned_at_step.unwrap_or(step);
-        let used = match step == steps {
-            true => String::new(),
-            false => format!("; this model is of step {step}"),
+        let used = if step == steps {
+            String::new()
+        } else {
+            format!("; this model is of step {step}")
         };
         format!(" (first at step {first} of {steps}{used})")
     }

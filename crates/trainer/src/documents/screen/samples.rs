@@ -155,9 +155,10 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
         (model.word(tokens[query]), row)
     };
     let rows: Vec<(String, Vec<f32>)> = queries.map(row).collect();
-    let main = match is_whole {
-        true => shown.iter().position(|&query| query == cls),
-        false => Some(0),
+    let main = if is_whole {
+        shown.iter().position(|&query| query == cls)
+    } else {
+        Some(0)
     };
     Ok(Weights {
         title: format!(

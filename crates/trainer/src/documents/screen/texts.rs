@@ -54,9 +54,10 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head:
     let data = &model.config().data;
     let class = said.class();
     let label = judged.label(said.sample);
-    let expected = match usize::from(label) == class {
-        true => String::new(),
-        false => format!(", not {}", quoted_answer(data, label)),
+    let expected = if usize::from(label) == class {
+        String::new()
+    } else {
+        format!(", not {}", quoted_answer(data, label))
     };
     let split = if model.experiment.splits.held_out.is_empty() {
         "training"
