@@ -1,5 +1,5 @@
 //! The dumps that a run writes by default stay below 20 MB, and what a config asks for is written.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(clippy::format_push_string, missing_docs, clippy::unwrap_used)]
 
 mod common;
 
@@ -36,12 +36,12 @@ fn dumps(path: &Path) -> (u64, usize, Vec<usize>) {
 fn samples(folder: &Path, classes: usize, length: usize) -> std::path::PathBuf {
     let mut csv = "label".to_owned();
     for position in 0..length {
-        csv += &format!(",token_{position}");
+        csv.push_str(&format!(",token_{position}"));
     }
     for sample in 0..classes * 10 {
-        csv += &format!("\n{}", sample % classes);
+        csv.push_str(&format!("\n{}", sample % classes));
         for position in 0..length {
-            csv += &format!(",{}", 1 + (sample * 31 + position * 17) % 90);
+            csv.push_str(&format!(",{}", 1 + (sample * 31 + position * 17) % 90));
         }
     }
     fs::write(folder.join("samples.csv"), csv + "\n").unwrap();

@@ -1,5 +1,5 @@
 //! Which words decided, from outside: `predict --explain` as JSON, text and a picture, and what it refuses.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(clippy::format_push_string, missing_docs, clippy::unwrap_used)]
 
 mod common;
 
@@ -17,7 +17,7 @@ fn trained(name: &str) -> PathBuf {
         let noise = ["a", "the", "one"][index % 3];
         let (animal, sound) =
             [("cat", "purrs"), ("dog", "barks"), ("cow", "grazes")][index / 3 % 3];
-        rows += &format!("{noise} small pet {sound},{animal}\n");
+        rows.push_str(&format!("{noise} small pet {sound},{animal}\n"));
     }
     fs::write(folder.join("pets.csv"), rows).unwrap();
     let config = "data = { file = \"pets.csv\", label = \"animal\" }\n\
@@ -85,7 +85,7 @@ fn the_word_that_decides_is_found() {
     // Padding has no row, and no query to show.
     let short = explained(&folder, &["--text", "barks"]);
     assert_eq!(short["explanation"]["words"].as_array().unwrap().len(), 1);
-    assert_eq!(number(&short["explanation"]["uniform"]), 0.5);
+    assert_eq!(short["explanation"]["uniform"], 0.5);
 }
 
 #[test]

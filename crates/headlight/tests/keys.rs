@@ -1,5 +1,5 @@
 //! Uniform attention over the keys of each query, and the head that is shown first, through the binary.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(clippy::format_push_string, missing_docs, clippy::unwrap_used)]
 
 mod common;
 
@@ -38,7 +38,7 @@ fn texts(folder: &Path) -> PathBuf {
         let words = "the film was a long one by".split(' ').cycle();
         let words: Vec<&str> = words.skip(sample).take(2 + sample % 5).collect();
         let (word, label) = [("bad", "no"), ("good", "yes")][sample % 2];
-        csv += &format!("{} {word},{label}\n", words.join(" "));
+        csv.push_str(&format!("{} {word},{label}\n", words.join(" ")));
     }
     fs::write(&path, csv).unwrap();
     path
@@ -90,12 +90,7 @@ fn a_mask_leaves_each_query_its_keys() {
 
     // Query 1 may look at no key: it has no multiple of uniform attention.
     let rows: Vec<String> = (0..7)
-        .map(|query| {
-            format!(
-                "[{}]",
-                vec![if query == 1 { "0" } else { "1" }; 7].join(",")
-            )
-        })
+        .map(|query| format!("[{}]", [if query == 1 { "0" } else { "1" }; 7].join(",")))
         .collect();
     let mask = format!("model.attention.mask=[{}]", rows.join(","));
     let none = folder.join("none");

@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_small_file_unpacks_only_so_far() {
-        let bomb = packed(&[0; 1 << 20]);
+        let bomb = packed(&vec![0; 1 << 20]);
         assert!(bomb.len() < 1 << 12);
         let mut into = Vec::new();
         assert!(gunzip(&bomb[..], &mut into, 1 << 16).is_err());

@@ -109,7 +109,8 @@ impl Choice {
                     })
                     .collect();
                 if !left_out.is_empty() {
-                    line += &format!("; left out: {}", left_out.join(", "));
+                    line.push_str("; left out: ");
+                    line.push_str(&left_out.join(", "));
                 }
                 line
             }
@@ -128,9 +129,10 @@ impl Profile {
             .map(|name| self.find("--text", name))
             .transpose()?;
         if self.has_tokens && named_text.is_none() && named.features.is_empty() {
-            let label = match self.columns.is_empty() {
-                true => named.label.clone(),
-                false => Some(self.label(named, None)?.name.clone()),
+            let label = if self.columns.is_empty() {
+                named.label.clone()
+            } else {
+                Some(self.label(named, None)?.name.clone())
             };
             return Ok(Choice::Tokens { label });
         }
@@ -154,7 +156,7 @@ impl Profile {
         let (mut features, mut left_out) = (named.features.clone(), Vec::new());
         if features.is_empty() {
             let others = self.columns.iter().filter(|column| {
-                column.name != label.name && column.name.to_ascii_lowercase() != "split"
+                column.name != label.name && !column.name.eq_ignore_ascii_case("split")
             });
             for column in others {
                 match unsuitable(column) {
@@ -265,9 +267,12 @@ impl Profile {
 
     fn called(&self, name: &str) -> Option<&Column> {
         let name = name.trim();
-        self.columns.iter().find(|column| match self.is_exact {
-            true => column.name == name,
-            false => column.name.eq_ignore_ascii_case(name),
+        self.columns.iter().find(|column| {
+            if self.is_exact {
+                column.name == name
+            } else {
+                column.name.eq_ignore_ascii_case(name)
+            }
         })
     }
 

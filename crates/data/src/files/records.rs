@@ -62,7 +62,7 @@ impl<R: BufRead> Records<R> {
             {
                 return Ok(None);
             }
-            let breaks = bytes.iter().filter(|&&byte| byte == b'\n').count();
+            let breaks = bytes.split(|&byte| byte == b'\n').count() - 1;
             let line = (self.csv.position().line() - 1).saturating_sub(breaks as u64);
             let place = Place::Line(line);
             if bytes.ends_with(&END[..2]) {

@@ -60,20 +60,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    if arguments.run.as_deref() == Some(Path::new(STANDARD)) {
-        return Err(Failure::Input(
-            "--run -: a run is a folder; give its path".to_owned(),
-        ));
-    }
-    if let Some(path) = &arguments.run
-        && path.is_symlink()
-        && fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
-    {
-        return Err(Failure::Input(format!(
-            "--run {}: it is a symbolic link to a folder that does not exist; create that folder, or remove the link",
-            shown(path)
-        )));
-    }
+    arguments.run.as_deref().map_or(Ok(()), check_place)?;
     let reopened = match &arguments.run {
         Some(path) if arguments.resume && path.symlink_metadata().is_ok() => {
             Some(RunDir::reopen(path)?)
@@ -100,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let start = training.step();
     if let Some(run) = begun {
         if training.is_over(run) {
-            return tell_over(arguments, run, &session, training);
+            return tell_over(arguments, run, &session, &training);
         }
         for Damage { file, problem } in training.repairs() {
             note(&format!("{file}: {problem}; Headlight writes it again"));
@@ -166,12 +153,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_complete(&run, &trained.lost)
 }
 
+/// Checks the path of a run directory.
+///
+/// # Errors
+/// When no directory can be there.
+fn check_place(path: &Path) -> Result<(), Failure> {
+    if path == Path::new(STANDARD) {
+        let message = "--run -: a run is a folder; give its path";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    if path.is_symlink()
+        && fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    {
+        return Err(Failure::Input(format!(
+            "--run {}: it is a symbolic link to a folder that does not exist; create that folder, or remove the link",
+            shown(path)
+        )));
+    }
+    Ok(())
+}
+
 /// Tells of a run that is to be resumed, but is over.
 fn tell_over(
     arguments: &Arguments,
     run: &RunDir,
     session: &Session,
-    training: Training<'_>,
+    training: &Training<'_>,
 ) -> Result<(), Failure> {
     let step = training.step();
     note(&format!("the run has already ended, at step {step}"));

@@ -75,7 +75,8 @@ pub fn config(path: &Path, named: &Columns) -> Result<DataConfig, Failure> {
             lines.extend(label.iter().map(|label| ("label", label.as_str().into())));
             if !(0..rows.len()).any(|row| rows.is_held_out(row)) {
                 let count = (rows.len() / HELD_OUT_PART).max(1);
-                lines.push(("held_out", Value::Integer(count as i64)));
+                let count = i64::try_from(count).unwrap_or(i64::MAX);
+                lines.push(("held_out", Value::Integer(count)));
             }
             SAMPLES
         }

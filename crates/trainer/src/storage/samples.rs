@@ -131,7 +131,8 @@ fn parse_values<'a>(
                 features.join(",")
             )));
         }
-        table += &format!("\n{text}");
+        table.push('\n');
+        table.push_str(text);
     }
     let columns = Columns {
         features: features.clone(),
