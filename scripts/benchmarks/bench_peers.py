@@ -1,5 +1,7 @@
 """Times a training of the notebook's model in Keras, PyTorch, JAX and Headlight, side by side.
 
+One file, because each peer is a function beside the others.
+
     python3 -m venv .venv
     .venv/bin/pip install --no-deps -r scripts/benchmarks/requirements-bench.txt
     .venv/bin/python scripts/pytorch/pytorch_without_cuda.py

@@ -1,5 +1,5 @@
-"""The layout of the code: no circle of files in Rust or in the page's script, no folder that uses one above it, and no crate
-with more than a fifth of the Rust lines.
+"""The layout of the code: no circle of files in Rust or in the page's script, no folder that uses one above it, no long
+file without a reason, and no crate with more than a fifth of the Rust lines.
 
     python3 scripts/checks/layout.py
 
@@ -8,16 +8,21 @@ A file names another if it uses an item of it, by a `use` or by a path. Names th
 another if it imports it; types in comments do not count. A circle is a set of
 files that name each other, directly or through other files. The script prints each circle with the names that
 tie it. It ends with exit code 1 if there is a circle, if a
-folder uses one above it (`LAYERS`), or if a crate is too large.
+folder uses one above it (`LAYERS`), if a file has more than MOST_LINES lines and no reason, or if a crate is too large.
 """
 
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates"
 PAGE = ROOT / "inspector/page/src"
+GENERATED = ROOT / "inspector/src/page"
 LARGEST_SHARE = 0.20
+MOST_LINES = 450
+REASON = "One file, because"
+"""What the head of a longer file must say."""
 LAYERS = {"trainer": ["storage", "sessions", "documents"]}
 """The folders of a crate, each of which uses only those before it."""
 
@@ -164,6 +169,21 @@ def climbs(crate, arrows, layers):
     return bool(found)
 
 
+def are_too_long():
+    """Prints each file of source with more than MOST_LINES lines, whose head does not say why it is one file."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT.parent, check=True, capture_output=True, text=True).stdout.split("\n")
+    found = False
+    for name in tracked:
+        path = ROOT.parent / name
+        if path.suffix not in (".rs", ".py", ".js", ".jsx", ".mjs") or path.parent == GENERATED or not path.exists():
+            continue
+        lines = path.read_text().split("\n")
+        if len(lines) - 1 > MOST_LINES and not any(REASON in line for line in lines[:12]):
+            print(f"{name} has {len(lines) - 1} lines, more than {MOST_LINES}; split it, or say in its head: {REASON} ...")
+            found = True
+    return found
+
+
 def main():
     failed, lines = False, {}
     for folder in sorted(path for path in ROOT.iterdir() if (path / "src").is_dir()):
@@ -173,6 +193,7 @@ def main():
         failed |= climbs(crate, arrows, LAYERS.get(folder.name, []))
         failed |= has_circles(folder.name, arrows, lambda module, crate=crate, folder=folder: crate.files[module].relative_to(folder))
     failed |= has_circles("the page's script", imports(PAGE), lambda path: path.relative_to(PAGE))
+    failed |= are_too_long()
     total = sum(lines.values())
     for name, count in sorted(lines.items(), key=lambda entry: -entry[1]):
         share = count / total

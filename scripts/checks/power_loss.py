@@ -1,5 +1,7 @@
 """Checks that losing power loses nothing: rebuilds what a disk may hold after it, and resumes from there.
 
+One file, because the record, its replay and the rules for the states are read together.
+
     python3 scripts/checks/power_loss.py target/release/headlight [--states 1000] [--seed 0] [--only KIND]
 
 Records with strace the file operations of runs, sweeps, merges and other outputs, each also resumed after a kill

@@ -1,4 +1,6 @@
 //! The settings that a dataset is made from.
+//!
+//! One file, because the keys of TOML and the config that they become are read side by side.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,6 @@
 //! Dataset files survive a round trip, and damaged ones are refused with a place.
+//!
+//! One file, because all its cases share the makers of small files.
 #![allow(missing_docs, clippy::unwrap_used, clippy::type_complexity)]
 
 use std::io::Cursor;

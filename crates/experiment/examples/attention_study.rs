@@ -5,6 +5,8 @@
 //!
 //! SEEDS is a number or `FIRST..END`. One line of JSON per seed, in their order; `attention_study.py` beside it makes
 //! tables of them. The bytes do not depend on the number of threads.
+//!
+//! One file, because an example is read from its top to its end.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! The forward pass with everything that it computes, and interventions on it, beside models that are changed
 //! in the same way.
+//!
+//! One file, because all its tests compare with the same plain forward pass.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 mod common;

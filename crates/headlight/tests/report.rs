@@ -1,5 +1,7 @@
 //! `headlight report`, and results files that it and `merge` read: figures that can be checked by hand, and
 //! damaged files.
+//!
+//! One file, because all its tests read the same sweeps.
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -1,4 +1,6 @@
 //! `headlight train`: the files of a run, and what its model has learned.
+//!
+//! One file, because all its tests share the run that they look at.
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 

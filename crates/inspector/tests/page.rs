@@ -1,5 +1,7 @@
 //! The page of a run: its facts, its policy, its table without scripts, and the fixture for the tests of
 //! its script (`page/tests`), which read its numbers.
+//!
+//! One file, because all its tests share the runs that they make.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

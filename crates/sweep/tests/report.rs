@@ -1,4 +1,6 @@
 //! What a report says of a results file: `golden/report.txt`. `UPDATE_GOLDEN=1` writes the file anew.
+//!
+//! One file, because all its tests share the rows that they make.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
