@@ -1,4 +1,5 @@
-"""Measures the Python module: against the command line, a call of a model, and the same experiment in four libraries.
+"""Measures the Python module: against the command line, a call of a model, training and tracing in memory, and the same
+experiment in four libraries.
 
     python scripts/benchmarks/python_module.py target/release/headlight [--keras PYTHON] [--pytorch PYTHON] [--repeat N]
 
@@ -81,6 +82,34 @@ def same_experiment(interpreters, repeat):
         print(f"| {TITLES[name]} | {count} | {statistics.median(took):.2f} | {f1:.3f} | {' '.join(looks) or 'none'} |")
 
 
+def in_memory(repeat):
+    """A training with and without a run directory, and what explains predictions: processor time, by the process's own clock."""
+
+    def processor(call, count):
+        took = []
+        for number in range(count):
+            began = time.process_time()
+            call(number)
+            took.append(time.process_time() - began)
+        return 1e3 * statistics.median(took), 1e3 * min(took)
+
+    run = hl.train("negation", progress=False)
+    sentences, model = run.samples[:32], run.model
+    half = len(sentences) // 2
+    clean, corrupted = model(sentences[:half]), model(sentences[half : 2 * half])
+    rows = {
+        "`hl.fit` of the notebook": (lambda seed: hl.fit("notebook", seed=seed), 10 * repeat),
+        "`hl.train` of the notebook": (lambda seed: hl.train("notebook", seed=seed, progress=False), 2 * repeat),
+        f"`attribute` of {len(sentences)} sentences of `negation`": (lambda _: model.attribute(sentences), repeat),
+        f"`hl.trace` of {half} pairs of them": (lambda _: hl.trace(clean, corrupted), 2 * repeat),
+    }
+    print("| in memory | processor time, ms: median | least |\n|---|---:|---:|")
+    for name, (call, count) in rows.items():
+        median, least = processor(call, count)
+        print(f"| {name} | {median:.1f} | {least:.1f} |")
+    print()
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
@@ -90,6 +119,7 @@ def main():
     arguments = parser.parse_args()
     sweeps(arguments.program, arguments.repeat)
     calls(arguments.repeat)
+    in_memory(arguments.repeat)
     interpreters = {"headlight": sys.executable, "scikit_learn": sys.executable, "keras": arguments.keras, "pytorch": arguments.pytorch}
     same_experiment({name: path for name, path in interpreters.items() if path}, arguments.repeat)
 
