@@ -64,8 +64,12 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head:
     } else {
         "held-out"
     };
+    let row = match data.columns.features.is_empty() {
+        true => "text",
+        false => "row",
+    };
     format!(
-        "{kind}: {split} text {}: {}{expected}, probability {:.3} (block {}, head {head})",
+        "{kind}: {split} {row} {}: {}{expected}, probability {:.3} (block {}, head {head})",
         said.sample,
         quoted_answer(data, class as u8),
         said.probabilities[class],
