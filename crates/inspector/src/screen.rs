@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::terminal::ColourMode;
-use crate::words::{left, right, shorten, width, wrap};
+use crate::words::{fitted, left, right, shorten, width, wrap};
 
 /// A space at which no line is broken.
 const JOINT: char = '\u{a0}';
@@ -205,15 +205,6 @@ fn joined(text: &str) -> String {
         joined.push_str(part);
     }
     joined
-}
-
-/// A word of at most so many columns. Of a value with its column, the column's name gives way.
-fn fitted(word: &str, columns: usize) -> String {
-    let fitted = word.split_once('=').and_then(|(name, value)| {
-        let room = columns.checked_sub(width(value) + 1)?;
-        (room > 1).then(|| format!("{}={value}", shorten(name, room)))
-    });
-    fitted.unwrap_or_else(|| shorten(word, columns))
 }
 
 fn list(text: &mut String, title: &str, words: &[Word]) {

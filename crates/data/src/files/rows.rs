@@ -205,7 +205,7 @@ impl Rows {
                 "{place}: the sample has no label; add the array `labels`, with a label for each sample"
             ),
             None if self.label_indices.iter().all(Option::is_none) => format!(
-                "{place}: the sample has no label, and no other has one: there is no column `{column}`, or it is empty; add \
+                "{place}: the sample has no label, and no other has one: labels are the column `{column}` of a .csv, .tsv or .jsonl file; add \
                  it, or name the column of labels in data.label"
             ),
             None => format!(
