@@ -324,7 +324,7 @@ fn unsuitable(column: &Column) -> Option<&'static str> {
         _ if column.filled == 0 => Some("empty"),
         _ if is_id(column) => Some("tells rows apart"),
         _ if column.are_numbers && !column.are_whole => Some("numbers with fractions"),
-        _ if column.are_dates => Some("dates"),
+        _ if column.dates == column.filled => Some("dates"),
         _ if column.different > MOST_VALUES => Some("more than 100 different values"),
         _ if column.filled >= MANY_ROWS && 2 * column.different > column.filled => {
             Some("most values occur once")

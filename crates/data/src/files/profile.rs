@@ -41,7 +41,8 @@ pub(super) struct Column {
     pub(super) different: usize,
     pub(super) are_whole: bool,
     pub(super) are_numbers: bool,
-    pub(super) are_dates: bool,
+    /// Values that are dates.
+    pub(super) dates: usize,
     /// Whether all values are names or numbers, not lists or objects.
     pub(super) are_plain: bool,
     pub(super) words: usize,
@@ -60,7 +61,7 @@ impl Column {
             different: 0,
             are_whole: true,
             are_numbers: true,
-            are_dates: true,
+            dates: 0,
             are_plain: true,
             words: 0,
             wide: 0,
@@ -80,7 +81,7 @@ impl Column {
         self.filled += 1;
         self.are_whole &= whole_number(value).is_some();
         self.are_numbers &= value.parse::<f64>().is_ok();
-        self.are_dates &= is_date(value);
+        self.dates += usize::from(is_date(value));
         self.words += value.split_whitespace().count();
         self.wide += value.chars().filter(|&c| c >= '\u{e00}').count();
         let mut hasher = DefaultHasher::new();

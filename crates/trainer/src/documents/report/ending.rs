@@ -17,9 +17,10 @@ pub fn outcome_text(outcome: &Outcome, data: &DatasetConfig) -> String {
 
 /// What naive Bayes counts.
 pub fn parts_counted(data: &DatasetConfig) -> &'static str {
-    match data.columns.features.is_empty() {
-        true => "words",
-        false => "values",
+    if data.columns.features.is_empty() {
+        "words"
+    } else {
+        "values"
     }
 }
 

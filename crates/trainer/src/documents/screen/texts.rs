@@ -64,9 +64,10 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head:
     } else {
         "held-out"
     };
-    let row = match data.columns.features.is_empty() {
-        true => "text",
-        false => "row",
+    let row = if data.columns.features.is_empty() {
+        "text"
+    } else {
+        "row"
     };
     format!(
         "{kind}: {split} {row} {}: {}{expected}, probability {:.3} (block {}, head {head})",
