@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, refused, run_in};
+use common::{folder, mentions, refused, run_in};
 use serde_json::Value;
 
 /// A teacher's sentences as a spreadsheet saves them: semicolons, a byte order mark, line breaks of Windows.
@@ -290,4 +290,85 @@ fn a_column_of_a_prediction_is_not_written_over() {
         &run_in(&folder, &["predict", "a", "new.csv"]),
         &["predicted"],
     );
+}
+
+/// Names of columns and values as people have them: long, with commas and quotes; days; numbers of rows; one label empty.
+fn guests(rows: usize) -> String {
+    let mut text = "\u{feff}number of the reservation in our own book,day,code,where the guests came from at first,kind,status\n".to_owned();
+    for row in 0..rows {
+        let place = ["\"a \"\"far\"\" place, west\"", "-near", "it's"][row % 3];
+        let status = ["stayed", "left"][usize::from(row % 3 == 1)];
+        writeln!(
+            text,
+            "{},2024-{:02}-01,c{},{place},k{},{status}",
+            row % 7,
+            row % 12 + 1,
+            row % 150,
+            row % 2
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_screen_of_a_table_fits_and_its_command_runs() {
+    let folder = folder("data_guests");
+    fs::write(folder.join("guests.csv"), guests(450)).unwrap();
+    let train = ["train", "guests.csv", "--label", "status", "--run", "a"];
+    let screen = run_in(&folder, &[&train[..], &SHORT].concat()).done();
+    let own = config(&folder.join("a"));
+    // Days, and more than 100 different values, are left out.
+    let features = own["data"]["features"].as_array().unwrap();
+    assert_eq!(features.len(), 3, "{features:?}");
+    for name in ["`day`", "`code`"] {
+        assert!(mentions(&screen.stderr, name), "{}", screen.stderr);
+    }
+    let lines = screen.stdout.lines();
+    let command = lines.clone().find_map(|line| line.strip_prefix("Try "));
+    let command = shlex::split(command.unwrap()).unwrap();
+    assert_eq!(command[0], "headlight");
+    let arguments: Vec<&str> = command[1..].iter().map(String::as_str).collect();
+    run_in(&folder, &arguments).done();
+    let explained = [&arguments[..], &["--explain", "--json"]].concat();
+    let explained = json(&run_in(&folder, &explained).done().stdout);
+    let known = explained["explanation"]["words"].as_array().unwrap();
+    assert!(known.iter().all(|word| word["unknown"] == false));
+    for line in lines.filter(|line| !line.starts_with("Try ")) {
+        assert!(line.chars().count() <= 80, "{line}");
+        assert!(!line.ends_with("F1") && !line.ends_with("head"), "{line}");
+    }
+    assert!(screen.stdout.contains("…=") && !screen.stdout.contains('\u{a0}'));
+
+    // The file that it was trained on: a byte order mark stays, and rows that it knows are counted.
+    let again = ["predict", "a", "guests.csv", "--out", "again.csv"];
+    let told = run_in(&folder, &again).done();
+    let told = told.stdout + &told.stderr;
+    assert!(mentions(&told, "450") && mentions(&told, "360"), "{told}");
+    let written = fs::read_to_string(folder.join("again.csv")).unwrap();
+    assert!(written.starts_with('\u{feff}'));
+    assert!(!written[3..].contains('\u{feff}'));
+
+    let table = guests(6);
+    let without = table.replace(",status\n", ",end\n");
+    fs::write(folder.join("without.csv"), &without).unwrap();
+    let judge = |file| run_in(&folder, &["evaluate", "a", file]);
+    refused(&judge("without.csv"), &["without.csv", "`status`"]);
+    fs::write(folder.join("other.csv"), table.replace("stayed", "moved")).unwrap();
+    let other = run_in(&folder, &["predict", "a", "other.csv"]);
+    refused(&other, &["moved", "column"]);
+    let empty = guests(60).replacen(",stayed\n", ",\n", 1);
+    fs::write(folder.join("empty.csv"), empty).unwrap();
+    refused(&judge("empty.csv"), &["line 2", "`status`"]);
+    let train = ["train", "empty.csv", "--label", "status", "--run", "b"];
+    refused(&run_in(&folder, &train), &["line 2", "`status`"]);
+}
+
+#[test]
+fn columns_beside_texts_are_left_out_with_a_note() {
+    let folder = folder("data_beside_texts");
+    fs::write(folder.join("s.csv"), sentences()).unwrap();
+    let train = ["train", "s.csv", "--run", "a"];
+    let told = run_in(&folder, &[&train[..], &SHORT].concat()).done();
+    assert!(mentions(&told.stderr, "`Nr`"), "{}", told.stderr);
 }

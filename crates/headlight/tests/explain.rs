@@ -135,6 +135,36 @@ fn samples_of_tokens_are_explained_too() {
 }
 
 #[test]
+fn a_row_of_columns_is_explained_by_its_values() {
+    let folder = folder("explain_columns");
+    let mut rows = "size,color of it,label\n".to_owned();
+    for index in 0..90 {
+        let (color, label) = [("red", "no"), ("dark, blue", "yes"), ("green", "no")][index / 3 % 3];
+        rows.push_str(&format!("{},\"{color}\",{label}\n", index % 3));
+    }
+    fs::write(folder.join("rows.csv"), rows).unwrap();
+    run_in(&folder, &["train", "rows.csv", "--run", "run", "--quiet"]).done();
+    let row = ["--text", "7,\"dark, blue\""];
+    let found = explained(&folder, &row);
+    assert_eq!(found["predicted"], "yes");
+    let words = found["explanation"]["words"].as_array().unwrap();
+    let names: Vec<&Value> = words.iter().map(|word| &word["word"]).collect();
+    assert_eq!(names, ["size=7", "color of it=dark, blue"]);
+    let unknown: Vec<&Value> = words.iter().map(|word| &word["unknown"]).collect();
+    assert_eq!(unknown, [true, false]);
+    assert_eq!(words[1]["predicted_without"], "no");
+    assert!(found["explanation"]["cut"].as_array().unwrap().is_empty());
+    let picture = [
+        &["predict", "run", "--explain", "--svg", "row.svg"],
+        &row[..],
+    ]
+    .concat();
+    run_in(&folder, &picture).done();
+    let svg = fs::read_to_string(folder.join("row.svg")).unwrap();
+    assert!(svg.contains(">size=7 (unknown)<"));
+}
+
+#[test]
 fn one_sample_and_one_model_are_explained() {
     let folder = trained("explain_refused");
     fs::write(folder.join("new.txt"), "the dog barks\n").unwrap();

@@ -88,7 +88,7 @@ fn samples_that_a_run_does_not_take_are_refused() {
     assert_eq!(predicted.stdout.lines().count(), 3);
     refused(
         &run_in(&folder, &["evaluate", "run", "some.csv"]),
-        &["some.csv", "labels"],
+        &["some.csv", "line 3", "`label`"],
     );
 }
 

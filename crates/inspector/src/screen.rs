@@ -3,7 +3,10 @@
 use std::fmt::Write;
 
 use crate::terminal::ColourMode;
-use crate::words::{left, right, shorten, width, wrap};
+use crate::words::{fitted, left, right, shorten, width, wrap};
+
+/// A space at which no line is broken.
+const JOINT: char = '\u{a0}';
 
 /// The most lines and columns of a screen.
 const LINES: usize = 24;
@@ -12,6 +15,9 @@ const COLUMNS: usize = 80;
 /// The columns of a weight, without and with room for all keys, and of the longest name beside them.
 const CELLS: [usize; 2] = [6, 5];
 const NAME: usize = 12;
+
+/// The columns of the longest word: a number of attention and a probability follow it.
+const WORD: usize = 21;
 
 /// The columns before lines that belong to the line above.
 const INDENT: usize = 9;
@@ -71,7 +77,7 @@ impl Screen {
     /// The screen as text.
     pub fn text(mut self, colour: ColourMode) -> String {
         loop {
-            let text = self.drawn(colour);
+            let text = self.drawn(colour).replace(JOINT, " ");
             if text.lines().count() <= LINES || !self.shrink() {
                 return text;
             }
@@ -80,7 +86,7 @@ impl Screen {
 
     fn drawn(&self, colour: ColourMode) -> String {
         let mut text = String::new();
-        for line in wrap(&self.title, COLUMNS) {
+        for line in wrap(&joined(&self.title), COLUMNS) {
             let _ = writeln!(text, "{line}");
         }
         for part in &self.parts {
@@ -141,7 +147,7 @@ impl Weights {
         if shown.len() < self.keys.len() {
             let _ = write!(title, "; {} of {} keys", shown.len(), self.keys.len());
         }
-        for line in wrap(&title, COLUMNS) {
+        for line in wrap(&joined(&title), COLUMNS) {
             let _ = writeln!(text, "{line}");
         }
         let keys = shown.iter().map(|&key| shorten(&self.keys[key], cell - 1));
@@ -182,25 +188,38 @@ fn say(text: &mut String, sentences: &[String]) {
         let options = textwrap::Options::new(COLUMNS)
             .initial_indent(if place == 0 { "" } else { &later })
             .subsequent_indent(&later);
-        for line in textwrap::wrap(sentence, options) {
+        for line in textwrap::wrap(&joined(sentence), options) {
             let _ = writeln!(text, "{line}");
         }
     }
 }
 
+/// A text that is not broken between a number and the name before it.
+fn joined(text: &str) -> String {
+    let mut parts = text.split(' ');
+    let mut joined = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_number = part.starts_with(|c: char| c.is_ascii_digit() || c == '–');
+        let is_named = joined.ends_with(char::is_alphabetic) || joined.ends_with("F1");
+        joined.push(if is_number && is_named { JOINT } else { ' ' });
+        joined.push_str(part);
+    }
+    joined
+}
+
 fn list(text: &mut String, title: &str, words: &[Word]) {
-    for line in wrap(title, COLUMNS) {
+    for line in wrap(&joined(title), COLUMNS) {
         let _ = writeln!(text, "{line}");
     }
     let side = words.iter().map(|word| width(&word.word)).max();
-    let side = side.unwrap_or(0).clamp(10, 30);
+    let side = side.unwrap_or(0).clamp(10, WORD);
     for Word {
         word,
         attention,
         without,
     } in words
     {
-        let word = left(&shorten(word, side), side);
+        let word = left(&fitted(word, side), side);
         let _ = writeln!(
             text,
             "  {word}  attention {attention:>5.2}x uniform, probability {without:.3} without it"

@@ -65,6 +65,15 @@ pub fn shorten(text: &str, columns: usize) -> String {
     short + "…"
 }
 
+/// A word of at most so many columns. Of a value with its column, the column's name gives way.
+pub(crate) fn fitted(word: &str, columns: usize) -> String {
+    let fitted = word.split_once('=').and_then(|(name, value)| {
+        let room = columns.checked_sub(width(value) + 1)?;
+        (room > 1).then(|| format!("{}={value}", shorten(name, room)))
+    });
+    fitted.unwrap_or_else(|| shorten(word, columns))
+}
+
 /// Lines of at most `columns`, broken at spaces; a longer word has a line of its own.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let text = text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");

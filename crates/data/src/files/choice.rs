@@ -51,8 +51,8 @@ const IDS: [&str; 19] = [
 /// The most classes of a column that is taken for labels by its values alone.
 const FEW: usize = 20;
 
-/// A column of more different numbers than this is a measurement, not a choice among categories.
-const MOST_NUMBERS: usize = 100;
+/// A column of more different values than this is a measurement or a name, not a choice among categories.
+const MOST_VALUES: usize = 100;
 
 /// With fewer rows than this, values that occur once may still be categories.
 const MANY_ROWS: usize = 20;
@@ -71,6 +71,8 @@ pub enum Choice {
         text: String,
         /// The column of labels.
         label: String,
+        /// The columns that are neither.
+        left_out: Vec<String>,
     },
     /// Categories.
     Features {
@@ -91,8 +93,17 @@ impl Choice {
                 let label = label.as_deref().unwrap_or("label");
                 format!("samples: token ids; labels: `{label}`")
             }
-            Self::Texts { text, label } => {
-                format!("samples: the texts of column `{text}`; labels: column `{label}`")
+            Self::Texts {
+                text,
+                label,
+                left_out,
+            } => {
+                let line =
+                    format!("samples: the texts of column `{text}`; labels: column `{label}`");
+                match &left_out[..] {
+                    [] => line,
+                    names => format!("{line}; left out: {}", listed(names)),
+                }
             }
             Self::Features {
                 features,
@@ -144,9 +155,15 @@ impl Profile {
         let label = self.label(named, text)?;
         if let Some(text) = text {
             check_text(text, label)?;
+            let others = self.columns.iter().map(|column| &column.name);
+            let others = others.filter(|name| {
+                let is_used = **name == text.name || **name == label.name;
+                !is_used && !name.is_empty() && !name.eq_ignore_ascii_case("split")
+            });
             return Ok(Choice::Texts {
                 text: text.name.clone(),
                 label: label.name.clone(),
+                left_out: others.cloned().collect(),
             });
         }
         self.features(named, label)
@@ -307,7 +324,8 @@ fn unsuitable(column: &Column) -> Option<&'static str> {
         _ if column.filled == 0 => Some("empty"),
         _ if is_id(column) => Some("tells rows apart"),
         _ if column.are_numbers && !column.are_whole => Some("numbers with fractions"),
-        _ if column.are_numbers && column.different > MOST_NUMBERS => Some("too many numbers"),
+        _ if column.dates == column.filled => Some("dates"),
+        _ if column.different > MOST_VALUES => Some("more than 100 different values"),
         _ if column.filled >= MANY_ROWS && 2 * column.different > column.filled => {
             Some("most values occur once")
         }

@@ -32,7 +32,7 @@ impl Rows {
         if self.are_texts() {
             return self.tokenized(config)?.0.dataset(config, padding_token);
         }
-        let remedy = "; `predict` needs no labels";
+        let remedy = "; delete the column of labels, or rename it: `predict` needs none";
         self.arranged(config, padding_token, remedy)
     }
 
@@ -93,12 +93,8 @@ impl Rows {
         padding_token: Option<u32>,
     ) -> Result<Splits, FitError> {
         config.validate()?;
-        if let Some(row) = (0..self.len()).find(|&row| self.label(row).is_none()) {
-            if let Some(reason) = &self.unlabelled {
-                return Err(FileError::new(&self.name, reason.as_str()).into());
-            }
-            let reason = "the sample has no label; training needs a label for each sample: a column or a key `label`, or the one that data.label names; in npz, an array `labels`";
-            return Err(self.refuse(row, reason).into());
+        if let Some(reason) = self.without_label(&config.columns) {
+            return Err(FileError::new(&self.name, reason).into());
         }
         #[cfg(feature = "files")]
         if self.are_texts() {

@@ -47,7 +47,10 @@ impl Columns {
         };
         let label = position(named.label.as_deref().unwrap_or("label"));
         let unlabelled = match &named.label {
-            Some(name) if label.is_none() => Some(missing(name, "label")),
+            Some(name) if label.is_none() => Some(format!(
+                "it has no column `{name}` of labels, which data.label names; name the column of labels so; its columns are {}",
+                listed(&names)
+            )),
             _ => None,
         };
         let text = match &named.text {

@@ -41,6 +41,8 @@ pub(super) struct Column {
     pub(super) different: usize,
     pub(super) are_whole: bool,
     pub(super) are_numbers: bool,
+    /// Values that are dates.
+    pub(super) dates: usize,
     /// Whether all values are names or numbers, not lists or objects.
     pub(super) are_plain: bool,
     pub(super) words: usize,
@@ -59,6 +61,7 @@ impl Column {
             different: 0,
             are_whole: true,
             are_numbers: true,
+            dates: 0,
             are_plain: true,
             words: 0,
             wide: 0,
@@ -78,6 +81,7 @@ impl Column {
         self.filled += 1;
         self.are_whole &= whole_number(value).is_some();
         self.are_numbers &= value.parse::<f64>().is_ok();
+        self.dates += usize::from(is_date(value));
         self.words += value.split_whitespace().count();
         self.wide += value.chars().filter(|&c| c >= '\u{e00}').count();
         let mut hasher = DefaultHasher::new();
@@ -93,6 +97,17 @@ impl Column {
         }
         format!("`{}` (\"{start}\")", self.name)
     }
+}
+
+/// Whether a value is a day, such as 2024-03-01, 1/3/2024 or 01.03.2024, with or without a time.
+fn is_date(value: &str) -> bool {
+    let day = value.split([' ', 'T']).next().unwrap_or_default();
+    ['-', '/', '.'].into_iter().any(|separator| {
+        let parts: Vec<&str> = day.split(separator).collect();
+        let are_digits = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+        let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+        parts.iter().all(are_digits) && matches!(lengths[..], [4, 1..=2, 1..=2] | [1..=2, 1..=2, 4])
+    })
 }
 
 impl Profile {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::error::FileError;
 use super::labels::{Label, Labels};
+use crate::config::Columns;
 use crate::words::VALUE_END;
 
 /// One more than the largest token id: a model has a parameter for each, and at most as many as this.
@@ -190,6 +191,27 @@ impl Rows {
     /// Whether all samples have labels.
     pub fn is_labelled(&self) -> bool {
         self.label_indices.iter().all(Option::is_some)
+    }
+
+    /// Which label is missing, and what to do; `None` if all samples have one.
+    pub fn without_label(&self, columns: &Columns) -> Option<String> {
+        let row = self.label_indices.iter().position(Option::is_none)?;
+        let column = columns.label.as_deref().unwrap_or("label");
+        let place = self.place(row);
+        let is_column = matches!(self.counted, Counted::Lines);
+        Some(match &self.unlabelled {
+            Some(reason) => reason.clone(),
+            None if !is_column => format!(
+                "{place}: the sample has no label; add the array `labels`, with a label for each sample"
+            ),
+            None if self.label_indices.iter().all(Option::is_none) => format!(
+                "{place}: the sample has no label, and no other has one: labels are the column `{column}` of a .csv, .tsv or .jsonl file; add \
+                 it, or name the column of labels in data.label"
+            ),
+            None => format!(
+                "{place}: the sample has no label: its `{column}` is empty; fill it in, or delete the row"
+            ),
+        })
     }
 
     /// Whether samples are texts, and not token ids.

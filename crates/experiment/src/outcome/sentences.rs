@@ -4,10 +4,10 @@ use super::baselines::{Baseline, Guess};
 use super::judgement::{Outcome, Verdict};
 
 impl Outcome {
-    /// All of it, in a paragraph; `class_name` names a class.
-    pub fn sentences(&self, class_name: impl Fn(u8) -> String) -> String {
+    /// All of it, in a paragraph; `class_name` names a class, and `counted` says what samples consist of: words, or values.
+    pub fn sentences(&self, class_name: impl Fn(u8) -> String, counted: &str) -> String {
         let lines = [self.verdict_text(&class_name)].into_iter();
-        let baselines = self.baseline_texts(&class_name);
+        let baselines = self.baseline_texts(&class_name, counted);
         let compared = match &*baselines.join("; ") {
             "" => None,
             all => Some(format!("For comparison, {all}")),
@@ -45,7 +45,7 @@ impl Outcome {
     }
 
     /// What each baseline scores, without full stops; empty if there is nothing to learn.
-    pub fn baseline_texts(&self, class_name: impl Fn(u8) -> String) -> Vec<String> {
+    pub fn baseline_texts(&self, class_name: impl Fn(u8) -> String, counted: &str) -> Vec<String> {
         if self.verdict == Verdict::NothingToLearn {
             return Vec::new();
         }
@@ -56,7 +56,7 @@ impl Outcome {
                     }: &Baseline| {
             let guess = match guess {
                 Guess::Majority { class } => format!("always {}", class_name(*class)),
-                Guess::WordCounts => "counts of words (naive Bayes)".to_owned(),
+                Guess::WordCounts => format!("counts of {counted} (naive Bayes)"),
             };
             format!("{guess}: F1 {}, accuracy {accuracy:.3}", decimals(*f1))
         };

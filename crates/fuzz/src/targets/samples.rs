@@ -98,7 +98,7 @@ fn choose(bytes: &[u8], format: Format) {
         return;
     };
     let columns = match profile.choose(&Columns::default()) {
-        Ok(Choice::Texts { text, label }) => Columns {
+        Ok(Choice::Texts { text, label, .. }) => Columns {
             text: Some(text),
             label: Some(label),
             ..Columns::default()

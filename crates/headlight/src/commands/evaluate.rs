@@ -133,13 +133,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// The samples of a file.
 fn labelled(path: &Path, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    let (dataset, labelled) = samples::read(path, config)?;
-    if !labelled {
-        let reason = "not all of its samples have labels, and the run's config has no rule that gives all of them; use a dataset \
-                      file with labels: .npz, .csv or .jsonl";
-        return Err(Failure::reading(path, reason));
-    }
-    Ok(dataset)
+    samples::read_labelled(path, config)
 }
 
 /// The run's own samples of a split: by default the held-out ones, if there are any.

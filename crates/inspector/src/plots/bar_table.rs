@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::svg::Svg;
-use crate::words::{left, right, shorten, width, wrap};
+use crate::words::{fitted, left, right, width, wrap};
 
 /// Things with their measures, such as the words of a sentence.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +99,7 @@ impl BarTable {
         let names: Vec<String> = self
             .names
             .iter()
-            .map(|name| shorten(name, MOST_NAME))
+            .map(|name| fitted(name, MOST_NAME))
             .collect();
         let named = names.iter().chain([&self.rows]).map(|name| width(name));
         let side = named.max().unwrap_or(0);
@@ -189,7 +189,7 @@ impl BarTable {
         let top = y - LINE + 8.0;
         for (index, name) in self.names.iter().enumerate() {
             let middle = top + (index as f64 + 0.5) * ROW;
-            let name = shorten(name, 2 * MOST_NAME);
+            let name = fitted(name, 2 * MOST_NAME);
             svg.text("text", [MARGIN, middle + 4.0], &name);
             for (column, &(x, numbers)) in self.columns.iter().zip(&places) {
                 svg.text("end", [x + numbers, middle + 4.0], &column.texts[index]);

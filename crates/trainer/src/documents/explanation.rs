@@ -1,7 +1,6 @@
 //! Which words decided, as a table, a picture and JSON.
 
 use headlight_architecture::Parameter;
-use headlight_data::words::written;
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::explain::{Explanation, Word, explain};
@@ -9,6 +8,7 @@ use headlight_inspector::{BarColumn, BarTable, number};
 use serde_json::{Value, json};
 
 use crate::Failure;
+use crate::storage::samples::written;
 
 /// Decimals of probabilities, of multiples of uniform attention, and of what is added to a logit.
 const PROBABILITY: usize = 3;
@@ -34,11 +34,7 @@ pub fn of_sample(
         .iter()
         .flat_map(|parameter| parameter.values.iter().copied())
         .collect();
-    let written: Vec<String> = text
-        .into_iter()
-        .flat_map(written)
-        .map(str::to_owned)
-        .collect();
+    let written = text.map_or_else(Vec::new, |text| written(text, &config.data));
     Ok(explain(config, &weights, dataset, 0, &written)?)
 }
 
@@ -121,6 +117,7 @@ pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
         },
     ];
     let (rows, place) = match data.words {
+        Some(_) if !data.columns.features.is_empty() => ("value", String::new()),
         Some(_) => ("word", String::new()),
         None => ("token", "position: ".to_owned()),
     };
@@ -145,9 +142,9 @@ pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
 fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Vec<String> {
     let keys = own.uniform.map_or(0.0, f64::recip).round();
     let uniform = if own.is_uniform {
-        " It is close to uniform: this attention tells no words apart."
+        format!(" It is close to uniform: this attention tells no {word}s apart.")
     } else {
-        ""
+        String::new()
     };
     let quantity = match data.n_classes {
         2 => "log-odds",
@@ -181,7 +178,7 @@ fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Ve
     ];
     if own.words.iter().any(|word| word.is_unknown) {
         notes.push(
-            "unknown: the vocabulary lacks the word, so that the model sees [UNK], as for any other such word.".to_owned(),
+            format!("unknown: the vocabulary lacks the {word}, so that the model sees [UNK], as for any other such {word}."),
         );
     }
     if !own.cut.is_empty() {

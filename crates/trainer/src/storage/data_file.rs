@@ -54,7 +54,7 @@ pub fn config(path: &Path, named: &Columns) -> Result<DataConfig, Failure> {
     })?;
     let mut lines = vec![("file", name.into())];
     let template = match &choice {
-        Choice::Texts { text, label } => {
+        Choice::Texts { text, label, .. } => {
             lines.push(("text", text.as_str().into()));
             lines.push(("label", label.as_str().into()));
             TEXTS

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use headlight_data::files::{self, FileError, Format, Rows, read_lines, separator_of};
+use headlight_data::files::{self, FileError, Format, Records, Rows, read_lines, separator_of};
+use headlight_data::words;
 use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
@@ -25,7 +26,34 @@ const START: u64 = 1 << 16;
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
-    let data = &config.data;
+    let rows = rows(path, &config.data)?;
+    let dataset = dataset(&rows, config)?;
+    let labelled = rows.is_labelled() || rule_knows_all(&dataset, &config.data);
+    Ok((dataset, labelled))
+}
+
+/// As [`read`], where each sample needs a label.
+///
+/// # Errors
+/// As [`read`], and when neither the file nor the config's rule gives a sample's label.
+pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<Dataset, Failure> {
+    let rows = rows(path, &config.data)?;
+    let dataset = dataset(&rows, config)?;
+    match rows.without_label(&config.data.columns) {
+        Some(reason) if !rule_knows_all(&dataset, &config.data) => {
+            Err(Failure::reading(path, reason))
+        }
+        _ => Ok(dataset),
+    }
+}
+
+fn rule_knows_all(dataset: &Dataset, data: &DatasetConfig) -> bool {
+    let knows_all =
+        |rule: &LabelRule| (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample)));
+    data.rule.as_ref().is_some_and(knows_all)
+}
+
+fn rows(path: &Path, data: &DatasetConfig) -> Result<Rows, Failure> {
     let are_texts = data.words.is_some();
     let is_standard = path == Path::new(STANDARD);
     let named = if is_standard {
@@ -33,8 +61,8 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
     } else {
         format_named(path)?
     };
-    let rows = if named.is_some() {
-        dataset_file::read(path, &data.columns)?
+    if named.is_some() {
+        dataset_file::read(path, &data.columns)
     } else {
         let mut file = open(path, FILE_LIMIT)?;
         let format = if is_standard {
@@ -43,19 +71,14 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), F
             None
         };
         match format {
-            Some(format) => files::read(file, format, &data.columns, shown(path))?,
+            Some(format) => Ok(files::read(file, format, &data.columns, shown(path))?),
             None if !data.columns.features.is_empty() => {
                 let reason = "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
-                return Err(Failure::reading(path, reason));
+                Err(Failure::reading(path, reason))
             }
-            None => read_lines(file, are_texts, shown(path))?,
+            None => Ok(read_lines(file, are_texts, shown(path))?),
         }
-    };
-    let dataset = dataset(&rows, config)?;
-    let knows_all =
-        |rule: &LabelRule| (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample)));
-    let labelled = rows.is_labelled() || data.rule.as_ref().is_some_and(knows_all);
-    Ok((dataset, labelled))
+    }
 }
 
 /// The format that a name tells; `None` for lines of token ids.
@@ -122,10 +145,9 @@ fn parse_values<'a>(
     config: &ExperimentConfig,
 ) -> Result<Dataset, Failure> {
     let features = &config.data.columns.features;
-    let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
-    let mut table = features.iter().map(quoted).collect::<Vec<_>>().join(",");
+    let mut table = header(features);
     for text in texts {
-        if text.split(',').count() != features.len() || text.contains(['\n', '"']) {
+        if values(text, features).is_none() {
             return Err(Failure::Input(format!(
                 "{name}: the run was trained on columns; give a value of each, separated by commas: {}",
                 features.join(",")
@@ -140,6 +162,38 @@ fn parse_values<'a>(
     };
     let rows = files::read(Cursor::new(table), Format::Csv, &columns, name);
     Ok(dataset(&rows.map_err(unnumbered)?, config).map_err(unnumbered)?)
+}
+
+/// The first line of a table of columns.
+fn header(features: &[String]) -> String {
+    let quoted = |name: &String| format!("\"{}\"", name.replace('"', "\"\""));
+    features.iter().map(quoted).collect::<Vec<_>>().join(",")
+}
+
+/// The values of a row of columns; `None` if it has not one of each.
+fn values(text: &str, features: &[String]) -> Option<Vec<String>> {
+    let table = format!("{}\n{text}", header(features));
+    let mut records = Records::new(table.as_bytes()).ok()?;
+    let _header = records.next_cells().ok()??.count();
+    let cells = records.next_cells().ok()??;
+    let cells = cells.map(|cell| String::from_utf8_lossy(cell).trim().to_owned());
+    let cells: Vec<String> = cells.collect();
+    let is_one = cells.len() == features.len() && !text.contains('\n');
+    is_one.then_some(cells)
+}
+
+/// The words of a text as the user wrote them, those that a sample has no room for among them; of a row of columns, its
+/// values, each with its column.
+pub fn written(text: &str, data: &DatasetConfig) -> Vec<String> {
+    let features = &data.columns.features;
+    if features.is_empty() {
+        return words::written(text).map(str::to_owned).collect();
+    }
+    let values = values(text, features).unwrap_or_default();
+    let named = features.iter().zip(values);
+    named
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect()
 }
 
 /// Reads samples from text, one per line. Messages call it `name`, and do not number its first line.

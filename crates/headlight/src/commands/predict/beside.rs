@@ -1,7 +1,7 @@
 //! `headlight predict RUN FILE`: the rows of a file as they are, with a prediction beside each.
 
 use std::ffi::OsStr;
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
 use headlight_data::files::{Format, Records};
@@ -70,6 +70,9 @@ pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Cou
     }
 }
 
+/// By which spreadsheets know UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Why the file cannot be written with predictions beside it.
 #[derive(Debug)]
 struct Refused(String);
@@ -89,11 +92,12 @@ fn refused(message: impl Into<String>) -> io::Error {
 fn beside_cells(
     rows: &Rows<'_>,
     predictor: &mut dyn Predictor,
-    reader: BufReader<std::fs::File>,
+    mut reader: BufReader<std::fs::File>,
     as_objects: bool,
     is_tsv: bool,
     file: &mut dyn Write,
 ) -> io::Result<Count> {
+    let is_marked = reader.fill_buf()?.starts_with(BYTE_ORDER_MARK);
     let mut records = Records::new(reader).map_err(refused)?;
     let separator = if is_tsv { b'\t' } else { records.separator };
     let mut next = || -> io::Result<Vec<Vec<u8>>> {
@@ -126,6 +130,9 @@ fn beside_cells(
             rows.write_prediction(file, &row)?;
             file.write_all(b"}\n")
         });
+    }
+    if is_marked {
+        file.write_all(BYTE_ORDER_MARK)?;
     }
     let mut csv = csv::WriterBuilder::new()
         .delimiter(separator)

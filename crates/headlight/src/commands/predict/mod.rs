@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 
 use crate::printing::{print, print_json, tell};
 use clap::{ArgGroup, Args};
+use headlight_data::Source;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::Failure;
+use headlight_trainer::sessions::session;
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::{STANDARD, shown};
@@ -38,7 +41,8 @@ pub(crate) struct Arguments {
     /// lines from standard input
     #[arg(long, value_name = "IDS|FILE")]
     tokens: Option<String>,
-    /// The sample as text, for a run that was trained on texts
+    /// The sample as text, for a run that was trained on texts; or a value of each column, separated by commas, for one that
+    /// was trained on columns
     #[arg(long)]
     text: Option<String>,
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
@@ -47,7 +51,7 @@ pub(crate) struct Arguments {
     /// Show which words decided: the prediction without each word, and integrated gradients, beside attention
     #[arg(long, conflicts_with = "out")]
     explain: bool,
-    /// Write what --explain shows as an SVG picture instead of printing it
+    /// Also write what --explain shows as an SVG picture
     #[arg(long, value_name = "FILE", requires = "explain")]
     svg: Option<PathBuf>,
     #[command(flatten)]
@@ -79,8 +83,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let inputs: Vec<&Path> = [path.as_path()].into_iter().chain(weights).collect();
         let out = output(arguments, &inputs)?;
         let which = (model.step(), model.which());
+        let trained = trained_on(&model.config, path);
         let count = beside::write(model, path, out)?;
-        return tell_count(arguments, out, &count, which);
+        return tell_count(arguments, out, &count, which, trained);
     }
     let tokens = arguments.tokens.as_deref();
     if arguments.explain {
@@ -98,7 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let out = output(arguments, &inputs)?;
         let which = (model.step(), model.which());
         let count = file::write(model, path, out)?;
-        return tell_count(arguments, out, &count, which);
+        return tell_count(arguments, out, &count, which, None);
     }
     if arguments.out.is_some() {
         let message = "--out needs a file of samples";
@@ -167,6 +172,7 @@ fn tell_count(
     out: Output<'_>,
     count: &file::Count,
     (step, which): (Option<usize>, Option<String>),
+    trained: Option<usize>,
 ) -> Result<(), Failure> {
     if arguments.form.json {
         return print_json(
@@ -174,7 +180,21 @@ fn tell_count(
         );
     }
     let which = which.map(|which| format!("; {which}"));
-    tell(out, &format!("{count}{}", which.unwrap_or_default()))
+    let trained = trained.map(|trained| format!("; {trained} of these samples were trained on"));
+    let texts = [which, trained].map(Option::unwrap_or_default);
+    tell(out, &format!("{count}{}", texts.concat()))
+}
+
+/// How many samples of a file a run was trained on, if the file is that of its data.
+fn trained_on(config: &ExperimentConfig, path: &Path) -> Option<usize> {
+    let Source::File(own) = &config.data.source else {
+        return None;
+    };
+    if own.canonicalize().ok()? != path.canonicalize().ok()? {
+        return None;
+    }
+    // A file that no longer suits the config is another one.
+    Some(session::dataset(config).ok()?.train.len())
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

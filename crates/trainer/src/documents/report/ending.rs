@@ -12,7 +12,16 @@ use super::names::answer;
 
 /// Whether the model learned its task, as a paragraph.
 pub fn outcome_text(outcome: &Outcome, data: &DatasetConfig) -> String {
-    outcome.sentences(|class| quoted_answer(data, class))
+    outcome.sentences(|class| quoted_answer(data, class), parts_counted(data))
+}
+
+/// What naive Bayes counts.
+pub fn parts_counted(data: &DatasetConfig) -> &'static str {
+    if data.columns.features.is_empty() {
+        "words"
+    } else {
+        "values"
+    }
 }
 
 /// The name of a class in a sentence, in quotation marks.

@@ -4,15 +4,18 @@ mod model;
 mod samples;
 mod texts;
 
+use std::path::Path;
+
 use headlight_architecture::Parameter;
 use headlight_data::LabelRule;
+use headlight_data::words::UNK;
 use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
 use headlight_inspector::{Part, Screen};
 
 use crate::Failure;
-use crate::documents::report::{data_title, quoted_answer};
+use crate::documents::report::{data_title, parts_counted, quoted_answer};
 use crate::sessions::reference::Comparison;
 use crate::storage::run_dir::RunDir;
 use crate::storage::standard::{quoted, shown};
@@ -74,7 +77,7 @@ impl Ended<'_> {
         let mut lines = Vec::new();
         if let Some(outcome) = self.outcome {
             lines.push(outcome.verdict_text(name));
-            lines.extend(outcome.baseline_texts(name));
+            lines.extend(outcome.baseline_texts(name, parts_counted(&config.data)));
             lines.extend(outcome.remarks(name));
         }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
@@ -98,10 +101,14 @@ impl Ended<'_> {
         let (page, report) = (self.run.page_path(), self.run.report_path());
         let mut links = Vec::new();
         if has_words {
-            let run = quoted(self.run.path());
+            let (run, experiment) = (quoted(self.run.path()), self.experiment);
             links.push(link(
                 "Try",
-                format!("headlight predict {run} --text \"a text of your own\""),
+                match row(experiment) {
+                    // An option's value that begins with a hyphen would be another option.
+                    Some(row) => format!("headlight predict {run} --text={row}"),
+                    None => format!("headlight predict {run} --text \"a text of your own\""),
+                },
             ));
         }
         if page.exists() {
@@ -113,6 +120,35 @@ impl Ended<'_> {
         links.push(link("Report", shown(&report)));
         Part::Links(links)
     }
+}
+
+/// A row of the data as `--text` takes it, quoted for a shell; `None` if samples are no rows of columns. All its values are
+/// known, if there is such a row.
+fn row(experiment: &Experiment) -> Option<String> {
+    let data = &experiment.config.data;
+    let (words, features) = (data.words.as_ref()?, &data.columns.features);
+    if features.is_empty() {
+        return None;
+    }
+    let judged = experiment.splits.judged();
+    let is_known = |&row: &usize| !judged.tokens(row).contains(&UNK);
+    let row = (0..judged.len()).find(is_known).unwrap_or(0);
+    let cls = experiment.config.inputs().cls_position;
+    let tokens = judged.tokens(row).iter().enumerate();
+    let tokens = tokens.filter(|&(position, _)| position != cls);
+    let values = tokens.zip(features).map(|((_, &token), name)| {
+        let own = words.text(token).strip_prefix(name.as_str());
+        let value = own
+            .and_then(|own| own.strip_prefix('='))
+            .unwrap_or_default();
+        if value.contains([',', '"']) {
+            format!("\"{}\"", value.replace('"', "\"\""))
+        } else {
+            value.to_owned()
+        }
+    });
+    let values: Vec<String> = values.collect();
+    Some(quoted(Path::new(&values.join(","))))
 }
 
 /// The question of a rule: the one that the page asks, with the rule's numbers, or else that of its report.

@@ -64,8 +64,13 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head:
     } else {
         "held-out"
     };
+    let row = if data.columns.features.is_empty() {
+        "text"
+    } else {
+        "row"
+    };
     format!(
-        "{kind}: {split} text {}: {}{expected}, probability {:.3} (block {}, head {head})",
+        "{kind}: {split} {row} {}: {}{expected}, probability {:.3} (block {}, head {head})",
         said.sample,
         quoted_answer(data, class as u8),
         said.probabilities[class],
