@@ -90,9 +90,11 @@ pub struct Look<'a> {
     pub deciding: &'a [usize],
 }
 
-/// The strongest head of a block, which is the last one unless a reader chooses another: the head with the largest mean weight on the deciding positions, over samples
-/// of label 1 or more. If no such sample has deciding positions, the head with the largest mean divergence from uniform
-/// attention, over all samples. Of equal heads, the first. `None` without heads or samples.
+/// The strongest head of a block, which is the last one unless a reader chooses another.
+///
+/// It is the head with the largest mean weight on the deciding positions, over samples of label 1 or more. If no such
+/// sample has deciding positions, it is the head with the largest mean divergence from uniform attention, over all
+/// samples. Of equal heads, the first. `None` without heads or samples.
 pub fn strongest_head(looks: &[Look<'_>]) -> Option<usize> {
     let heads = looks.first()?.weights.len();
     let decided = |look: &&Look<'_>| look.label >= Some(1) && !look.deciding.is_empty();
@@ -101,7 +103,11 @@ pub fn strongest_head(looks: &[Look<'_>]) -> Option<usize> {
     let strength = |head: usize| -> f64 {
         if has_decided {
             let paid = |look: &Look<'_>| -> f64 {
-                let weights = look.deciding.iter().map(|&key| look.weights[head][key]);
+                // A file may name positions that its samples lack.
+                let weights = look
+                    .deciding
+                    .iter()
+                    .filter_map(|&key| look.weights[head].get(key).copied());
                 weights.map(f64::from).sum()
             };
             looks.iter().filter(decided).map(paid).sum()

@@ -199,10 +199,13 @@ fn missing_files_and_unknown_extensions_are_named() {
 }
 
 #[test]
-fn more_positives_than_samples_are_refused() {
+fn a_share_above_one_is_refused() {
     let train = ["train", "configs/quick.toml", "--set"];
     let set = ["data.positive_rate=1.5"];
-    refused(&run(&[&train[..], &set].concat()), &["1.5", "1600"]);
+    refused(
+        &run(&[&train[..], &set].concat()),
+        &["1.5", "positive_rate", "share"],
+    );
 }
 
 #[test]

@@ -55,9 +55,12 @@ fn the_listed_commands_are_the_sweep() {
         ended(&finished, 0, &[&chosen, "--shard"]);
         parts.push(folder.join(format!("it's-{shard:02}-of-11.jsonl")));
     }
-    // One file per shard, and no other.
+    // One results file per shard, and no other.
     let made = contents(&folder).into_keys();
-    let made: Vec<PathBuf> = made.filter(|path| text(path).contains("it's")).collect();
+    let rows = |path: &PathBuf| {
+        text(path).contains("it's") && path.extension().is_some_and(|end| end == "jsonl")
+    };
+    let made: Vec<PathBuf> = made.filter(rows).collect();
     assert_eq!(made, parts);
     assert_eq!(merged(&parts, &folder.join("merged.jsonl")), whole);
 }

@@ -88,6 +88,8 @@ fn figures(row: &Value) -> Value {
         "train": split(""),
         "held_out": split("held_out_"),
         "attention": { "positive": row["attention_positive"], "negative": row["attention_negative"] },
+        "learned": row["held_out_f1"].as_f64() >= Some(0.99),
+        "learned_from": 0.99,
     })
 }
 

@@ -161,7 +161,7 @@ fn values_have_shares_groups_and_points() {
     let values = summary(&path, AttentionTarget::Main, &[]);
     let values = serde_json::to_value(values.values()).unwrap();
     let counts = ["runs", "failed", "learned", "learned_share"].map(|key| values[key].clone());
-    let expected = [json!(16), json!(2), json!(10), json!(10.0 / 16.0)];
+    let expected = [json!(16), json!(2), json!(3), json!(3.0 / 16.0)];
     assert_eq!(counts, expected);
     let groups = values["groups"].as_array().unwrap();
     let keys = |group: &Value| group["settings"].as_object().unwrap().len();
