@@ -171,7 +171,8 @@ fn values_have_shares_groups_and_points() {
     let looks = ["looks_towards", "looks_away"].map(|key| values[key].clone());
     assert_eq!(looks, [json!(14), json!(0)]);
     let first = AttentionTarget::Positions(vec![0]);
-    let values = serde_json::to_value(summary(&path, first, &[]).values()).unwrap();
+    let values = Summary::of(&path, first, &[], 0.85).unwrap();
+    let values = serde_json::to_value(values.values()).unwrap();
     assert_eq!(values["looks_away"], json!(14));
     let away = values["groups"].as_array().unwrap().iter();
     let away: u64 = away
