@@ -82,7 +82,7 @@ fn figures_are_numpys() {
     );
     assert_eq!(all_runs("learned at step")[..2], ["23", "15"]);
     assert_eq!(
-        all_runs("attention on position 1, label 1 or more")[..3],
+        all_runs("label 1 or more: attention on position 1")[..3],
         ["0.875", "0.310", "0.600"]
     );
     assert_eq!(
@@ -100,7 +100,7 @@ fn figures_are_numpys() {
     assert_eq!(cells(&finished, "0")[..2], ["0.125", "0.310"]);
     let other = report(&path, &["--position", "0"]).done();
     assert_eq!(
-        cells(&other, "attention on position 0, label 0")[0],
+        cells(&other, "label 0: attention on position 0")[0],
         "0.750"
     );
 }

@@ -207,7 +207,7 @@ fn pictures_and_numbers_end_a_sweep() {
     let mean = values.iter().sum::<f64>() / 20.0;
     let line = stdout
         .lines()
-        .find(|line| line.starts_with("| attention on position 3, label 1"))
+        .find(|line| line.starts_with("| label 1: attention on position 3"))
         .unwrap();
     assert_eq!(line.split('|').nth(2).unwrap().trim(), format!("{mean:.3}"));
     let bars: usize = stdout
@@ -271,8 +271,12 @@ fn contradictory_sweeps_are_refused() {
     let reference = run(&[&reference[..], &["--out", text(&out)]].concat());
     refused(&reference, &["reference"]);
     // A sweep trains every run to its end.
-    let patience = ["training.keep_best=loss", "training.patience=1"];
-    let patience = patience.map(|set| ["--set", set]).concat();
+    let patience = [
+        "--set",
+        "training.keep_best=loss",
+        "--grid",
+        "training.patience=1,2",
+    ];
     refused(&sweep(&out, "0..3", &patience), &["training.patience"]);
     assert!(contents(&folder) == before);
 

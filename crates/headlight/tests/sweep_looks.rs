@@ -142,3 +142,37 @@ fn the_config_stands_beside_the_results() {
         "# mine\n"
     );
 }
+
+/// Samples of different lengths have their own numbers of keys, which rows do not hold: no run is said to look away. The
+/// config that `init` writes is swept as its file is, for all epochs.
+#[test]
+fn padded_samples_have_no_common_uniform_attention() {
+    let folder = folder("looks_padded");
+    let text = |sample: usize| {
+        let word = ["good", "bad"][sample % 2];
+        format!("{word}{},{word}\n", " so".repeat(sample % 5 + 1))
+    };
+    let texts: String = (0..60).map(text).collect();
+    fs::write(folder.join("f.csv"), format!("text,label\n{texts}")).unwrap();
+    run_in(&folder, &["init", "f.csv", "--out", "f.toml"]).done();
+    let written = fs::read_to_string(folder.join("f.toml")).unwrap();
+    assert!(written.contains("patience"), "{written}");
+    let sweep = |file: &str, out: &str| {
+        let sweep = ["sweep", file, "--folds", "2", "--out", out];
+        let short = ["--set", "training.epochs=2"];
+        let done = run_in(&folder, &[&sweep[..], &short].concat()).done();
+        assert!(done.stderr.contains("training.patience"), "{}", done.stderr);
+        rows(&folder.join(out))
+    };
+    let found = sweep("f.csv", "a.jsonl");
+    let weights = |rows: &[Value]| -> Vec<Value> {
+        rows.iter()
+            .map(|row| row["weights_sha256"].clone())
+            .collect()
+    };
+    assert_eq!(weights(&found), weights(&sweep("f.toml", "b.jsonl")));
+    let values = report(&folder, &["a.jsonl", "--position", "1"]);
+    assert!(values["samples"]["attention_of_positives"]["mean"].is_number());
+    assert_eq!(values["looks_towards"], Value::Null);
+    assert_eq!(values["looks_away"], Value::Null);
+}

@@ -112,7 +112,8 @@ fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
         let row = StoredRow::parse_only(&text, is_wanted).map_err(|reason| invalid(&reason))?;
         if row.point.is_some() {
             return Err(invalid(
-                "the row belongs to a grid; only seeds of one config can be averaged, so sweep without --grid",
+                "the row belongs to a grid or to folds; only seeds of one config can be averaged, so sweep without --grid and \
+                 --folds",
             ));
         }
         if row.config_sha256 != plan.config_sha256 {

@@ -8,6 +8,7 @@ use headlight_data::Splits;
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
+use headlight_trainer::notes::note;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::{Session, dataset, engine_for};
 use headlight_trainer::storage::config;
@@ -19,6 +20,9 @@ use sha2::{Digest, Sha256};
 
 use crate::grid::{Grid, Seeds, product};
 use crate::origin::{as_changes, changed};
+
+/// The change that trains all epochs.
+const NEVER: &str = "training.patience=0";
 
 /// A point of the grid: its config, and the dataset and the device that its runs share.
 #[derive(Debug)]
@@ -82,8 +86,9 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let mut points: Vec<Point> = Vec::new();
         let mut origin = None;
-        // A sweep trains all epochs, also of the config of a data file.
-        let all_epochs = is_data(path).then_some(("--set", "training.patience=0"));
+        // A sweep trains all epochs, and the config of a data file would stop early.
+        let all_epochs = is_data(path).then_some(("--set", NEVER));
+        let mut stops_early = all_epochs.is_some();
         for values in values {
             let grid = as_changes(&values);
             let set = overrides.iter().map(|text| ("--set", text.as_str()));
@@ -91,8 +96,18 @@ impl Plan {
             let grid = grid.iter().map(|text| ("--grid", text.as_str()));
             let all = set.chain(grid);
             let mut config = config::load_changed(path, all.clone())?;
+            let stops = config.training.patience > 0;
+            stops_early |= stops;
+            let never = stops.then_some(("--set", NEVER));
+            config.training.patience = 0;
             if origin.is_none() {
-                origin = Some(changed(path, all)?);
+                origin = Some(changed(path, all.chain(never))?);
+            }
+            if values.iter().any(|(key, _)| key == "training.patience") {
+                return Err(Failure::Input(
+                    "--grid training.patience: a sweep trains every run for all epochs; remove this key"
+                        .to_owned(),
+                ));
             }
             if config.reference.is_some() {
                 return Err(Failure::Input(format!(
@@ -100,12 +115,6 @@ impl Plan {
                      effect; choose another config",
                     shown(path)
                 )));
-            }
-            if config.training.patience > 0 {
-                return Err(Failure::Input(
-                    "`training.patience`: a sweep trains every run for all epochs; remove this key"
-                        .to_owned(),
-                ));
             }
             config.compute.engine = engine_for(&config)?;
             let splits = match points.iter().find(|point| point.config.data == config.data) {
@@ -119,6 +128,9 @@ impl Plan {
                 device,
                 values,
             });
+        }
+        if stops_early {
+            note("a sweep trains all epochs; training.patience is not used");
         }
         for point in &points {
             point.session(seeds.0.start)?;

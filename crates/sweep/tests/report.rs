@@ -171,7 +171,8 @@ fn values_have_shares_groups_and_points() {
     let looks = ["looks_towards", "looks_away"].map(|key| values[key].clone());
     assert_eq!(looks, [json!(14), json!(0)]);
     let first = AttentionTarget::Positions(vec![0]);
-    let values = serde_json::to_value(summary(&path, first, &[]).values()).unwrap();
+    let values = Summary::of(&path, first, &[], 0.85).unwrap();
+    let values = serde_json::to_value(values.values()).unwrap();
     assert_eq!(values["looks_away"], json!(14));
     let away = values["groups"].as_array().unwrap().iter();
     let away: u64 = away
@@ -187,8 +188,8 @@ fn values_have_shares_groups_and_points() {
 fn attention(path: &Path, target: AttentionTarget) -> Vec<String> {
     let text = summary(path, target, &[]).document("").markdown(200);
     let row = |line: &&str| {
-        line.trim_start_matches(['|', ' '])
-            .starts_with("attention on ")
+        line.trim_start_matches("| label ")
+            .contains(": attention on ")
     };
     let cells = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     text.lines().filter(row).map(cells).collect()
@@ -199,7 +200,8 @@ fn attention_is_measured_where_it_is_asked_for() {
     let path = file(&folder("report target"), "rows.jsonl", &rows()[..3]);
     let both = attention(&path, AttentionTarget::Positions(vec![1, 2]));
     assert!(
-        both[0].contains("positions 1 and 2, label 1 or more") && both[0].contains("0.688"),
+        both[0].contains("label 1 or more: attention on positions 1 and 2")
+            && both[0].contains("0.688"),
         "{both:?}"
     );
     assert!(
@@ -208,14 +210,14 @@ fn attention_is_measured_where_it_is_asked_for() {
     );
     let one = attention(&path, AttentionTarget::Positions(vec![1]));
     assert!(
-        one[0].contains("position 1, label 1 or more") && one[0].contains("0.312"),
+        one[0].contains("label 1 or more: attention on position 1") && one[0].contains("0.312"),
         "{one:?}"
     );
     assert!(attention(&path, AttentionTarget::Nothing).is_empty());
     let main = attention(&path, AttentionTarget::Main);
     assert!(
         main.iter()
-            .any(|line| line.contains("position 2, label 1 or more")),
+            .any(|line| line.contains("label 1 or more: attention on position 2")),
         "{main:?}"
     );
 
@@ -245,7 +247,7 @@ fn a_run_learned_if_its_final_model_did() {
     let row = |seed: usize, f1: f64, precision: f64| {
         let row = json!({
             "seed": seed, "final_loss": 0.5, "f1": 1.0, "held_out_final_loss": 0.5, "held_out_accuracy": 0.995,
-            "held_out_precision": precision, "held_out_recall": 1.0, "held_out_f1": f1, "learned_at_step": 7,
+            "held_out_precision": precision, "held_out_recall": 1.0, "held_out_f1": f1, "learned_at_step": 7 + seed,
             "config_sha256": "a",
         });
         row.to_string()
@@ -258,6 +260,19 @@ fn a_run_learned_if_its_final_model_did() {
     };
     assert_eq!(learned(LEARNED), json!(1));
     assert_eq!(learned(0.9), json!(2));
+    // The others had such an F1 at a step, and lost it.
+    let summary = Summary::of(&path, AttentionTarget::Main, &[], LEARNED).unwrap();
+    let values = serde_json::to_value(summary.values()).unwrap();
+    assert_eq!(values["samples"]["learned_at_step"]["mean"], json!(7.0));
+    let found = values["stand_outs"].as_array().unwrap().iter();
+    let found: Vec<_> = found
+        .map(|run| json!([run["seed"], run["why"], run["held_out_f1"]]))
+        .collect();
+    let expected = [(1, 0.95), (2, 0.997)];
+    assert_eq!(
+        found,
+        expected.map(|(seed, f1)| json!([seed, "never_learned", f1]))
+    );
 }
 
 #[test]
@@ -355,7 +370,7 @@ fn a_run_stands_out_for_what_it_did() {
     };
     assert_eq!(table(&usual), None);
     let found = table(&[usual, unusual].concat()).unwrap();
-    assert_eq!(found.matches("never learned").count(), 1, "{found}");
+    assert_eq!(found.matches("did not learn").count(), 1, "{found}");
     assert_eq!(
         found.matches("0.250 for label 1 or more").count(),
         1,

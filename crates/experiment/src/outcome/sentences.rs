@@ -3,10 +3,19 @@
 use super::baselines::{Baseline, Guess};
 use super::judgement::{Outcome, Verdict};
 
+/// Fewer samples than these say little of an accuracy, so that its interval is told, too.
+const FEW: usize = 500;
+
 impl Outcome {
-    /// All of it, in a paragraph; `class_name` names a class, and `counted` says what samples consist of: words, or values.
-    pub fn sentences(&self, class_name: impl Fn(u8) -> String, counted: &str) -> String {
-        let lines = [self.verdict_text(&class_name)].into_iter();
+    /// All of it, in a paragraph; `class_name` names a class, `f1_of` that of F1 where two classes have names, and `counted` says
+    /// what samples consist of: words, or values.
+    pub fn sentences(
+        &self,
+        class_name: impl Fn(u8) -> String,
+        f1_of: Option<&str>,
+        counted: &str,
+    ) -> String {
+        let lines = [self.verdict_text(&class_name, f1_of)].into_iter();
         let baselines = self.baseline_texts(&class_name, counted);
         let compared = match &*baselines.join("; ") {
             "" => None,
@@ -18,28 +27,36 @@ impl Outcome {
     }
 
     /// The verdict, without a full stop.
-    pub fn verdict_text(&self, class_name: impl Fn(u8) -> String) -> String {
+    pub fn verdict_text(&self, class_name: impl Fn(u8) -> String, f1_of: Option<&str>) -> String {
         let judged = self.judged();
         let samples = grouped(self.samples);
         let accuracy = self.accuracy;
         let [low, high] = self.accuracy_interval;
+        let of = f1_of.map_or_else(String::new, |class| format!(" of {class}"));
+        let f1 = format!("F1{of} {}", decimals(self.f1));
         let measured = format!(
-            "{judged} accuracy {accuracy:.3} ({low:.3} to {high:.3}), F1 {}, {samples} samples",
-            decimals(self.f1)
+            "{judged} accuracy {accuracy:.3} ({low:.3} to {high:.3}), {f1}, {samples} samples"
         );
         match (self.verdict, self.one_class) {
             (Verdict::NothingToLearn, class) => format!(
                 "Nothing to learn: all training samples are of class {}",
                 class.map_or_else(String::new, class_name)
             ),
+            (Verdict::Learned, _) if self.samples < FEW => format!(
+                "Learned: {judged} {f1}, accuracy {accuracy:.3} ({low:.3} to {high:.3}), on {samples} samples{}",
+                self.first_text("first measured")
+            ),
             (Verdict::Learned, _) => format!(
-                "Learned: {judged} F1 {} on {samples} samples{}",
-                decimals(self.f1),
-                self.first_text()
+                "Learned: {judged} {f1} on {samples} samples{}",
+                self.first_text(if f1_of.is_some() {
+                    "first measured"
+                } else {
+                    "first"
+                })
             ),
             (Verdict::BetterThanBaselines, _) => format!("Better than its baselines: {measured}"),
             (Verdict::NoBetterThanBaselines, _) => {
-                format!("No better than its baselines: {measured}")
+                format!("Not clearly better than its baselines: {measured}")
             }
         }
     }
@@ -84,7 +101,9 @@ impl Outcome {
         }
         if let (Some(step), Some(false)) = (self.first_learned_at_step, self.learned()) {
             let from = self.learned_from;
-            remarks.push(format!("{judged} F1 had reached {from} at step {step}"));
+            remarks.push(format!(
+                "{judged} F1 had reached {from} at the evaluation of step {step}"
+            ));
         }
         if self.uniform_attention {
             remarks.push("Attention from [CLS] is still close to uniform".to_owned());
@@ -92,7 +111,7 @@ impl Outcome {
         remarks
     }
 
-    fn first_text(&self) -> String {
+    fn first_text(&self, how: &str) -> String {
         let (step, steps) = (self.step, self.steps);
         let first = self.first_learned_at_step.unwrap_or(step);
         let used = if step == steps {
@@ -100,7 +119,7 @@ impl Outcome {
         } else {
             format!("; this model is of step {step}")
         };
-        format!(" (first at step {first} of {steps}{used})")
+        format!(" ({how} at step {first} of {steps}{used})")
     }
 
     fn judged(&self) -> &'static str {

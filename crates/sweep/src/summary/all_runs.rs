@@ -35,14 +35,14 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
         add(&field.label, field.decimals, Sample::of(column.copied()));
     }
     for (class, column) in summary.classes.iter().zip(&summary.attention) {
-        let name = format!("attention on {}, {class}", summary.target.name());
+        let name = format!("{class}: attention on {}", summary.target.name());
         add(&name, 3, Sample::of(column.iter().copied()));
     }
     let steps = summary.columns.number(LEARNED).iter();
     add("learned at step", 0, Sample::of(steps.copied()));
-    let how = "final models, even if training.keep_best is set; loss: mean cross-entropy over all samples; attention: of \
-               [CLS] in the last block, mean over heads and training samples; sd: standard deviation; n%: n of 100 runs \
-               are below";
+    let how = "final models, after all epochs: a sweep uses neither training.keep_best nor training.patience; loss: mean \
+               cross-entropy over all samples; attention: of [CLS] in the last block, mean over heads and training \
+               samples; sd: standard deviation; 5% and 95%: so many of the runs have a lower value";
     Table::of_text("All runs", how, rows)
 }
 

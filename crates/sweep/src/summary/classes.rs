@@ -18,7 +18,7 @@ fn named(config: &ExperimentConfig) -> [String; 2] {
     let positive = match data.n_classes {
         2 => name(1),
         _ if data.classes.is_empty() => format!("labels 1 to {}", data.n_classes - 1),
-        _ => "all other classes".to_owned(),
+        _ => format!("every class but {}", name(0)),
     };
     [positive, name(0)]
 }

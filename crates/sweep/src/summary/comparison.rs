@@ -24,10 +24,11 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
     ];
     let metrics = compared().map(|field| &*field.label);
     let is_attended = summary.is_measured();
-    let attention: &[&str] = if is_attended {
-        &["attention", "towards", "away"]
-    } else {
-        &[]
+    let is_compared = summary.knows_uniform();
+    let attention: &[&str] = match (is_attended, is_compared) {
+        (true, true) => &["attention", "towards", "away"],
+        (true, false) => &["attention"],
+        (false, _) => &[],
     };
     let names = counts
         .into_iter()
@@ -49,15 +50,22 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
         row.extend(metrics.map(|(field, sample)| with_margin(sample.as_ref(), field.decimals)));
         if is_attended {
             row.push(with_margin(group.attention.as_ref(), 3));
+        }
+        if is_compared {
             row.extend([group.looks.towards, group.looks.away].map(|count| count.to_string()));
         }
         rows.push(row);
     }
     let attention = if is_attended {
         format!(
-            "attention is that on {}, of {}; towards and away count the runs that look there and those that do not; ",
+            "attention is that on {}, of {}; {}",
             summary.target.name(),
-            summary.classes[0]
+            summary.classes[0],
+            if is_compared {
+                "towards and away count the runs that look there and those that do not; "
+            } else {
+                ""
+            }
         )
     } else {
         String::new()

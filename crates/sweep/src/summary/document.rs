@@ -126,14 +126,20 @@ fn attention(summary: &Summary) -> Option<String> {
     let target = summary.target.name();
     if !summary.is_measured() {
         return Some(if summary.target.differs() {
-            "attention on the positions that decide: they differ from sample to sample, and rows do not hold it; \
-             `headlight report FILE --again` trains the runs again and measures it"
+            "attention on the positions that decide: each sample has other such positions, and the results file holds \
+             attention by position alone; `headlight report FILE --again` trains the runs again and measures it"
                 .to_owned()
         } else {
             "attention: no rule of the config says which positions decide the label; `headlight report FILE --position N` \
              measures one"
                 .to_owned()
         });
+    }
+    if !summary.knows_uniform() {
+        return Some(format!(
+            "attention is measured on {target}; whether runs look towards it or away is not known: samples differ in \
+             length, so uniform attention differs, too, and the results file does not hold it"
+        ));
     }
     let Looks { towards, away } = summary.looks();
     let uniform = match summary.common_uniform() {

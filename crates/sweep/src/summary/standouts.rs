@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use headlight_experiment::metrics::Metric;
 use headlight_inspector::{Table, number};
 use serde::Serialize;
 use serde_json::Value;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::columns::{LEARNED, LOSS};
 use super::statistics::Sample;
 use super::summary::Summary;
+use crate::fields::Quantity;
 
 /// The most seeds of each kind.
 const SHOWN: usize = 3;
@@ -24,6 +26,8 @@ pub(super) struct StandOut<'a> {
     /// The grid's keys and their values.
     settings: BTreeMap<&'a str, &'a Value>,
     final_loss: f64,
+    held_out_final_loss: f64,
+    held_out_f1: f64,
     learned_at_step: Option<u64>,
     /// To the target, of positives and of negatives.
     attention_positive: f32,
@@ -35,7 +39,7 @@ pub(super) struct StandOut<'a> {
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Why {
-    /// Although others did.
+    /// Its final model did not, although others did.
     NeverLearned,
     LearnedLate,
     /// Learned, but looks at the target less for positives than for negatives.
@@ -48,6 +52,12 @@ enum Why {
 pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     let columns = &summary.columns;
     let (steps, losses) = (columns.number(LEARNED), columns.number(LOSS));
+    let held_out = [Metric::Loss, Metric::F1].map(|metric| {
+        columns.number(Quantity::Metric {
+            metric,
+            held_out: true,
+        })
+    });
     let Some(median) = median_step(summary) else {
         return Vec::new();
     };
@@ -67,6 +77,8 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
                     .map(|(key, value)| (&**key, value))
                     .collect(),
                 final_loss: losses[run],
+                held_out_final_loss: held_out[0][run],
+                held_out_f1: held_out[1][run],
                 learned_at_step: (!steps[run].is_nan()).then_some(steps[run] as u64),
                 attention_positive: positive[run],
                 attention_negative: negative[run],
@@ -75,7 +87,9 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
         }));
     };
     add(Why::NeverLearned, &|run| {
-        steps[run].is_nan().then_some(losses[run])
+        let loss = held_out[0][run];
+        let loss = if loss.is_nan() { losses[run] } else { loss };
+        (!summary.has_learned(run)).then_some(loss)
     });
     add(Why::LearnedLate, &|run| {
         (steps[run] > LATE * median).then_some(steps[run])
@@ -107,7 +121,16 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
     ];
     rows.extend(find(summary).into_iter().map(|run| {
         let why = match run.why {
-            Why::NeverLearned => format!("never learned; final loss {}", three(run.final_loss)),
+            Why::NeverLearned if !run.held_out_f1.is_nan() => {
+                format!("did not learn; held-out F1 {}", three(run.held_out_f1))
+            }
+            Why::NeverLearned if !run.held_out_final_loss.is_nan() => format!(
+                "did not learn; held-out loss {}",
+                three(run.held_out_final_loss)
+            ),
+            Why::NeverLearned => {
+                format!("did not learn; training loss {}", three(run.final_loss))
+            }
             Why::LearnedLate => format!(
                 "learned late, at step {}; the median is {}",
                 run.learned_at_step.unwrap_or_default(),

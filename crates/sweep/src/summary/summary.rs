@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use headlight_architecture::Keys;
+use headlight_data::Source;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::Metric;
 use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
@@ -13,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::classes::classes;
-use super::columns::{Columns, NEGATIVE, POSITIVE, numbers};
+use super::columns::{Columns, LEARNED, NEGATIVE, POSITIVE, numbers};
 use super::target::AttentionTarget;
 use crate::fields::Quantity;
 use crate::grid::FOLD;
@@ -45,7 +47,9 @@ pub struct Summary {
     pub(super) target_is_chosen: bool,
     /// Attention to the target, of positives and of negatives. `[run]`
     pub(super) attention: [Vec<f32>; 2],
-    /// What uniform attention to the target would be, of positives. `[run]`
+    /// Whether samples may hold padding, so that rows do not tell how many keys a query may look at.
+    padded: bool,
+    /// What uniform attention to the target would be, of positives; NaN if rows do not tell. `[run]`
     pub(super) uniform: Vec<f64>,
     /// The names of positives and of negatives.
     pub(super) classes: [String; 2],
@@ -83,7 +87,9 @@ impl Summary {
         let rules = configs().map(|config| config.data.rule.as_ref());
         let target = AttentionTarget::of(rules, measured);
         let learned_from = plan.points()[0].config().report.learned;
-        let mut summary = Self::of(path, target, &[], learned_from)?;
+        let padded = configs().any(is_padded);
+        let mut summary =
+            Self::padded(path, target, &[], learned_from, Measured::default(), padded)?;
         summary.classes = classes(configs());
         Ok(summary)
     }
@@ -113,7 +119,20 @@ impl Summary {
         learned_from: f64,
         measured: Measured,
     ) -> Result<Self, Failure> {
+        Self::padded(path, target, by, learned_from, measured, false)
+    }
+
+    /// As [`with`](Self::with), where the caller knows that samples may hold padding.
+    fn padded(
+        path: &Path,
+        target: AttentionTarget,
+        by: &[String],
+        learned_from: f64,
+        measured: Measured,
+        padded: bool,
+    ) -> Result<Self, Failure> {
         let mut summary = Self {
+            padded,
             points: Vec::new(),
             columns: Columns::new(),
             reasons: BTreeMap::new(),
@@ -139,7 +158,7 @@ impl Summary {
             }
             last = place;
             summary
-                .add(&line)
+                .add(line)
                 .map_err(|reason| rows.invalid_row(&reason))?;
         }
         if rows.count == 0 {
@@ -156,7 +175,7 @@ impl Summary {
         Ok(summary)
     }
 
-    fn add(&mut self, line: &StoredRow) -> Result<(), String> {
+    fn add(&mut self, mut line: StoredRow) -> Result<(), String> {
         let number = line.point.unwrap_or(0);
         if self.points.len() <= number {
             self.points.resize(number + 1, Point::default());
@@ -178,7 +197,12 @@ impl Summary {
             self.fail(line.seed, error.as_str().unwrap_or("(no message)"));
             return Ok(());
         }
-        point.learned += usize::from(learned(&line.fields, self.learned_from));
+        if learned(&line.fields, self.learned_from) {
+            point.learned += 1;
+        } else {
+            // It may have learned at a step, and lost it by the end.
+            line.fields.remove("learned_at_step");
+        }
         self.columns.push(number, line.seed, &line.fields)
     }
 
@@ -220,6 +244,7 @@ impl Summary {
             return;
         };
         self.classes = classes(configs.iter());
+        self.padded |= configs.iter().any(is_padded);
         if self.target == AttentionTarget::Main {
             let rules = configs.iter().map(|config| config.data.rule.as_ref());
             self.target = AttentionTarget::of(rules, measured);
@@ -254,7 +279,9 @@ impl Summary {
                 positions - 1
             )));
         }
-        let looks = self.target.looks(&self.columns, [POSITIVE, NEGATIVE]);
+        let looks = self
+            .target
+            .looks(&self.columns, [POSITIVE, NEGATIVE], self.padded);
         self.attention =
             [0, 1].map(|class| looks.iter().map(|look| look.attention[class]).collect());
         self.uniform = looks.iter().map(|look| look.uniform).collect();
@@ -275,6 +302,11 @@ impl Summary {
             .iter()
             .flatten()
             .any(|value| value.is_finite())
+    }
+
+    /// Whether it is known what uniform attention to the target would be, so that runs look towards it or away.
+    pub(super) fn knows_uniform(&self) -> bool {
+        self.is_measured() && self.uniform.iter().any(|uniform| uniform.is_finite())
     }
 
     /// What uniform attention to the target is, if it is the same in all runs.
@@ -316,7 +348,8 @@ impl Summary {
             .collect())
     }
 
-    /// The keys that `[CLS]` may look at: positions that get no attention in any run are masked or hold padding.
+    /// The keys that `[CLS]` may look at: positions that get no attention in any run are masked. None where samples
+    /// may hold padding, since each then has its own keys.
     pub(super) fn visible(&self) -> Keys {
         let classes = [POSITIVE, NEGATIVE].map(|class| self.columns.list(class));
         let looks = |column: &Vec<f32>| column.iter().any(|&weight| weight > 0.0);
@@ -326,7 +359,8 @@ impl Summary {
                 .any(|columns| columns.get(*key).is_some_and(looks))
         };
         let positions = classes[0].len().max(classes[1].len());
-        (0..positions).filter(is_key).collect()
+        let keys = (0..positions).filter(is_key);
+        keys.filter(|_| !self.padded).collect()
     }
 
     /// The number of runs, including failed ones.
@@ -350,10 +384,28 @@ impl Summary {
         }
     }
 
+    /// Whether a run's final model learned.
+    pub(super) fn has_learned(&self, run: usize) -> bool {
+        let value = |metric, held_out| {
+            let number = self.columns.number(Quantity::Metric { metric, held_out });
+            number.get(run).copied().filter(|value| value.is_finite())
+        };
+        let held_out = value(Metric::Loss, true).is_some();
+        !self.columns.number(LEARNED)[run].is_nan()
+            || is_learned(|metric| value(metric, held_out), self.learned_from)
+    }
+
     /// The number of runs that learned.
     pub(super) fn learned(&self) -> usize {
         self.points.iter().map(|point| point.learned).sum()
     }
+}
+
+/// Whether samples may be of different lengths. Those that a rule alone generates are not.
+fn is_padded(config: &ExperimentConfig) -> bool {
+    let data = &config.data;
+    let differ = matches!(data.source, Source::File(_)) || data.words.is_some();
+    differ && config.model.attention.padding_token.is_some()
 }
 
 /// Whether a run's final model learned its task, by the fields of its row. Of a row without F1, only the step tells it.

@@ -104,7 +104,12 @@ impl AttentionTarget {
     }
 
     /// The attention of each run. `[run]`
-    pub(super) fn looks(&self, columns: &Columns, classes: [Quantity; 2]) -> Vec<Look> {
+    pub(super) fn looks(
+        &self,
+        columns: &Columns,
+        classes: [Quantity; 2],
+        padded: bool,
+    ) -> Vec<Look> {
         let lists = classes.map(|class| columns.list(class));
         let runs = columns.points.iter().zip(&columns.seeds).enumerate();
         let visible = Visible::of(columns, lists);
@@ -115,7 +120,12 @@ impl AttentionTarget {
             let paid = |list| positions.iter().map(|&position| at(list, position)).sum();
             Look {
                 attention: lists.map(paid),
-                uniform: visible.uniform(point, positions),
+                // Each padded sample has its own number of keys.
+                uniform: if padded {
+                    f64::NAN
+                } else {
+                    visible.uniform(point, positions)
+                },
             }
         };
         runs.map(|(run, (&point, &seed))| {
@@ -143,7 +153,7 @@ impl AttentionTarget {
 }
 
 /// The keys that `[CLS]` may look at, at each point of the grid: positions that get no attention in any of its runs are
-/// masked or hold padding. `[point][position]`
+/// masked. `[point][position]`
 struct Visible(Vec<Vec<bool>>);
 
 impl Visible {

@@ -106,15 +106,15 @@ impl Summary {
     }
 
     fn counts(&self, runs: usize, failed: usize, learned: usize, looks: Looks) -> Counts {
-        let is_attended = self.is_measured();
+        let is_known = self.knows_uniform();
         Counts {
             runs,
             failed,
             learned,
             learned_share: learned as f64 / runs as f64,
             learned_interval: wilson(learned, runs),
-            looks_towards: is_attended.then_some(looks.towards),
-            looks_away: is_attended.then_some(looks.away),
+            looks_towards: is_known.then_some(looks.towards),
+            looks_away: is_known.then_some(looks.away),
         }
     }
 

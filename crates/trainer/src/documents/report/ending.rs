@@ -12,7 +12,8 @@ use super::names::answer;
 
 /// Whether the model learned its task, as a paragraph.
 pub fn outcome_text(outcome: &Outcome, data: &DatasetConfig) -> String {
-    outcome.sentences(|class| quoted_answer(data, class), parts_counted(data))
+    let name = |class| quoted_answer(data, class);
+    outcome.sentences(name, f1_of(data).as_deref(), parts_counted(data))
 }
 
 /// What naive Bayes counts.
@@ -27,6 +28,12 @@ pub fn parts_counted(data: &DatasetConfig) -> &'static str {
 /// The name of a class in a sentence, in quotation marks.
 pub fn quoted_answer(data: &DatasetConfig, class: u8) -> String {
     format!("\"{}\"", answer(data, class.into()))
+}
+
+/// The class whose F1 is that of a model, where two classes have names.
+pub fn f1_of(data: &DatasetConfig) -> Option<String> {
+    let named = data.n_classes == 2 && !data.classes.is_empty();
+    named.then(|| quoted_answer(data, 1))
 }
 
 /// [`outcome_text`] as a section.

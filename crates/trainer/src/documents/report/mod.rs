@@ -23,7 +23,7 @@ use crate::sessions::reference::Comparison;
 
 pub use attention::WHOLE_MATRIX;
 pub use data::title as data_title;
-pub use ending::{outcome_text, parts_counted, quoted_answer};
+pub use ending::{f1_of, outcome_text, parts_counted, quoted_answer};
 pub use names::answer;
 
 /// The width of plots as text, in columns.

@@ -7,15 +7,15 @@ mod texts;
 use std::path::Path;
 
 use headlight_architecture::Parameter;
-use headlight_data::LabelRule;
 use headlight_data::words::UNK;
+use headlight_data::{LabelRule, Source};
 use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
 use headlight_inspector::{Part, Screen};
 
 use crate::Failure;
-use crate::documents::report::{data_title, parts_counted, quoted_answer};
+use crate::documents::report::{data_title, f1_of, parts_counted, quoted_answer};
 use crate::sessions::reference::Comparison;
 use crate::storage::run_dir::RunDir;
 use crate::storage::standard::{quoted, shown};
@@ -24,6 +24,9 @@ use model::UsedModel;
 
 /// The columns beside the names of links.
 const PATH: usize = 71;
+
+/// Of fewer samples, the held-out ones alone say little.
+const FEW: usize = 200;
 
 /// What a screen is about.
 #[derive(Debug)]
@@ -76,9 +79,10 @@ impl Ended<'_> {
         let name = |class: u8| quoted_answer(&config.data, class);
         let mut lines = Vec::new();
         if let Some(outcome) = self.outcome {
-            lines.push(outcome.verdict_text(name));
+            lines.push(outcome.verdict_text(name, f1_of(&config.data).as_deref()));
             lines.extend(outcome.baseline_texts(name, parts_counted(&config.data)));
             lines.extend(outcome.remarks(name));
+            lines.extend(self.folds());
         }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
             let epochs = config.training.epochs;
@@ -94,6 +98,19 @@ impl Ended<'_> {
             ));
         }
         lines
+    }
+
+    /// Where a file has few samples, the command that judges models on all of them.
+    fn folds(&self) -> Option<String> {
+        let Source::File(file) = &self.experiment.config.data.source else {
+            return None;
+        };
+        let splits = &self.experiment.splits;
+        let has_few = splits.train.len() + splits.held_out.len() < FEW;
+        has_few.then(|| {
+            let file = quoted(file);
+            format!("Few samples: headlight sweep {file} --folds 5 --out f.jsonl judges on all")
+        })
     }
 
     fn links(&self, has_words: bool) -> Part {
