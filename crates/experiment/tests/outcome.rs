@@ -75,7 +75,7 @@ fn held_out_f1_of_the_used_model_decides() {
     );
     assert_eq!((best.step, best.steps), (10, 20));
     // The interval of 99 of 100 samples.
-    let said = best.sentences(|class| format!("class {class}"), Some("\"rare\""));
+    let said = best.sentences(|class| format!("class {class}"), Some("\"rare\""), "words");
     assert!(said.contains("0.946 to 0.998"), "{said}");
     assert!(said.contains("F1 of \"rare\" 0.990"), "{said}");
     assert_eq!(of(0.9, None).verdict, Verdict::Learned);

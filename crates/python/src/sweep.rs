@@ -4,8 +4,11 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::thread;
 
+use headlight_experiment::config::LEARNED;
 use headlight_inspector::counted;
-use headlight_sweep::{Busy, Grid, Measured, Plan, Results, Row, Seeds, Sink, Summary, run, work};
+use headlight_sweep::{
+    AttentionTarget, Busy, Grid, Measured, Plan, Results, Row, Seeds, Sink, Summary, run, work,
+};
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
 use toml::Value;
@@ -82,7 +85,7 @@ pub(crate) fn sweep(
 /// The pictures of a results file, as SVG.
 #[pyfunction]
 pub(crate) fn sweep_picture(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let read = py.detach(|| Summary::of(&path, AttentionTarget::Main, &[]));
+    let read = py.detach(|| Summary::of(&path, AttentionTarget::Main, &[], LEARNED));
     warn(py)?;
     let summary = read.map_err(raised)?;
     Ok(summary.picture(&counted(summary.runs(), "run")))
