@@ -18,11 +18,13 @@ fn config(folder: &Path) -> toml::Table {
     text.parse().unwrap()
 }
 
-/// The blocks of `docs/datasets.md`, by language.
-fn documented(language: &str) -> String {
+/// A block of `docs/datasets.md`: that of this file, or else the only one of the language.
+fn documented(language: &str, name: &str) -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/datasets.md");
     let page = fs::read_to_string(page).unwrap();
-    let opening = format!("```{language}\n");
+    let any = format!("```{language}\n");
+    let named = format!("<!-- file: {name} -->\n{any}");
+    let opening = if page.contains(&named) { named } else { any };
     let mut blocks = page.split(&opening);
     let block = blocks.nth(1).unwrap().split("```").next().unwrap();
     assert!(blocks.next().is_none(), "{language}");
@@ -39,7 +41,7 @@ fn the_documented_files_train_and_predict() {
         ("text", "new.txt"),
         ("toml", "mine.toml"),
     ] {
-        fs::write(folder.join(name), documented(language)).unwrap();
+        fs::write(folder.join(name), documented(language, name)).unwrap();
     }
     run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
     let config = config(&folder);
@@ -124,8 +126,8 @@ fn the_documented_files_train_and_predict() {
 #[test]
 fn a_copy_in_another_format_is_the_same_dataset() {
     let folder = folder("own_copies");
-    fs::write(folder.join("mine.csv"), documented("csv")).unwrap();
-    fs::write(folder.join("mine.toml"), documented("toml")).unwrap();
+    fs::write(folder.join("mine.csv"), documented("csv", "mine.csv")).unwrap();
+    fs::write(folder.join("mine.toml"), documented("toml", "mine.toml")).unwrap();
     run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
     let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
     for format in ["csv", "jsonl"] {
@@ -149,8 +151,8 @@ fn a_copy_in_another_format_is_the_same_dataset() {
 #[test]
 fn a_run_on_a_file_is_trained_for_longer() {
     let folder = folder("own_resumed");
-    fs::write(folder.join("mine.csv"), documented("csv")).unwrap();
-    fs::write(folder.join("mine.toml"), documented("toml")).unwrap();
+    fs::write(folder.join("mine.csv"), documented("csv", "mine.csv")).unwrap();
+    fs::write(folder.join("mine.toml"), documented("toml", "mine.toml")).unwrap();
     let epochs = ["--set", "training.epochs=3"];
     run_in(
         &folder,
@@ -297,8 +299,8 @@ fn refusals_name_the_line() {
 #[test]
 fn new_samples_are_checked_against_the_run() {
     let folder = folder("own_new");
-    fs::write(folder.join("mine.csv"), documented("csv")).unwrap();
-    fs::write(folder.join("mine.toml"), documented("toml")).unwrap();
+    fs::write(folder.join("mine.csv"), documented("csv", "mine.csv")).unwrap();
+    fs::write(folder.join("mine.toml"), documented("toml", "mine.toml")).unwrap();
     run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
     for (name, file, parts) in [
         (
