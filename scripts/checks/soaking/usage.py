@@ -106,4 +106,5 @@ def strange_names(world: World) -> None:
     if world.path(out).exists():
         world.launch(["data", "configs/tiny.toml", "--out", out], codes={2})
         world.launch(["report", out], codes={2})
-        world.launch(["train", out, "--run", world.new("out")], codes={2})
+        run = world.new("out")
+        world.launch(["train", out, "--run", run], codes={0}, writes=(run,))
