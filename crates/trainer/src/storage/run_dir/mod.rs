@@ -162,6 +162,7 @@ impl RunDir {
             return Err(not_a_run(path));
         }
         let run = Self::locked(path, File::create)?;
+        run.remove_unfinished()?;
         if let Some(checkpoint) = checkpoint {
             run.restore_config(&checkpoint)?;
         }
