@@ -186,6 +186,17 @@ fn a_finished_run_stays_as_it_is() {
     assert_eq!(now["resumed"][0]["step"], 200);
 }
 
+/// What a killed process left unfinished goes, also if the run has ended and there is nothing else to do.
+#[test]
+fn an_ended_run_keeps_no_unfinished_file() {
+    let path = folder("resume_unfinished").join("run");
+    finish(&path, "fused", &[]);
+    let left = path.join(".unfinished-x");
+    fs::write(&left, "").unwrap();
+    run(&["train", "--resume", "--run", text(&path)]).done();
+    assert!(!left.exists());
+}
+
 #[test]
 fn other_settings_are_refused_with_the_difference() {
     let folder = folder("other-settings");

@@ -51,6 +51,7 @@ pub(crate) fn train(
         dump_volume::adapt(&mut session.experiment, begun)?;
         let training = Training::prepare(&session, begun)?;
         if let Some(run) = begun.filter(|run| training.is_over(run)) {
+            run.remove_unfinished()?;
             return check_complete(run, &training.lost());
         }
         dump_volume::check(&session.experiment, training.step(), force)?;

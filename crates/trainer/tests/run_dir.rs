@@ -91,6 +91,7 @@ fn a_directory_that_is_moved_back_is_written_again() {
     fs::rename(&moved, &path).unwrap();
     run.rewind(|_| false).unwrap();
     assert!(!path.join("report.md").exists());
+    assert!(!path.join(".unfinished-x").exists());
 }
 
 /// The directory of a run is locked before the run begins in it. Until then, another process may complete a run there.
@@ -105,15 +106,4 @@ fn one_process_at_a_time_holds_a_run() {
     }
     drop(run);
     RunDir::reopen(&path).unwrap();
-}
-
-/// Also if the run has ended, and there is nothing else to do.
-#[test]
-fn what_a_killed_process_left_goes_when_the_run_is_resumed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run");
-    drop(begun(&path));
-    assert!(path.join(".unfinished-x").exists());
-    RunDir::reopen(&path).unwrap();
-    assert!(!path.join(".unfinished-x").exists());
 }

@@ -87,6 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let start = training.step();
     if let Some(run) = begun {
         if training.is_over(run) {
+            run.remove_unfinished()?;
             return tell_over(arguments, run, &session, &training);
         }
         for Damage { file, problem } in training.repairs() {

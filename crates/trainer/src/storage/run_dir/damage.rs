@@ -34,6 +34,7 @@ impl RunDir {
     /// # Errors
     /// When a file cannot be removed, or the manifest cannot be written.
     pub fn rewind(&self, keep: impl Fn(usize) -> bool) -> Result<Vec<String>, Failure> {
+        self.remove_unfinished()?;
         let attention = self.attention_path();
         let unwanted_dump = |path: &Path| step_of(path).is_some_and(|step| !keep(step));
         // The report comes first: without it, the run has not ended. The best model's dump goes before its weights.

@@ -144,8 +144,7 @@ impl RunDir {
         }
     }
 
-    /// Opens the directory of a run to resume it, and removes what a killed process left in it; creates the
-    /// directory if it does not exist.
+    /// Opens the directory of a run to resume it; creates the directory if it does not exist.
     ///
     /// # Errors
     /// When another process is writing it, or it holds files but no run.
@@ -162,7 +161,6 @@ impl RunDir {
             return Err(not_a_run(path));
         }
         let run = Self::locked(path, File::create)?;
-        run.remove_unfinished()?;
         if let Some(checkpoint) = checkpoint {
             run.restore_config(&checkpoint)?;
         }

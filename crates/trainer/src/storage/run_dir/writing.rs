@@ -121,7 +121,10 @@ impl RunDir {
     }
 
     /// Removes what killed processes left unfinished.
-    pub(super) fn remove_unfinished(&self) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub fn remove_unfinished(&self) -> Result<(), Failure> {
         let folders = [
             &self.path,
             &self.attention_path(),
