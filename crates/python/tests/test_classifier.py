@@ -86,3 +86,21 @@ def test_a_data_frame_may_hold_names_and_numbers():
     gap.iloc[3, 1] = None
     with pytest.raises(ValueError, match="row 3, column 1"):
         classifier.predict(gap)
+
+
+def test_what_is_missing_is_named_also_in_lists():
+    texts = ["a good film", "a bad film"] * 10
+    for labels in (["good", np.nan] * 10, np.array(["good", None] * 10, dtype=object), ["good", None] * 10):
+        with pytest.raises(ValueError, match="label of text 1"):
+            hl.AttentionClassifier().fit(texts, labels)
+    with pytest.raises(ValueError, match="row 1, column 0"):
+        hl.AttentionClassifier().fit([["a", "q"], [np.nan, "q"]] * 10, ["x", "y"] * 10)
+    with pytest.raises(ValueError, match="label of sample 1"):
+        hl.datasets.from_arrays([[1, 2], [2, 1]], ["a", np.nan])
+
+
+def test_a_classifier_of_texts_refuses_other_samples():
+    classifier = hl.AttentionClassifier(epochs=1).fit(["a good film", "a bad film"] * 10, ["good", "bad"] * 10)
+    for samples in ([[1, 2, 3]], np.array([["a good film"]])):
+        with pytest.raises(ValueError, match="texts"):
+            classifier.predict(samples)

@@ -155,3 +155,10 @@ def test_memory_stays_flat(name, pair):
         CALLS[name](small, clean, corrupted)
     gc.collect()
     assert resident() - before < 4 << 20
+
+
+def test_a_trace_cannot_be_changed():
+    model = hl.fit("quick")
+    trace = hl.trace(model([[7, 7, 42, 7, 7, 7]]), model([[7, 7, 9, 7, 7, 7]]))
+    with pytest.raises(ValueError):
+        trace.effect[:] = 5

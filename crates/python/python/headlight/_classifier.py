@@ -14,7 +14,7 @@ from ._data import datasets
 from ._model import Model
 from ._names import FIRST, PADDING, UNKNOWN, class_names, token_names
 from ._run import Run, train
-from ._texts import is_missing, texts
+from ._texts import check_labels, is_missing, texts
 
 FRACTIONS = "X holds fractions; categories must be whole numbers or names"
 
@@ -69,10 +69,12 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ValueError: There are fewer than two classes, a value is missing, or a sample or a parameter is invalid.
         """
         sentences = texts(X)
+        if hasattr(y, "__iter__"):
+            check_labels(y, "text" if sentences is not None else "sample")
         if sentences is not None:
             labels = column_or_1d(y, warn=True)
         else:
-            X, labels = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
+            X, labels = validate_data(self, _unmixed(X), y, dtype=None, ensure_all_finite=False)
             X = _categories(X)
         check_classification_targets(labels)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
@@ -134,7 +136,9 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sentences = texts(X)
         if sentences is not None and self.categories_ is None:
             return self.model_(sentences)
-        X = _categories(validate_data(self, X, dtype=None, ensure_all_finite=False, reset=False))
+        if self.categories_ is None:
+            raise ValueError('X holds no texts, and the classifier was trained on texts; give a list or a column of texts, such as df["text"]')
+        X = _categories(validate_data(self, _unmixed(X), dtype=None, ensure_all_finite=False, reset=False))
         return self.model_(self.tokens(X))
 
     def __sklearn_tags__(self) -> Any:
@@ -144,6 +148,14 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # Ten epochs on the few samples of a check are no training.
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _unmixed(X: ArrayLike) -> ArrayLike:
+    """Rows of a list as objects, since NumPy would make names of the numbers and missing values beside names."""
+    if not isinstance(X, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in X):
+        return X
+    has_names = any(isinstance(value, str) for row in X for value in row)
+    return np.array(X, dtype=object) if has_names and len({len(row) for row in X}) == 1 else X
 
 
 def _check_present(X: Any, missing: ArrayLike) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ._arrays import array
 from ._folders import lasting
-from ._texts import checked, is_missing
+from ._texts import check_labels, checked
 
 
 class datasets:
@@ -58,9 +58,7 @@ class datasets:
             raise TypeError("texts must be a list of texts, not one text")
         _paired("texts", texts, "labels", labels)
         rows = checked(list(texts))
-        for number, label in enumerate(labels):
-            if is_missing(label):
-                raise ValueError(f"the label of text {number} is missing (it is {label!r}); remove the row")
+        check_labels(labels, "text")
         table = io.StringIO(newline="")
         writer = csv.writer(table)
         writer.writerow(["text", "label"])
@@ -76,6 +74,9 @@ def _paired(name: str, samples: Sized, other: str, labels: Sized) -> None:
 
 
 def _labels(labels: ArrayLike) -> Any:
+    # NumPy would make names of missing labels.
+    if isinstance(labels, (list, tuple)):
+        check_labels(labels, "sample")
     given = array(labels, "labels")
     if given.dtype == object and all(isinstance(name, str) for name in given.ravel()):
         given = given.astype(str)

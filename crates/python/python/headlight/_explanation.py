@@ -65,7 +65,13 @@ class Explanation:
         return self._svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the SVG picture."""
+        """Writes the SVG picture.
+
+        Raises:
+            ValueError: The name ends in something else than `.svg`.
+        """
+        if Path(path).suffix.lower() != ".svg":
+            raise ValueError(f"{os.fspath(path)}: the picture is SVG; give a name that ends in .svg")
         Path(path).write_text(self._svg, encoding="utf-8")
 
     def __repr__(self) -> str:

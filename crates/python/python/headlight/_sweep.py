@@ -66,7 +66,9 @@ def sweep(
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    # A last line without an end was cut short.
+    *lines, _ = file.read_text(encoding="utf-8").split("\n")
+    return [json.loads(line) for line in lines]
 
 
 def _origin(config: Source, sections: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:

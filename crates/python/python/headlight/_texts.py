@@ -14,6 +14,17 @@ def is_missing(value: Any) -> bool:
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
+def check_labels(labels: Any, what: str) -> None:
+    """Checks that no label is missing; `what` is what a label belongs to.
+
+    Raises:
+        ValueError: A label is missing; the message has the number of its row.
+    """
+    for number, label in enumerate(labels):
+        if is_missing(label):
+            raise ValueError(f"the label of {what} {number} is missing (it is {label!r}; the first is {what} 0); remove the row")
+
+
 def texts(values: Any) -> list[str] | None:
     """The texts of a list, an array, or a column of pandas or polars; None if it holds something else.
 

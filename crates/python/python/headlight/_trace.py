@@ -87,6 +87,8 @@ class Trace(Page):
         self._others = others
         start, end = (each.reshape(-1, *[1] * (logits.ndim - 1)).astype(np.float64) for each in (corrupted, clean))
         self.effect: NDArray[np.float64] = ((logits - start) / (end - start)).mean(axis=0)
+        for own in (self.logits, self.clean, self.corrupted, self.effect):
+            own.setflags(write=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.effect, dtype=dtype)
