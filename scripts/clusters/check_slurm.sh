@@ -183,7 +183,7 @@ within 120 "the tasks do not end" over
 say "merged; now the unsplit sweep"
 "$headlight" sweep "${sweep[@]}" --out "$work/single.jsonl" > "$work/single.log" 2>&1
 cmp "$work/results/seeds.jsonl" "$work/single.jsonl" || fail "the merged results differ from the unsplit sweep's"
-[ "$(ls "$work/results" | wc -l)" = 9 ] || fail "there are files other than one per task"
+[ "$(ls "$work/results" | wc -l)" = 10 ] || fail "there are files other than one per task, the merged one and the config"
 
 take_down
 [ -z "$(processes "HEADLIGHT=$headlight")" ] || fail "something still runs"
