@@ -63,7 +63,7 @@ fn dumps_predicts_and_inspects() {
     );
     assert!(path.join("inspector.html").is_file());
     let drawn = run(&["inspect", text(&path)]).done().stdout;
-    for part in ["step 300", "[CLS]", "layer 0"] {
+    for part in ["step 300", "[CLS]", "layer 1"] {
         assert!(drawn.contains(part), "{part}: {drawn}");
     }
     let predict = ["predict", text(&path), "--tokens", "0 45 48 1 4 4 40"];
