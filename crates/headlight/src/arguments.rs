@@ -102,7 +102,7 @@ impl ColumnArguments {
     }
 }
 
-/// The name of a data file without its endings, `.csv.gz`; `None` if it is no data file.
+/// The name of a data file without its endings, `.csv.gz`; `None` if it is not a data file.
 pub(crate) fn data_stem(path: &Path) -> Option<Cow<'_, str>> {
     let unpacked = path.with_extension("");
     let is_packed = path.extension().is_some_and(|ending| ending == "gz");

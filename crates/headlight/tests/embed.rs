@@ -141,7 +141,7 @@ fn vectors_are_the_models() {
     }
 }
 
-/// Two vectors of two classes are apart wherever they are: that is no separation.
+/// With one vector of each of two classes, a separation means nothing, wherever they are.
 #[test]
 fn few_occurrences_measure_no_separation() {
     let folder = apples("embed_few");

@@ -143,7 +143,7 @@ fn the_config_stands_beside_the_results() {
     );
 }
 
-/// Samples of different lengths have their own numbers of keys, which rows do not hold: no run is said to look away. The
+/// Samples of different lengths have their own numbers of keys, which rows lack, so the report counts none that look away. The
 /// config that `init` writes is swept as its file is, for all epochs.
 #[test]
 fn padded_samples_have_no_common_uniform_attention() {

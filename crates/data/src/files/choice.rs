@@ -80,7 +80,7 @@ pub enum Choice {
         features: Vec<String>,
         /// The column of labels.
         label: String,
-        /// Columns that are no categories, and why.
+        /// Columns that are not categories, and why.
         left_out: Vec<(String, &'static str)>,
     },
 }

@@ -23,7 +23,7 @@ pub enum Format {
 
 impl Format {
     /// The format of a file to read, by its name: also `.tsv`, which is CSV with tabs, and any of these with `.gz`.
-    /// `None` if it is no dataset file.
+    /// `None` if it is not a dataset file.
     pub fn to_read(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let name = name.strip_suffix(".gz").unwrap_or(name);

@@ -3,7 +3,7 @@
 use super::baselines::{Baseline, Guess};
 use super::judgement::{Outcome, Verdict};
 
-/// Fewer samples than these say little of an accuracy, so that its interval is told, too.
+/// With fewer samples than these, a sentence also gives the interval of the accuracy.
 const FEW: usize = 500;
 
 impl Outcome {

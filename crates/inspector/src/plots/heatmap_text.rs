@@ -48,7 +48,7 @@ impl Heatmap {
     ///
     /// Several heads: a row per head, for `query` or else for `[CLS]`.
     ///
-    /// `query` is a position. Padding is no query: then all are shown.
+    /// `query` is a position. If it is padding, all queries are shown.
     pub fn text(&self, options: Options, query: Option<usize>) -> String {
         let place = |query| self.positions.iter().position(|&own| own == query);
         let query = query.and_then(place);

@@ -145,7 +145,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
-        # Ten epochs on the few samples of a check are no training.
+        # Ten epochs on the few samples of a check train too little.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -164,7 +164,7 @@ def _check_present(X: Any, missing: ArrayLike) -> None:
     if len(places):
         row, column = places[0]
         raise ValueError(
-            f"X has {X[row, column]!r} in row {row}, column {column} (both from 0): NaN, inf and missing values are no categories; remove "
+            f"X has {X[row, column]!r} in row {row}, column {column} (both from 0): NaN, inf and missing values are not categories; remove "
             "the row, or give what is missing a category of its own"
         )
 

@@ -41,7 +41,7 @@ def progress(shown: bool | None, unit: str) -> Iterator[Report]:
 
 @contextmanager
 def _line(unit: str) -> Iterator[Callable[[int, int], object]]:
-    """A line in the cell's output. It is no widget, which a saved notebook would show as an error, and it is empty at the end."""
+    """A line in the cell's output. It is not a widget, which a saved notebook would show as an error, and it is empty at the end."""
     from IPython.display import display
 
     place: Any = display(_content("", ""), raw=True, display_id=True)

@@ -130,7 +130,7 @@ class Sweep(Page):
         the same changes as the sweep had.
 
         Raises:
-            ValueError: The file is no results file.
+            ValueError: The file is not a results file.
             OSError: It cannot be read.
         """
         svg = _headlight.sweep_picture(path)

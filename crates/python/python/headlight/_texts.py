@@ -36,7 +36,7 @@ def texts(values: Any) -> list[str] | None:
         return [values]
     if not isinstance(values, Sequence) and not hasattr(values, "shape"):
         return None
-    # The rows of a data frame are no texts.
+    # The rows of a data frame are not texts.
     if len(getattr(values, "shape", " ")) != 1:
         return None
     if isinstance(values, np.ndarray) and values.dtype.kind in "biufc":

@@ -89,7 +89,7 @@ pub(super) fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Ve
     let mean = |sample: &Option<Sample>| {
         let sample = sample.as_ref()?;
         let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
-        // Of the largest numbers, the interval's ends are no numbers.
+        // For the largest numbers, the ends of the interval are NaN or infinite.
         Some([mean - margin, mean, mean + margin])
             .filter(|range| range.iter().all(|end| end.is_finite()))
     };

@@ -14,7 +14,7 @@ use crate::storage::standard::shown;
 const TEXTS: &str = include_str!("../../../../configs/files/texts.toml");
 const SAMPLES: &str = include_str!("../../../../configs/files/samples.toml");
 
-/// Their names, which are no names of configs: both need a file.
+/// Their names. A config cannot be chosen by them, since both need a file.
 pub(super) const NAMES: [&str; 2] = ["texts", "samples"];
 
 /// Without splits of its own, a file of token ids has this part of its samples held out; other files, too, but their

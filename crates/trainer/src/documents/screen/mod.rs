@@ -139,7 +139,7 @@ impl Ended<'_> {
     }
 }
 
-/// A row of the data as `--text` takes it, quoted for a shell; `None` if samples are no rows of columns. All its values are
+/// A row of the data as `--text` takes it, quoted for a shell; `None` if samples are not rows of columns. All its values are
 /// known, if there is such a row.
 fn row(experiment: &Experiment) -> Option<String> {
     let data = &experiment.config.data;
