@@ -133,7 +133,7 @@ impl DatasetConfig {
         if self.fold.is_some() {
             return invalid(
                 "fold",
-                "these samples are generated, as many as you ask for; set held_out in place of folds, which are for files",
+                "folds divide the samples of a file, and these are generated; set held_out instead",
             );
         }
         let tokens = (samples as u64)

@@ -64,7 +64,7 @@ impl Origin {
                 Some(_) => {}
                 None => {
                     note(&format!(
-                        "{}: another file has the name of this sweep's config, which is therefore not written",
+                        "the config of this sweep is not written, since another file has its name: {}",
                         shown(&path)
                     ));
                     return Ok(());

@@ -41,14 +41,14 @@ impl Columns {
         };
         let missing = |name: &str, key: &str| {
             format!(
-                "the header names no column `{name}`, which data.{key} names; its columns are {}",
+                "the header has no column `{name}`, which data.{key} names; its columns are {}",
                 listed(&names)
             )
         };
         let label = position(named.label.as_deref().unwrap_or("label"));
         let unlabelled = match &named.label {
             Some(name) if label.is_none() => Some(format!(
-                "it has no column `{name}` of labels, which data.label names; name the column of labels so; its columns are {}",
+                "it has no column `{name}`, in which data.label expects the labels; add it, or rename the column of labels; its columns are {}",
                 listed(&names)
             )),
             _ => None,
@@ -93,7 +93,7 @@ impl Columns {
                 listed(&names)
             );
             return Err(format!(
-                "the header names no column of texts or tokens; {remedy}"
+                "the header has no column of texts or tokens; {remedy}"
             ));
         }
         tokens.sort_unstable();

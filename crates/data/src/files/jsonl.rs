@@ -109,18 +109,14 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
 
 pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> Result<(), String> {
     let mut lines = Lines::new(reader, LINE_LIMIT);
-    for number in 1.. {
-        let place = Place::Line(number);
+    loop {
+        let next = lines.next_filled();
+        let place = Place::Line(lines.number);
         let at = |reason: String| format!("{place}: {reason}");
-        let next = lines.next_line();
-        let Some(line) = next.map_err(|error| at(error.to_string()))? else {
-            break;
+        let Some(text) = next.map_err(|error| at(error.to_string()))? else {
+            return Ok(());
         };
-        let text = line.text.trim_start_matches('\u{feff}').trim();
-        if text.is_empty() {
-            continue;
-        }
-        let row = Row::of(text, columns).map_err(at)?;
+        let row = Row::of(&text, columns).map_err(at)?;
         let held_out = row.split.as_deref().map_or(Ok(false), is_held_out);
         let label = row.label.map(label).transpose().map_err(at)?;
         let held = match (&row.tokens, &row.text) {
@@ -137,7 +133,6 @@ pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> 
         };
         rows.push(place, held_out.map_err(at)?, label, held)?;
     }
-    Ok(())
 }
 
 /// The text of a value: empty for null; `None` for lists and objects.

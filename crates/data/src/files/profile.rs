@@ -174,20 +174,14 @@ impl Profile {
             is_exact: true,
             ..Self::default()
         };
-        for number in 1.. {
+        while profile.rows < ROWS && lines.read <= BYTES as u64 {
+            let next = lines.next_filled();
+            let number = lines.number;
             let at = |reason: String| format!("line {number}: {reason}");
-            if profile.rows == ROWS || lines.read > BYTES as u64 {
-                break;
-            }
-            let next = lines.next_line();
-            let Some(line) = next.map_err(|error| at(error.to_string()))? else {
+            let Some(text) = next.map_err(|error| at(error.to_string()))? else {
                 break;
             };
-            let text = line.text.trim_start_matches('\u{feff}').trim();
-            if text.is_empty() {
-                continue;
-            }
-            let parsed = serde_json::from_str::<Map<String, Value>>(text);
+            let parsed = serde_json::from_str::<Map<String, Value>>(&text);
             profile.add_object(&parsed.map_err(|error| at(without_line(&error)))?);
         }
         Ok(profile)

@@ -9,11 +9,11 @@ use super::rows::{Held, Place, Rows};
 pub(super) fn read(reader: impl BufRead, are_texts: bool, rows: &mut Rows) -> Result<(), String> {
     let mut lines = Lines::new(reader, LINE_LIMIT);
     let mut tokens = Vec::new();
-    for number in 1.. {
-        let place = Place::Line(number);
+    loop {
         let next = lines.next_line();
+        let place = Place::Line(lines.number);
         let Some(line) = next.map_err(|error| format!("{place}: {error}"))? else {
-            break;
+            return Ok(());
         };
         let text = line.text.trim_start_matches('\u{feff}').trim();
         if are_texts {
@@ -32,5 +32,4 @@ pub(super) fn read(reader: impl BufRead, are_texts: bool, rows: &mut Rows) -> Re
             rows.push(place, false, None, Held::Tokens(&tokens))?;
         }
     }
-    Ok(())
 }

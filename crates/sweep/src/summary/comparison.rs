@@ -62,7 +62,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
             summary.target.name(),
             summary.classes[0],
             if is_compared {
-                "towards and away count the runs that look there and those that do not; "
+                "towards: runs that look there more than evenly; away: runs that look there less; "
             } else {
                 ""
             }

@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let found = occurrences(&config, dataset, &tokens, arguments.occurrences.get());
     if found.is_empty() {
         return Err(Failure::Input(format!(
-            "--word: none of the {} of {} has {}; no other samples are looked at, so choose a more frequent word",
+            "--word: none of the {} of {} has {}; choose a more frequent word",
             counted(dataset.len(), &format!("{split} sample")),
             shown(&arguments.run),
             quoted(&arguments.words)

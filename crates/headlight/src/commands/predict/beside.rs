@@ -24,7 +24,7 @@ use crate::commands::model::RunModel;
 pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
     let format = Format::to_read(path);
     let Some(format) = format.filter(|format| *format != Format::Npz) else {
-        let reason = "its samples have no columns to write predictions beside; name a .csv, .tsv or .jsonl file, or use --tokens";
+        let reason = "it has no columns to which predictions could be added; name a .csv, .tsv or .jsonl file, or use --tokens";
         return Err(Failure::reading(path, reason));
     };
     let extension = out.named("").extension().and_then(OsStr::to_str);
@@ -160,16 +160,8 @@ fn beside_objects(
     let mut lines = Lines::new(reader, LINE_LIMIT);
     let predicted = rows.prediction_names();
     rows.each(predictor, |row| {
-        let line = loop {
-            let line = lines.next_line()?;
-            let line = line
-                .ok_or_else(|| refused("it changed while it was read"))?
-                .text;
-            let object = line.trim_start_matches('\u{feff}').trim();
-            if !object.is_empty() {
-                break object.to_owned();
-            }
-        };
+        let line = lines.next_filled()?;
+        let line = line.ok_or_else(|| refused("it changed while it was read"))?;
         let keys = serde_json::from_str::<Map<String, Value>>(&line)?;
         if let Some(name) = predicted.iter().find(|name| keys.contains_key(*name)) {
             return Err(taken(name));
@@ -184,6 +176,6 @@ fn beside_objects(
 
 fn taken(name: &str) -> io::Error {
     refused(format!(
-        "it has a column `{name}` of its own, as a prediction has; rename it"
+        "it has a column `{name}`, and the predictions need one of this name; rename the column"
     ))
 }
