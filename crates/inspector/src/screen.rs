@@ -150,8 +150,12 @@ impl Weights {
         for line in wrap(&joined(&title), COLUMNS) {
             let _ = writeln!(text, "{line}");
         }
-        let keys = shown.iter().map(|&key| shorten(&self.keys[key], cell - 1));
-        let keys: String = keys.map(|key| right(&key, cell)).collect();
+        // A blank stands before the first cell already.
+        let keys = shown.iter().enumerate().map(|(place, &key)| {
+            let name = shorten(&self.keys[key], cell - usize::from(place > 0));
+            right(&name, cell)
+        });
+        let keys: String = keys.collect();
         let _ = writeln!(text, "  {} {keys}", " ".repeat(side));
         let most = self.rows.iter().flat_map(|(_, row)| row);
         let most = most.copied().fold(0.0, f32::max);

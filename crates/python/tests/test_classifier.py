@@ -104,3 +104,11 @@ def test_a_classifier_of_texts_refuses_other_samples():
     for samples in ([[1, 2, 3]], np.array([["a good film"]])):
         with pytest.raises(ValueError, match="texts"):
             classifier.predict(samples)
+
+
+def test_a_table_of_texts_is_refused():
+    frame = pd.DataFrame({"text": [f"{word} film number {number}" for number in range(20) for word in ("good", "bad")]})
+    y = ["pos", "neg"] * 20
+    with pytest.raises(ValueError, match="df"):
+        hl.AttentionClassifier(epochs=1).fit(frame, y)
+    assert hl.AttentionClassifier(epochs=1).fit(frame["text"], y).categories_ is None

@@ -13,10 +13,18 @@ pub fn wilson(part: usize, whole: usize) -> [f64; 2] {
     let centre = share + squared / (2.0 * count);
     let spread = NORMAL * (share * (1.0 - share) / count + squared / (4.0 * count * count)).sqrt();
     let scale = 1.0 + squared / count;
-    [
-        ((centre - spread) / scale).max(0.0),
-        ((centre + spread) / scale).min(1.0),
-    ]
+    // Rounding must not keep the ends from 0 and 1.
+    let low = if part == 0 {
+        0.0
+    } else {
+        (centre - spread) / scale
+    };
+    let high = if part == whole {
+        1.0
+    } else {
+        (centre + spread) / scale
+    };
+    [low, high]
 }
 
 #[cfg(test)]
@@ -34,6 +42,10 @@ mod tests {
             let found = wilson(part, whole);
             assert!((found[0] - low).abs() < 1e-6, "{found:?}");
             assert!((found[1] - high).abs() < 1e-6, "{found:?}");
+        }
+        for whole in 1..500 {
+            let ends = [wilson(0, whole)[0], wilson(whole, whole)[1]];
+            assert_eq!(ends.map(f64::to_bits), [0.0_f64, 1.0].map(f64::to_bits));
         }
         let [low, high] = wilson(0, 0);
         assert!(low <= 0.0 && high >= 1.0);

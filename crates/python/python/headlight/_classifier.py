@@ -88,6 +88,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             data["file"] = datasets.from_texts(sentences, [names[number] for number in numbers])
         else:
             self.categories_ = np.unique(X)
+            _check_no_texts(X, self.categories_)
             data["file"] = datasets.from_arrays(self.tokens(X), np.array(names)[numbers])
             data["words"] = {"vocabulary": token_names(self.categories_), "lowercase": False}
             data["vocab_size"] = FIRST + len(self.categories_)
@@ -166,6 +167,15 @@ def _check_present(X: Any, missing: ArrayLike) -> None:
         raise ValueError(
             f"X has {X[row, column]!r} in row {row}, column {column} (both from 0): NaN, inf and missing values are not categories; remove "
             "the row, or give what is missing a category of its own"
+        )
+
+
+def _check_no_texts(X: NDArray[Any], categories: NDArray[Any]) -> None:
+    """Refuses a table whose only column holds texts, since each text would be a category, most of them of a single sample."""
+    if X.shape[1] == 1 and 2 * len(categories) > len(X) and any(" " in str(name) for name in categories):
+        raise ValueError(
+            "X has one column, and most of its values stand in one row only, as texts do; give texts as a list or a column, "
+            'such as df["text"] and not df[["text"]]'
         )
 
 

@@ -119,14 +119,9 @@ impl<'a> UsedModel<'a> {
     /// The text of a token.
     pub(super) fn word(&self, token: u32) -> String {
         let config = self.config();
-        let text = config
+        config
             .data
-            .token_text(token, config.model.attention.padding_token);
-        if text == "[CLS]" {
-            "CLS".to_owned()
-        } else {
-            text
-        }
+            .token_text(token, config.model.attention.padding_token)
     }
 
     /// The positions of a sample that hold no padding.

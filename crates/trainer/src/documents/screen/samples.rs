@@ -89,24 +89,24 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
     if data.n_classes == 2 {
         rows.reverse();
     }
-    let even = all.iter().filter_map(|said| {
+    let uniform = all.iter().filter_map(|said| {
         let tokens = judged.tokens(said.sample);
         config.model.attention.keys(cls, tokens).each()
     });
-    let even = even.collect::<Vec<_>>();
-    let even = even.iter().sum::<f64>() / even.len().max(1) as f64;
+    let uniform = uniform.collect::<Vec<_>>();
+    let uniform = uniform.iter().sum::<f64>() / uniform.len().max(1) as f64;
     let left_out = match data.n_classes {
         ..=MOST_CLASSES => String::new(),
         classes => format!("; {MOST_CLASSES} of {classes} classes"),
     };
     Weights {
         title: format!(
-            "Where [CLS] looks, mean weights (block {}, head {head}; even: {even:.2}{left_out})",
+            "Where [CLS] looks, mean weights (layer {}, head {head}; uniform: {uniform:.2}{left_out})",
             config.model.n_layers - 1
         ),
         keys: (0..positions)
             .map(|position| match position {
-                _ if position == cls => "CLS".to_owned(),
+                _ if position == cls => "[CLS]".to_owned(),
                 _ => position.to_string(),
             })
             .collect(),

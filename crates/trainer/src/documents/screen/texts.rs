@@ -70,7 +70,7 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head:
         "row"
     };
     format!(
-        "{kind}: {split} {row} {}: {}{expected}, probability {:.3} (block {}, head {head})",
+        "{kind}: {split} {row} {}: {}{expected}, probability {:.3} (layer {}, head {head})",
         said.sample,
         quoted_answer(data, class as u8),
         said.probabilities[class],
