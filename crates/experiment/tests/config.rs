@@ -153,6 +153,11 @@ fn a_mistake_in_a_change_is_shown_with_the_change() {
         ("data.rule.position=9", "position"),
         ("data.rule={ kind = \"token-anywhere\" }", "token"),
         ("model=[4]", "`model` is a list"),
+        // What this kind needs, with the values that are there.
+        (
+            "data.rule.kind=token-anywhere",
+            "data.rule={ kind = \"token-anywhere\", token = 7 }",
+        ),
         (
             "data.rule=[\"token-at-position\", 5, 2]",
             "`data.rule` is a list",

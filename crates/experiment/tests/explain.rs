@@ -70,6 +70,26 @@ fn words_are_left_out_by_masking_their_keys() {
     }
 }
 
+/// The rows of queries differ, so the query must be `[CLS]` wherever it stands.
+#[test]
+fn weights_are_those_of_cls_at_the_end() {
+    let changes = [
+        "model.n_heads=2",
+        "data.cls=last",
+        "model.attention.mask=causal",
+    ];
+    let experiment = experiment(parse(&changes).unwrap(), &[]);
+    let (config, start) = (&experiment.config, &experiment.start);
+    let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
+    let dataset = one(&[7, 2, 5, 0]);
+    let found = explain(config, &weights, &dataset, 0, &[]).unwrap();
+    let whole = forward(config, start, &dataset, &[0], &[]).unwrap();
+    for (position, word) in found.words.iter().enumerate() {
+        let own = whole.arrays[Array::Weights][found.head * 16 + 3 * 4 + position];
+        assert_eq!((word.position, word.weight), (position, f64::from(own)));
+    }
+}
+
 /// A causal mask lets `[CLS]` at the start look at itself alone.
 #[test]
 fn where_cls_may_not_look_there_is_no_multiple() {

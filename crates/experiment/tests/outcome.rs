@@ -127,6 +127,61 @@ fn texts_have_counts_of_words_beside_them() {
     assert_eq!(outcome.verdict, Verdict::NoBetterThanBaselines);
 }
 
+/// scikit-learn 1.9's `MultinomialNB(alpha=1)` classifies all but the last sample as they are labelled here. A class with few
+/// words makes the smoothing matter; 0 is no word.
+#[test]
+fn counts_of_words_are_those_of_scikit_learn() {
+    let texts = |samples: &[([u32; 4], u8)]| {
+        let mut dataset = Dataset::empty(4);
+        for (words, label) in samples {
+            let tokens = words.map(|word| if word == 0 { 0 } else { FIRST_WORD + word });
+            dataset.push(&[&[0], &tokens[..]].concat(), *label);
+        }
+        dataset
+    };
+    let mut config = config(0.99);
+    config.data.words = Some(Words::of(["a", "b", "c", "d", "e", "f"]));
+    let splits = Splits {
+        train: texts(&[
+            ([1, 2, 3, 1], 0),
+            ([2, 2, 4, 1], 0),
+            ([3, 1, 2, 4], 0),
+            ([5, 0, 0, 0], 1),
+            ([1, 0, 5, 0], 1),
+        ]),
+        held_out: texts(&[
+            ([1, 1, 1, 0], 0),
+            ([1, 0, 0, 0], 0),
+            ([5, 5, 2, 0], 1),
+            ([1, 5, 2, 0], 1),
+            ([4, 5, 2, 3], 0),
+            ([1, 1, 5, 5], 1),
+            ([3, 0, 0, 0], 0),
+            ([5, 2, 2, 4], 0),
+            ([5, 2, 4, 0], 1),
+            ([1, 5, 4, 2], 0),
+        ]),
+        texts: None,
+    };
+    let row = scores(0.5, Some(0.5), 0.5, 0.5);
+    let outcome = Outcome::of(&config, &splits, &[evaluation(1, &row, &row)], None).unwrap();
+    assert!((outcome.baselines[1].accuracy - 0.9).abs() < 1e-12);
+}
+
+/// Of few samples the sentence also gives the interval.
+#[test]
+fn few_samples_have_an_interval() {
+    let all: Vec<u8> = (0..1000).map(|sample| u8::from(sample < 500)).collect();
+    let good = scores(1.0, Some(1.0), 1.0, 1.0);
+    for (samples, part) in [(100, "(0.963 to 1.000)"), (1000, "1.000 on 1,000 samples")] {
+        let splits = splits(&all, &all[500 - samples / 2..500 + samples / 2]);
+        let row = evaluation(10, &good, &good);
+        let outcome = Outcome::of(&config(0.99), &splits, &[row], None).unwrap();
+        let said = outcome.verdict_text(|class| class.to_string(), None);
+        assert!(said.contains(part), "{said}");
+    }
+}
+
 #[test]
 fn overfitting_is_told_also_of_a_model_that_beats_its_baselines() {
     let splits = splits(&labels(50), &labels(50));

@@ -137,6 +137,8 @@ fn numbers_have_ranges() {
         with_from: false,
         ..Range::SHARE
     };
+    let refused = Range::SHARE.hint("of all").check("share", &2.0);
+    assert!(refused.unwrap_err().to_string().ends_with("(of all)"));
     assert_eq!(half_open.to_string(), "above 0 and at most 1");
     let open = Range {
         with_to: false,
@@ -194,10 +196,14 @@ fn variants_have_keys_too() {
         kind: Kind::Variants(variants),
         ..key("rule")
     };
-    let names: Vec<String> = paths(vec![rule])
-        .into_iter()
-        .map(|(path, _)| path)
-        .collect();
+    let optional = Key {
+        is_required: false,
+        ..rule
+    };
+    let paths = paths(vec![optional]);
+    // Whoever gives the section has to name its kind.
+    assert!(!paths[0].1.is_required && paths[1].1.is_required);
+    let names: Vec<String> = paths.into_iter().map(|(path, _)| path).collect();
     assert_eq!(names, ["rule", "rule.kind", "rule.a", "rule.b", "rule.c"]);
 }
 

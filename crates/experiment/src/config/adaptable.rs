@@ -60,3 +60,17 @@ impl Value for Adaptable {
         self.value.written()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_given_number_stays() {
+        let mut left_out = Adaptable::by_default(4);
+        left_out.adapt(2);
+        let mut given: Adaptable = serde_json::from_str("4").unwrap_or(left_out);
+        given.adapt(2);
+        assert_eq!((left_out.value, given.value), (2, 4));
+    }
+}

@@ -226,4 +226,18 @@ mod tests {
             assert_eq!(info.metric as usize, index, "{}", info.name);
         }
     }
+
+    /// As their headings say: one column is over held-out samples, and attention is in multiples of uniform attention.
+    #[test]
+    fn the_terminals_columns_hold_what_stands_above_them() {
+        for column in TERMINAL {
+            assert_eq!(column.held_out, column.heading[0] == "held-out");
+            let over = match column.metric {
+                Metric::AttentionPositive => Some(Metric::UniformPositive),
+                Metric::AttentionNegative => Some(Metric::UniformNegative),
+                _ => None,
+            };
+            assert_eq!(column.over, over);
+        }
+    }
 }
