@@ -195,6 +195,9 @@ mod tests {
         );
         let mixed = [toml::Value::Integer(4), toml::Value::String("x".to_owned())];
         assert_eq!(values("model.d_model=4, x"), mixed);
+        // Commas inside brackets or quotes part no values, also where a word without quotes keeps the list from being TOML.
+        let masks = values("model.attention.mask=causal,[[1,0],[1,1]],\"a,b\"");
+        assert_eq!((masks.len(), masks[1].is_array()), (3, true), "{masks:?}");
         assert_eq!(
             values("data.rule={ kind = \"token-anywhere\", token = 1 }").len(),
             1

@@ -379,6 +379,52 @@ fn a_run_stands_out_for_what_it_did() {
     assert_eq!(found.matches("for label 1 or more").count(), 1, "{found}");
 }
 
+/// Of a run without F1 the held-out loss says that it did not learn; without one, the loss on training samples.
+#[test]
+fn a_run_without_f1_stands_out_with_its_loss() {
+    let learned = json!({ "seed": 0, "config_sha256": "a", "final_loss": 0.5, "learned_at_step": 3, "held_out_f1": 1.0 });
+    let text = |unlearned: Value| {
+        let rows = [learned.to_string(), unlearned.to_string()];
+        let path = file(&folder("report without f1"), "rows.jsonl", &rows);
+        let summary = summary(&path, AttentionTarget::Nothing, &[]);
+        // Attention is not measured, so nothing is known of where runs look.
+        let values = serde_json::to_value(summary.values()).unwrap();
+        assert_eq!(values["looks_towards"], Value::Null);
+        summary.document("").markdown(200)
+    };
+    let held_out = text(
+        json!({ "seed": 1, "config_sha256": "a", "final_loss": 0.625, "held_out_final_loss": 0.75 }),
+    );
+    assert!(held_out.contains("held-out loss 0.750"), "{held_out}");
+    let training = text(json!({ "seed": 1, "config_sha256": "a", "final_loss": 0.625 }));
+    assert!(training.contains("training loss 0.625"), "{training}");
+}
+
+/// Generated samples fill all positions, also where the model has a padding token; samples of a file may be shorter, so that
+/// rows do not tell what uniform attention is.
+#[test]
+fn uniform_attention_is_known_where_no_sample_is_padded() {
+    let looks_towards = |data: &str| {
+        let folder = folder("report padded");
+        let path = file(&folder, "rows.jsonl", &rows());
+        let config = format!(
+            "# The config of a sweep, whose rows have config_sha256 = a\n[data]\n{data}\nvocab_size = 9\nseq_len = 2\n\
+             [model]\nd_model = 4\n[model.attention]\npadding_token = 8\n[training]\nepochs = 1\n"
+        );
+        file(&folder, "rows.config.toml", &[config]);
+        let values = summary(&path, AttentionTarget::Positions(vec![2]), &[]);
+        serde_json::to_value(values.values()).unwrap()["looks_towards"].clone()
+    };
+    let generated = "samples = 4\nrule = { kind = \"token-anywhere\", token = 3 }";
+    assert_eq!(looks_towards(generated), json!(14));
+    let samples = folder("report padded samples").join("samples.csv");
+    fs::write(&samples, "token_0,token_1,label\n1,2,0\n3,8,1\n").unwrap();
+    assert_eq!(
+        looks_towards(&format!("file = {:?}", samples.display().to_string())),
+        Value::Null
+    );
+}
+
 /// Numbers of lists are kept in float32; others are counted.
 #[test]
 fn numbers_outside_the_range_are_counted() {
