@@ -344,7 +344,7 @@ section! {
         cls: ClsPlace = ClsPlace::default(),
         /// Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset.
         held_out: usize = 0,
-        /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has each class as often as all have it.
+        /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file.
         #[omit(default)]
         fold: Option<Fold> = None,
         /// The rule that labels samples; generated samples need it.

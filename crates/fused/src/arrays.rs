@@ -60,7 +60,7 @@ arrays! {
     Embeddings: "embeddings", PER_POSITION, ALWAYS;
     /// A block's input plus its attention's output, before the norm.
     Residual: "residual", PER_BLOCK, ALWAYS;
-    /// Of the feed-forward layer, after the rectifier.
+    /// The hidden numbers of the feed-forward layer, after the rectifier.
     FeedForwardHidden: "feed_forward_hidden", PER_HIDDEN, WITH_FEED_FORWARD;
     /// The feed-forward layer's input plus its output, before the norm.
     FeedForwardResidual: "feed_forward_residual", PER_BLOCK, WITH_FEED_FORWARD;

@@ -148,7 +148,7 @@ pub(crate) struct SweptArguments {
     /// The experiment of the results file: a TOML file, or the name of a built-in config
     #[arg(long, value_name = "NAME|FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// A change of the config that the sweep was given; can be given several times
+    /// A change to the config, the same as the sweep was given; can be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "config")]
     pub(crate) overrides: Vec<String>,
 }

@@ -376,7 +376,7 @@ fn check_label(label: &Column, remedy: &str) -> Result<(), String> {
             "all rows have the label `{first}` in the column `{name}`; training needs at least two classes{remedy}"
         )),
         _ if different == filled && *filled > 2 => Err(format!(
-            "the column `{name}` has another label in each row, like an id; a class needs several rows{remedy}"
+            "the column `{name}` has a different label in each row, like an id; a class needs several rows{remedy}"
         )),
         _ if *different > CLASS_LIMIT => Err(format!(
             "the column `{name}` has more than {CLASS_LIMIT} different labels; a label is a class, not a measured value{remedy}"

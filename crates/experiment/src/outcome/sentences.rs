@@ -86,7 +86,8 @@ impl Outcome {
         let judged = self.judged();
         if !self.held_out {
             remarks.push(
-                "No samples were held out, so the training samples judge the model".to_owned(),
+                "No samples were held out, so the model is judged on the training samples"
+                    .to_owned(),
             );
         }
         if let Some(overfitting) = self.overfitting {

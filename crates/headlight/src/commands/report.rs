@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// [default: the positions that decide the label, by the config beside the results]
     #[arg(long, value_name = "N")]
     position: Vec<usize>,
-    /// Train the runs again, to measure attention where other positions decide in each sample; at most 1,000
+    /// Train the runs again, to measure attention where the positions that decide differ from sample to sample; at most 1,000
     #[arg(long, conflicts_with = "position")]
     again: bool,
     /// The F1 from which a run's final model counts as learned: its config's report.learned

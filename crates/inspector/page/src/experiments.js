@@ -34,7 +34,7 @@ export function startExperiments() {
 function begin(key, wanted) {
   const own = baseConfig();
   if (!own || cannot()) {
-    experiment.value = { key, state: "failed", step: 0, steps: 0, why: cannot() ?? "this page holds recordings alone" };
+    experiment.value = { key, state: "failed", step: 0, steps: 0, why: cannot() ?? "this page holds only recordings" };
     return;
   }
   const config = withSettings(own, wanted);

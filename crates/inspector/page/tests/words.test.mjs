@@ -62,10 +62,10 @@ const sentence = (run, parts = {}) => {
   return sentenceOf(place, weightsOf(place));
 };
 
-test("the sentence names the share, the position, its token and an even share", () => {
+test("the sentence names the share, the position, its token and uniform attention", () => {
   const run = runOf([0.3, 0.57], [0.3, 0.05]);
-  assert.equal(sentence(run), "At step 10, [CLS] gives 57% of its attention to position 1 (token seven), which decides the label. Even attention would give 33%.");
-  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negatives, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Even attention would give 33%.");
+  assert.equal(sentence(run), "At step 10, [CLS] gives 57% of its attention to position 1 (token seven), which decides the label. Uniform attention would give 33%.");
+  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negatives, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Uniform attention would give 33%.");
 });
 
 test("without a position that decides, the sentence says so", () => {
@@ -77,7 +77,7 @@ const steps = (run) => captionsOf(run).map(({ parts }) => parts.step);
 
 test("the guide finds the steps at which a run starts to look, turns and settles", () => {
   const run = runOf([0.33, 0.4, 0.51, 0.6, 0.7, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
-  assert.deepEqual(titles(run), ["Even at first.", "It starts to look.", "It turns.", "It settles.", "The surprise."]);
+  assert.deepEqual(titles(run), ["Uniform at first.", "It starts to look.", "It turns.", "It settles.", "The surprise."]);
   assert.deepEqual(steps(run), [0, 20, 40, 50, 50]);
   assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["positives", "positives", "positives", "positives", "negatives"]);
   assert.match(captionsOf(run)[4].text, /position 1 gets 60%: \[CLS\] must look there to know\./);

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class Folder:
-    """A temporary folder; it goes when nobody holds this object, or at the end of the process that made it."""
+    """A temporary folder, deleted when nothing refers to this object any more, or at the end of the process that made it."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="headlight-"))

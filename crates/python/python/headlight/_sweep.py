@@ -38,7 +38,7 @@ def sweep(
 
     Args:
         config: The name of a built-in config, a path of a TOML file, or a dict.
-        seeds: A range with step 1, a pair `(first, end)`, or the number of seeds, from 0.
+        seeds: A range with step 1, a pair `(first, end)` without `end`, or the number of seeds, from 0.
         grid: Values by key, such as `{"training.learning_rate": [1e-3, 3e-3]}`; each seed is trained with each combination.
         threads: The largest number of threads; by default, the number of cores.
         out: The results file to keep, a .jsonl file. Runs that it already holds are not trained again.

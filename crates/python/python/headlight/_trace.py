@@ -20,7 +20,7 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
         clean, corrupted: Outputs of one model for as many samples each; sample by sample they make pairs, such as a sentence
             and the same sentence with another word.
         heads: Replace the context of each head, instead of the input of each block (the residual stream).
-        logit: The logit that is looked at, of more than two classes.
+        logit: Which logit to trace, if there are more than two classes.
 
     Raises:
         ValueError: The outputs do not suit each other, or a pair has the same logit twice.

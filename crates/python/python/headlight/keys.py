@@ -82,7 +82,7 @@ class Data(TypedDict, total=False):
     held_out: Whole
     """Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset."""
     fold: str
-    """Hold out part K of N of the file's samples instead, as `"K/N"`; each part has each class as often as all have it."""
+    """Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file."""
     rule: DataRule
     """The rule that labels samples; generated samples need it."""
     words: DataWords

@@ -62,7 +62,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
             summary.target.name(),
             summary.classes[0],
             if is_compared {
-                "towards: runs that look there more than evenly; away: runs that look there less; "
+                "towards: runs that look there more than uniformly; away: runs that look there less; "
             } else {
                 ""
             }

@@ -126,7 +126,7 @@ fn attention(summary: &Summary) -> Option<String> {
     let target = summary.target.name();
     if !summary.is_measured() {
         return Some(if summary.target.differs() {
-            "attention on the positions that decide: each sample has other such positions, and the results file holds \
+            "attention on the positions that decide: they differ from sample to sample, and the results file holds \
              attention by position alone; `headlight report FILE --again` trains the runs again and measures it"
                 .to_owned()
         } else {

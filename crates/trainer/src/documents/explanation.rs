@@ -163,7 +163,7 @@ fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Ve
                 .iter()
                 .any(|word| word.predicted_without != own.predicted)
             {
-                "; * another class is predicted then"
+                "; *: the model then predicts another class"
             } else {
                 ""
             }

@@ -126,7 +126,7 @@ impl Table<'_> {
         let of = |(class, count)| format!("{count} of {}", self.config.data.class_name(class));
         let shares: Vec<String> = classes.map(of).collect();
         match &shares[..] {
-            [] => "none that the classes are about".to_owned(),
+            [] => "no class is about these occurrences".to_owned(),
             shares => shares.join(", "),
         }
     }
@@ -236,7 +236,7 @@ fn title(level: &str) -> String {
     match level {
         "word" => "the word alone".to_owned(),
         "position" => "with its position".to_owned(),
-        block => format!("after block {}", block.trim_start_matches("block_")),
+        block => format!("after layer {}", block.trim_start_matches("block_")),
     }
 }
 

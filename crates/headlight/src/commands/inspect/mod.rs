@@ -60,10 +60,10 @@ pub(crate) struct Arguments {
     /// Show attention scores, before the softmax, instead of attention weights
     #[arg(long)]
     scores: bool,
-    /// Write it as an SVG picture instead of printing it
+    /// Write the heatmap as an SVG picture instead of printing it
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Write it as a PNG picture instead of printing it
+    /// Write the heatmap as a PNG picture instead of printing it
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
     /// Write a page of all samples, steps and heads instead of printing one heatmap

@@ -180,7 +180,8 @@ fn tell_count(
         );
     }
     let which = which.map(|which| format!("; {which}"));
-    let trained = trained.map(|trained| format!("; {trained} of these samples were trained on"));
+    let trained =
+        trained.map(|trained| format!("; the model was trained on {trained} of these samples"));
     let texts = [which, trained].map(Option::unwrap_or_default);
     tell(out, &format!("{count}{}", texts.concat()))
 }

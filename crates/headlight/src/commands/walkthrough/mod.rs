@@ -19,10 +19,10 @@ pub(crate) struct Arguments {
     /// The name of a built-in walkthrough, or your own TOML file
     #[arg(value_name = "NAME|FILE")]
     walkthrough: Option<String>,
-    /// Write it as an HTML page instead of printing it
+    /// Write the walkthrough as an HTML page instead of printing it
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
     html: Option<PathBuf>,
-    /// Write it as an SVG picture instead of printing it
+    /// Write the walkthrough as an SVG picture instead of printing it
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
     svg: Option<PathBuf>,
     /// Write its numbers as JSON instead of printing them

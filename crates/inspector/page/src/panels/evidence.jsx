@@ -33,7 +33,7 @@ function Origin() {
       {(expected || found) && (
         <dl>
           {expected && <Entry name="SHA-256 of the run's weights" text={expected} />}
-          {found && <Entry name="SHA-256 of the weights that this page trained" text={`${found}${expected ? found === expected ? " (the same)" : " (others)" : ""}`} />}
+          {found && <Entry name="SHA-256 of the weights that this page trained" text={`${found}${expected ? found === expected ? " (the same)" : " (different)" : ""}`} />}
         </dl>
       )}
     </>
@@ -52,7 +52,7 @@ function Experiment() {
   return (
     <section class="card" aria-labelledby="departure-title">
       <h3 id="departure-title">Shown now: <bdi>{named}</bdi></h3>
-      {isWhatIf.value && <p>The page computes with the same weights and these changes; no training made such numbers.</p>}
+      {isWhatIf.value && <p>The page computes with the same weights and these changes; no training produced these numbers.</p>}
       {trained && (
         <>
           <p>The page trained this experiment itself. <code>headlight train</code> gives the same weights from this config{hasData.value ? " and the same samples" : ""}.</p>

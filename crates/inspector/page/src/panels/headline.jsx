@@ -88,7 +88,7 @@ function NumberChip({ id, title, value, limits: [least, most], onChange }) {
     if (field.value !== "" && Number.isInteger(number) && number >= least && number <= most) {
       if (number !== value) onChange(number);
     } else {
-      wrong.value = `${title[0].toUpperCase()}${title.slice(1)} ${field.value || "without a number"}: it is a whole number from ${least} to ${most}.`;
+      wrong.value = `${title[0].toUpperCase()}${title.slice(1)} ${field.value || "without a number"}: it must be a whole number from ${least} to ${most}.`;
       field.value = String(value);
       return;
     }

@@ -37,7 +37,7 @@ function whyNot() {
   const { kind, badge, text } = origin.value;
   const why = cannot();
   if (!config.value || why) {
-    const reason = page.runs[0]?.again?.recorded ?? why ?? "it holds recordings alone";
+    const reason = page.runs[0]?.again?.recorded ?? why ?? "it holds only recordings";
     return `This page trains no seeds. ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
   }
   if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
@@ -82,7 +82,7 @@ function TrainedHere() {
           <Swarm seeds={seeds} axes={hasBoth ? attentionAxes(positions, swarm.uniform) : resultAxes(seeds)} own={own} open={open} />
           <div>
             <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, swarm.uniform)}</p>
-            <p class="hint"><span class="sign learned" aria-hidden="true">●</span> learned <span class="sign unlearned" aria-hidden="true">×</span> not learned <span class="sign own" aria-hidden="true">○</span> shown above. {hasBoth ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last block. " : ""}Click a dot, or a button of the table, to open its seed.</p>
+            <p class="hint"><span class="sign learned" aria-hidden="true">●</span> learned <span class="sign unlearned" aria-hidden="true">×</span> not learned <span class="sign own" aria-hidden="true">○</span> shown above. {hasBoth ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last layer. " : ""}Click a dot, or a button of the table, to open its seed.</p>
             <Hovered positions={positions} />
             <Table seeds={seeds} failed={swarm.failed.value} positions={positions} uniform={swarm.uniform} isTraining={swarm.state.value.name === "training"} own={own} open={open} />
           </div>

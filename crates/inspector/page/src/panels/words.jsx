@@ -66,7 +66,7 @@ export function Words() {
   return (
     <section id="words" aria-labelledby="words-title">
       <h2 id="words-title">The vectors of “{word.value}”</h2>
-      <p class="how">A word has one vector of its own. Each block adds what attention brings from the rest of the sentence, so the same word has another vector in each sentence. Each dot is an occurrence, in the plane that shows the most of how they differ (principal components). The step above moves them, too.</p>
+      <p class="how">A word has one vector of its own. Each block adds what attention brings from the rest of the sentence, so the same word has a different vector in each sentence. Each dot is an occurrence, in the plane that shows the most of how they differ (principal components). The step above moves them, too.</p>
       <Choice run={now} />
       {typeof all === "string" ? <p class="hint">{all}</p> : <><Planes run={now} {...all} /><Sentences run={now} {...all} /></>}
     </section>
@@ -93,7 +93,7 @@ function Choice({ run }) {
 }
 
 /** What a reader calls a place of the model. @param {string} level */
-const titleOf = (level) => ({ word: "The word alone", position: "With its position" }[level] ?? `After block ${level.replace("block_", "")}`);
+const titleOf = (level) => ({ word: "The word alone", position: "With its position" }[level] ?? `After layer ${level.replace("block_", "")}`);
 
 /** @typedef {{ run: Run, sentences: import("../sources/live.js").Found, planes: Planes }} Found */
 

@@ -49,8 +49,8 @@ function madeOf(run) {
   const isEven = first < LOOKS * even && first > even / LOOKS;
   /** @type {Caption[]} */
   const captions = [{
-    title: isEven ? "Even at first." : "Before training.",
-    text: `The weights are still random: ${gets(first)} of the attention of ${who}. An even share is ${percent(even)}.`,
+    title: isEven ? "Uniform at first." : "Before training.",
+    text: `The weights are still random: ${gets(first)} of the attention of ${who}. Uniform attention would give ${percent(even)}.`,
     parts: view(0),
   }];
   if (direction) {
@@ -58,7 +58,7 @@ function madeOf(run) {
     const half = values.findIndex((value, at) => at >= starts && (value - (first + last) / 2) * direction >= 0);
     captions.push({
       title: direction > 0 ? "It starts to look." : "It starts to look away.",
-      text: `${capital(stepText(starts))} is the first${recorded} step at which ${where} gets ${direction > 0 ? `more than ${LOOKS} times` : "less than two thirds of"} an even share: ${percent(values[starts])}.`,
+      text: `${capital(stepText(starts))} is the first${recorded} step at which ${where} gets ${direction > 0 ? `more than ${LOOKS} times` : "less than two thirds of"} uniform attention: ${percent(values[starts])}.`,
       parts: view(starts),
     }, {
       title: direction > 0 ? "It turns." : "It turns away.",
@@ -73,11 +73,11 @@ function madeOf(run) {
     const furthest = values.reduce((best, value, at) => Math.abs(value - even) > Math.abs(values[best] - even) ? at : best, 0);
     captions.push({
       title: areRight ? "It never needs to look." : "It never really looks.",
-      text: `${capital(where)} gets at most about its even share; the furthest from it is ${percent(values[furthest])}, at ${stepText(furthest)}.`, parts: view(furthest),
+      text: `${capital(where)} gets about as much as under uniform attention; the furthest from that is ${percent(values[furthest])}, at ${stepText(furthest)}.`, parts: view(furthest),
     }, {
       title: "Half-way.", text: `At ${stepText(end >> 1)}, ${gets(values[end >> 1])}.`, parts: view(end >> 1),
     }, {
-      title: "It ends there.", text: `At ${stepText(end)}, ${gets(last)}. ${right}${areRight ? " An even average is enough." : ""}`, parts: view(end),
+      title: "It ends there.", text: `At ${stepText(end)}, ${gets(last)}. ${right}${areRight ? " Uniform attention is enough." : ""}`, parts: view(end),
     });
   }
   captions.push(surprise(run, group, others, { end, layer, head, where, last, even, view, who }));
@@ -87,7 +87,7 @@ function madeOf(run) {
 /** @param {Run} run @param {string} group @param {string | undefined} others @param {{ end: number, layer: number, head: number, where: string, last: number, even: number, view: (at: number, sample?: string) => any, who: string }} found @returns {Caption} */
 function surprise(run, group, others, { end, layer, head, where, last, even, view, who }) {
   const parts = view(end, others ?? group);
-  if (!others) return { title: "And elsewhere?", text: "This page holds samples of one class alone.", parts, seeds: true };
+  if (!others) return { title: "And elsewhere?", text: "This page holds samples of only one class.", parts, seeds: true };
   const looks = run.members(others).filter(({ marked }) => marked.length);
   if (!looks.length) {
     const weights = weightsOf({ run, sample: others, at: end, query: run.facts.cls, layer, head });
@@ -97,7 +97,7 @@ function surprise(run, group, others, { end, layer, head, where, last, even, vie
   const share = looks.reduce((sum, sample) => sum + run.onLabel(sample, end, layer, head), 0) / looks.length;
   const isFixed = decisive(run, others).length > 0;
   const evenThere = evenOf(run, others);
-  const compared = share > LOOKS * evenThere ? "[CLS] must look there to know" : share < evenThere / LOOKS ? "[CLS] looks away there" : "about an even share";
+  const compared = share > LOOKS * evenThere ? "[CLS] must look there to know" : share < evenThere / LOOKS ? "[CLS] looks away there" : "about as much as under uniform attention";
   return {
     title: "The surprise.",
     text: `In ${whoText(run, others)}, ${isFixed ? where : "what the label depends on"} gets ${percent(share)}: ${compared}.${share > last ? ` That is more than in ${whoText(run, group)}.` : ""}`,
@@ -116,11 +116,11 @@ function withoutPlace(run, group, others, end, view, who, right) {
   const even = run.uniform(run.members(group), run.facts.cls, () => [run.facts.cls]);
   const captions = [["Before training.", 0], ["A third.", Math.round(end / 3)], ["Two thirds.", Math.round(2 * end / 3)], ["It settles.", end]].map(([title, at]) => ({
     title: String(title),
-    text: `At step ${run.stepName(Number(at))}, in ${whoText(run, group)}, ${who} gives the most to ${most(Number(at), group)}; an even share is ${percent(even)}.${at === end ? ` ${right}` : ""}`,
+    text: `At step ${run.stepName(Number(at))}, in ${whoText(run, group)}, ${who} gives the most to ${most(Number(at), group)}; uniform attention would give ${percent(even)}.${at === end ? ` ${right}` : ""}`,
     parts: view(Number(at)),
   }));
   return [...captions, {
-    title: "The other class.", text: others ? `In ${whoText(run, others)}, ${who} gives the most to ${most(end, others)}.` : "This page holds samples of one class alone.",
+    title: "The other class.", text: others ? `In ${whoText(run, others)}, ${who} gives the most to ${most(end, others)}.` : "This page holds samples of only one class.",
     parts: view(end, others ?? group), seeds: true,
   }];
 }

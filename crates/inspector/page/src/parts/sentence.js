@@ -60,7 +60,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
     return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}${uniform}`;
   }
   const even = run.uniform(run.members(sample), query, () => keys);
-  return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Even attention would give ${percent(even)}.${uniform}`;
+  return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Uniform attention would give ${percent(even)}.${uniform}`;
 }
 
 /** @param {string} text */

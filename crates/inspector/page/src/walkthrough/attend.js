@@ -56,7 +56,7 @@ export function tokensOf({ keys: known }, text) {
   const separator = known.some((token) => /\s/.test(token)) ? /\s*,\s*/ : known.some((token) => token.includes(",")) ? /\s+/ : /[\s,]+/;
   const words = text.trim().split(separator).filter(Boolean);
   if (!words.length) throw new Error("Type at least one token.");
-  if (words.length > 24) throw new Error(`These are ${words.length} tokens; at most 24 have room.`);
+  if (words.length > 24) throw new Error(`These are ${words.length} tokens; there is room for 24 at most.`);
   return words.map((word) => {
     const token = known.find((name) => name === word) ?? known.find((name) => name.toLowerCase() === word.toLowerCase());
     if (token === undefined) throw new Error(`“${word.slice(0, 30)}” is not a token of this example, which has vectors for ${[...new Set(known)].map((name) => `“${name}”`).join(", ")} alone.`);

@@ -19,10 +19,12 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
     let config = &last.meta.config;
     let recorded = |reason: &str| Ok(Again::Recorded(reason.to_owned()));
     if !config["reference"].is_null() {
-        return recorded("The first weights of this run and its batches come from a reference run");
+        return recorded(
+            "The initial weights and the batches of this run come from a reference run",
+        );
     }
     if config["compute"]["engine"] != "fused" {
-        return recorded("The page has the fused engine alone, and another one trained this run");
+        return recorded("The page has only the fused engine, and another engine trained this run");
     }
     let metrics = run.last_metrics()?;
     let steps = metrics.and_then(|row| row["step"].as_u64());
@@ -49,7 +51,7 @@ fn samples(run: &RunDir) -> Result<OwnData, String> {
     let unreadable = |_| "The file with the samples of this run cannot be read".to_owned();
     let config = run.config().map_err(unreadable)?;
     let Source::File(path) = &config.data.source else {
-        return Err("The config of this run has changed since".to_owned());
+        return Err("The config of this run has changed since training".to_owned());
     };
     let (data, splits) = match carried(&config, path).map_err(unreadable)? {
         Carried::Whole(data, splits) => (data, *splits),
@@ -61,7 +63,7 @@ fn samples(run: &RunDir) -> Result<OwnData, String> {
     let experiment = Experiment::new(config, Arc::new(splits), None);
     let experiment = experiment.map_err(|error| unreadable(error.into()))?;
     if inputs_sha256(&experiment, None) != checkpoint.inputs_sha256 {
-        return Err("The file with the samples of this run has changed since".to_owned());
+        return Err("The file with the samples of this run has changed since training".to_owned());
     }
     Ok(data)
 }

@@ -22,7 +22,7 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
     let refused = |reason: String| Err(Failure::Input(reason));
     if config.reference.is_some() {
         return refused(
-            "`reference`: a page without a run cannot repeat a reference run; `headlight train` does"
+            "`reference`: a page without a run cannot repeat a reference run; use `headlight train`"
                 .to_owned(),
         );
     }
@@ -30,7 +30,7 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
         let setting = unsupported_by_fused(&config);
         let setting = setting.unwrap_or_else(|| "compute.engine = \"burn\"".to_owned());
         return refused(format!(
-            "`{setting}`: a page trains with the fused engine, on the CPU; `headlight train` has the others"
+            "`{setting}`: a page trains only with the fused engine, on the CPU; remove this setting, or use `headlight train`"
         ));
     }
     config.compute.engine = EngineName::Fused;

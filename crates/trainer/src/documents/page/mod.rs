@@ -212,8 +212,9 @@ pub fn html(page: &Page) -> Result<String, Failure> {
 /// When it is missing or damaged.
 pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
     if let Some(extension @ ("json" | "csv")) = path.extension().and_then(|name| name.to_str()) {
-        let reason =
-            format!("a dump is read from its .npz file; this .{extension} is for other programs");
+        let reason = format!(
+            "Headlight reads dumps only as .npz; its .{extension} files are for other programs"
+        );
         return Err(Failure::reading(path, reason));
     }
     let file = open(path, FILE_LIMIT)?;

@@ -109,7 +109,7 @@ impl Ended<'_> {
         let has_few = splits.train.len() + splits.held_out.len() < FEW;
         has_few.then(|| {
             let file = quoted(file);
-            format!("Few samples: headlight sweep {file} --folds 5 --out f.jsonl judges on all")
+            format!("Few samples; test on all: headlight sweep {file} --folds 5 --out f.jsonl")
         })
     }
 
