@@ -1,12 +1,10 @@
 //! The binary alone, in an empty folder: built-in configs.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{SHORT, folder, mentions, refuses_in, run_in};
+use crate::common::{SHORT, folder, mentions, refuses_in, run_in};
 use headlight_trainer::storage::built_in::CONFIGS;
 
 #[test]
@@ -163,7 +161,7 @@ fn mistakes_are_answered_with_the_remedy() {
     fs::write(folder.join("step.json"), "{}").unwrap();
     for (arguments, parts) in cases {
         let finished = run_in(&folder, arguments);
-        common::ended(&finished, 2, parts);
+        crate::common::ended(&finished, 2, parts);
         assert!(!folder.join("runs").exists());
     }
 }

@@ -3,13 +3,11 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
-mod common;
-
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use common::{folder, mentions, metrics, refuses, run, text};
+use crate::common::{folder, mentions, metrics, refuses, run, text};
 use headlight_dump::{Array, AttentionDump};
 
 /// Trains the quick config with settings; returns its last dump.

@@ -2,12 +2,10 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{
+use crate::common::{
     Finished, ended, folder, headlight, mentions, quick_run, refused, refuses, run, text,
 };
 use headlight_experiment::config::ExperimentConfig;

@@ -1,13 +1,11 @@
 //! Runs that keep their best model: its files, and every reader of the run uses it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use common::{folder, mentions, metrics, quick_run, run, text};
+use crate::common::{folder, mentions, metrics, quick_run, run, text};
 use headlight_dump::AttentionDump;
 use serde_json::{Value, from_str};
 

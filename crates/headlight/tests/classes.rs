@@ -2,14 +2,12 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::fs::File;
 use std::path::Path;
 
-use common::sweeps::rows;
-use common::{Finished, folder, mentions, metrics, refused, run, text};
+use crate::common::sweeps::rows;
+use crate::common::{Finished, folder, mentions, metrics, refused, run, text};
 use headlight_dump::AttentionDump;
 use serde_json::Value;
 

@@ -2,12 +2,10 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::io::Cursor;
 
-use common::{folder, mentions, quick_run, run, text};
+use crate::common::{folder, mentions, quick_run, run, text};
 use headlight_dump::{Array, AttentionDump};
 use headlight_npz::NpzReader;
 use headlight_trainer::devices::DEVICES;

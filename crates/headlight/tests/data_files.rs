@@ -1,13 +1,11 @@
 //! Data in place of a config, in an empty folder: tables of texts and of categories, as people have them.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, mentions, refused, run_in};
+use crate::common::{folder, mentions, refused, run_in};
 use serde_json::Value;
 
 /// A teacher's sentences as a spreadsheet saves them: semicolons, a byte order mark, line breaks of Windows.

@@ -6,13 +6,11 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use common::{folder, has_gpu_adapter, metrics, quick_run, refused, run};
+use crate::common::{folder, has_gpu_adapter, metrics, quick_run, refused, run};
 use headlight_dump::{Array, AttentionDump};
 use headlight_trainer::devices::{DEVICES, find};
 

@@ -2,8 +2,6 @@
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::runs::{assert_same, files, newest};
-use common::{Finished, ended, folder, headlight, refused, run, send, text};
+use crate::common::runs::{assert_same, files, newest};
+use crate::common::{Finished, ended, folder, headlight, refused, run, send, text};
 
 /// A command that trains into `path` until it is stopped.
 fn endless(path: &Path) -> Command {

@@ -1,12 +1,10 @@
 //! The dumps that a run writes by default stay below 20 MB, and what a config asks for is written.
 #![allow(clippy::format_push_string, missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{folder, mentions, run, text};
+use crate::common::{folder, mentions, run, text};
 use headlight_dump::AttentionDump;
 
 /// Trains a config with changes; returns what it told.

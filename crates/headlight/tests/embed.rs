@@ -1,13 +1,11 @@
 //! Vectors of words from outside: their numbers against the run's weights and dumps, and what is refused.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{folder, mentions, refused, run_in};
+use crate::common::{folder, mentions, refused, run_in};
 use safetensors::SafeTensors;
 use serde_json::{Value, from_str};
 

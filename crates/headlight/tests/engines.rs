@@ -2,11 +2,9 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::{folder, run, text};
+use crate::common::{folder, run, text};
 
 /// The fused engine gives the same bytes on every machine. These of the notebook's seed 0 come from the first
 /// `headlight sweep`; any change to initial weights, batch order or arithmetic changes them.

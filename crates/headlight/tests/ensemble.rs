@@ -1,13 +1,11 @@
 //! The mean prediction of a sweep's seeds, from outside.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, refused, run_in};
+use crate::common::{folder, refused, run_in};
 use serde_json::{Value, from_str};
 
 /// Words of three classes in 60 sentences, some of them in two classes, so that models are unsure.

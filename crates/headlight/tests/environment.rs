@@ -2,8 +2,6 @@
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -11,8 +9,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::runs::{assert_same, files, finish};
-use common::{
+use crate::common::runs::{assert_same, files, finish};
+use crate::common::{
     Finished, SHORT, contents, ended, folder, headlight, limited, refused, refuses_in, run_in, text,
 };
 
@@ -35,7 +33,7 @@ fn a_limit_on_the_size_of_files_loses_nothing() {
     finish(&folder.join("undisturbed"), "fused", &rows);
     let undisturbed = files(&folder.join("undisturbed"));
     let run = folder.join("run");
-    let command = common::runs::command(&run, "fused", &rows);
+    let command = crate::common::runs::command(&run, "fused", &rows);
     let arguments: Vec<&str> = command
         .get_args()
         .map(|text| text.to_str().unwrap())

@@ -1,12 +1,10 @@
 //! `headlight evaluate` on a run's own samples and on files, as text, JSON and pictures.
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{ended, folder, mentions, metrics, quick_run, refuses, run, text};
+use crate::common::{ended, folder, mentions, metrics, quick_run, refuses, run, text};
 use headlight_architecture::Parameter;
 use headlight_trainer::storage::weights;
 use serde_json::{Value, from_str, json};

@@ -1,12 +1,10 @@
 //! Which words decided, from outside: `predict --explain` as JSON, text and a picture, and what it refuses.
 #![allow(clippy::format_push_string, missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{folder, mentions, refuses_in, run_in};
+use crate::common::{folder, mentions, refuses_in, run_in};
 use serde_json::{Value, from_str};
 
 /// Words of three classes: one word of each sentence decides.
@@ -197,5 +195,5 @@ fn one_sample_and_one_model_are_explained() {
         "--explain",
     ];
     let finished = run_in(&folder, &[&several[..], &few].concat());
-    common::ended(&finished, 2, &["--explain", "2"]);
+    crate::common::ended(&finished, 2, &["--explain", "2"]);
 }

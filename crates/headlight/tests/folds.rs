@@ -2,14 +2,12 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::sweeps::rows;
-use common::{folder, refused, run_in};
+use crate::common::sweeps::rows;
+use crate::common::{folder, refused, run_in};
 use serde_json::Value;
 
 /// 30 texts; a third of them are bad.

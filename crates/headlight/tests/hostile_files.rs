@@ -3,8 +3,6 @@
 #![cfg(all(feature = "burn", target_os = "linux"))]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{Finished, folder, headlight, mentions, quick_run, text};
+use crate::common::{Finished, folder, headlight, mentions, quick_run, text};
 use headlight_npz::NpzWriter;
 
 /// Limit of a command's memory, in KiB of address space for its data: 256 MB.

@@ -2,15 +2,13 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{
+use crate::common::{
     Finished, folder, headlight, mentions, quick_run, refused, refuses, run, sweeps, text,
 };
 use headlight_dump::AttentionDump;

@@ -2,12 +2,10 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{folder, has_gpu_adapter, refused, refuses, run, text};
+use crate::common::{folder, has_gpu_adapter, refused, refuses, run, text};
 use headlight_trainer::devices::find;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde_json::Value;

@@ -1,12 +1,10 @@
 //! Uniform attention over the keys of each query, and the head that is shown first, through the binary.
 #![allow(clippy::format_push_string, missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{folder, mentions, metrics, run, text};
+use crate::common::{folder, mentions, metrics, run, text};
 use headlight_dump::AttentionDump;
 
 /// Trains a config with changes.

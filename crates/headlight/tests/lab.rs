@@ -1,13 +1,11 @@
 //! Pages that train: `headlight lab`, which needs no run, and pages of runs whose samples come from a file.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{folder, mentions, refuses_in, run_in, text};
+use crate::common::{folder, mentions, refuses_in, run_in, text};
 use serde_json::{Value, json};
 
 /// The facts that a page holds.
@@ -54,7 +52,7 @@ fn a_page_without_a_run_depends_on_its_config_alone() {
 fn the_question_stands_in_the_page() {
     let folder = folder("lab_question");
     let train = ["train", "quick", "--run", "run"];
-    run_in(&folder, &[&train[..], &common::SHORT].concat()).done();
+    run_in(&folder, &[&train[..], &crate::common::SHORT].concat()).done();
     run_in(&folder, &["lab", "quick"]).done();
     let question = "<h1>Is it true that token 42 is at position 3?</h1>";
     for page in ["lab.html", "run/inspector.html"] {

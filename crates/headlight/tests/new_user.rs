@@ -1,13 +1,11 @@
 //! What a new user does in a folder with nothing but the binary. The output of each command is kept as a snapshot.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::folder;
+use crate::common::folder;
 use insta::assert_snapshot;
 
 /// Each command by the name of its snapshot, and the files that it writes.

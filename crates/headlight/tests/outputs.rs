@@ -1,11 +1,9 @@
 //! The files that commands write: what they replace, and what they never do.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::{SHORT, fed, folder, refused, refuses_in, run_in, text};
+use crate::common::{SHORT, fed, folder, refused, refuses_in, run_in, text};
 
 /// No command replaces a file, unless it is told to; and never what it reads.
 #[test]

@@ -1,12 +1,10 @@
 //! Own dataset files, in an empty folder: what a file says reaches the run, its predictions and its dumps.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{contents, folder, mentions, refused, run_in};
+use crate::common::{contents, folder, mentions, refused, run_in};
 use headlight_npz::NpzWriter;
 use serde_json::Value;
 

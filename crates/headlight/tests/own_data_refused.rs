@@ -1,13 +1,11 @@
 //! Own samples that a run refuses, and those that it takes.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use common::{Finished, folder, headlight, refused};
+use crate::common::{Finished, folder, headlight, refused};
 use headlight_npz::NpzWriter;
 
 fn run_in(folder: &Path, arguments: &[&str]) -> Finished {

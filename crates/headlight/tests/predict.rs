@@ -1,12 +1,10 @@
 //! `headlight predict` for one sample and for files of samples.
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{ended, folder, mentions, quick_run, refuses, run, text};
+use crate::common::{ended, folder, mentions, quick_run, refuses, run, text};
 use serde_json::Value;
 
 /// A run of `configs/quick.toml`, and its dataset as a file.

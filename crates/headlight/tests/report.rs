@@ -5,14 +5,12 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::sweeps::{rows, sweep};
-use common::{Finished, ended, folder, mentions, refused, refuses, run, text};
+use crate::common::sweeps::{rows, sweep};
+use crate::common::{Finished, ended, folder, mentions, refused, refuses, run, text};
 use serde_json::Value;
 
 /// A row with two positions and two epochs.

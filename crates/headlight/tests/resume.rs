@@ -2,8 +2,6 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use headlight_trainer::storage::checkpoint::Checkpoint;
 
-use common::runs::{assert_same, attempt, command, copy, files, finish, half, newest};
-use common::{
+use crate::common::runs::{assert_same, attempt, command, copy, files, finish, half, newest};
+use crate::common::{
     Delays, Finished, SHORT, ended, folder, headlight, refused, refuses, run, send, text,
 };
 

@@ -2,14 +2,12 @@
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::Command;
 
-use common::{Finished, folder, headlight, quick_run, run, sweeps, text};
+use crate::common::{Finished, folder, headlight, quick_run, run, sweeps, text};
 
 /// The rows, and the memory that a command over them may take, in KiB: 80 bytes per row. The attention of a row takes
 /// 190 bytes.

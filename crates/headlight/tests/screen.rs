@@ -1,13 +1,11 @@
 //! The first screen of `headlight train`: its size, its numbers, and that its verdict is the one of all other places.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{SHORT, folder, run_in};
+use crate::common::{SHORT, folder, run_in};
 use serde_json::Value;
 
 /// At most 24 lines of 80 columns, and no padding.
@@ -50,7 +48,7 @@ fn the_notebook_has_the_matrix_that_it_never_printed() {
         let largest = means.iter().copied().fold(0.0, f64::max);
         assert!((means[3] - largest).abs() < 1e-9, "{means:?}");
     }
-    for token in ["CLS", "16", "5", "42", "43", "32", "2"] {
+    for token in ["[CLS]", "16", "5", "42", "43", "32", "2"] {
         assert_eq!(row(&screen, "Sample 10", token).len(), 7, "{token}");
     }
     assert!(screen.contains("without position 3"), "{screen}");

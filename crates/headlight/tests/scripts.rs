@@ -1,12 +1,10 @@
 //! Headlight in scripts: one line of JSON, pipes, silence, completions and manual pages.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Finished, fed, folder, refused, run, run_in};
+use crate::common::{Finished, fed, folder, refused, run, run_in};
 use serde_json::Value;
 
 const SHORT: [&str; 4] = ["--set", "training.epochs=1", "--set", "data.samples=256"];

@@ -3,15 +3,15 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::sweeps::{rows, sweep};
-use common::{Finished, contents, ended, folder, headlight, mentions, refused, run, send, text};
+use crate::common::sweeps::{rows, sweep};
+use crate::common::{
+    Finished, contents, ended, folder, headlight, mentions, refused, run, send, text,
+};
 
 /// Names and values of environment variables.
 type Variables<'a> = &'a [(&'a str, &'a str)];

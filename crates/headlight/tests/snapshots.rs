@@ -4,13 +4,11 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::sweeps::sweep;
-use common::{folder, run, text};
+use crate::common::sweeps::sweep;
+use crate::common::{folder, run, text};
 use insta::assert_snapshot;
 
 /// Trains a small config whose every number is the fused engine's, the same on every machine.

@@ -3,8 +3,6 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::io::BufReader;
 use std::path::Path;
@@ -14,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use headlight_dump::AttentionDump;
 
-use common::runs::{assert_same, attempt, command, files, finish, newest};
-use common::{Delays, Finished, ended, folder, mentions, metrics, send, text};
+use crate::common::runs::{assert_same, attempt, command, files, finish, newest};
+use crate::common::{Delays, Finished, ended, folder, mentions, metrics, send, text};
 
 /// How many stops each engine has to survive.
 fn stops_wanted() -> u32 {
@@ -84,7 +82,7 @@ fn best_of_one_step(run: &Path) {
         &tokens.join(" "),
     ];
     let predict = [&predict[..], &["--weights", text(&weights)]].concat();
-    let found = common::run(&predict).done().stdout;
+    let found = crate::common::run(&predict).done().stdout;
     let found: serde_json::Value = serde_json::from_str(&found).unwrap();
     assert_eq!(found["logits"][0].as_f64(), Some(f64::from(dump.logits[0])));
     assert_eq!(
@@ -223,7 +221,7 @@ fn patience_and_the_best_model_survive_kills() {
 
 #[test]
 fn divergence_keeps_the_last_good_checkpoint() {
-    let folder = folder("diverged");
+    let folder = folder("diverged_kept");
     for engine in ["fused", "burn"] {
         // With a dump on the step that diverges, and without.
         for dump_every in ["1", "30"] {

@@ -2,12 +2,10 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::sweeps::{rows, sweep};
-use common::{contents, ended, folder, mentions, metrics, refused, run, text};
+use crate::common::sweeps::{rows, sweep};
+use crate::common::{contents, ended, folder, mentions, metrics, refused, run, text};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 

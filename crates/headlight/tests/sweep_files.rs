@@ -2,16 +2,14 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use common::sweeps::{rows, sweep};
-use common::{
+use crate::common::sweeps::{rows, sweep};
+use crate::common::{
     Delays, Finished, ended, folder, headlight, mentions, refused, refuses, run, send, text,
 };
 

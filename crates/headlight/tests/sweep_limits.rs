@@ -3,15 +3,13 @@
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use common::{
+use crate::common::{
     Finished, SHORT, contents, ended, folder, headlight, limited, mentions, refused, refuses_in,
     run_in, text,
 };

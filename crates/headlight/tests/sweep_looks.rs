@@ -3,13 +3,11 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::sweeps::rows;
-use common::{folder, refused, run_in};
+use crate::common::sweeps::rows;
+use crate::common::{folder, refused, run_in};
 use serde_json::Value;
 
 fn report(folder: &Path, arguments: &[&str]) -> Value {

@@ -4,8 +4,6 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::io::Cursor;
@@ -14,7 +12,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
 
-use common::{
+use crate::common::{
     Finished, ended, folder, headlight, mentions, metrics, quick_run, refuses, run, run_in, send,
     text,
 };

@@ -1,14 +1,12 @@
 //! Damaged and missing files of a run: `verify` finds each, and `train --resume` writes again what it can.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::runs::{assert_same, attempt, command, copy, files, finish, newest};
-use common::{Finished, ended, folder, mentions, refused, run, text};
+use crate::common::runs::{assert_same, attempt, command, copy, files, finish, newest};
+use crate::common::{Finished, ended, folder, mentions, refused, run, text};
 
 /// Ways to damage a file.
 const WAYS: [&str; 4] = ["removed", "emptied", "truncated", "flipped"];
@@ -160,7 +158,7 @@ fn the_manifest_is_that_of_sha256sum() {
     let checked = check(&["--check", "--strict", "manifest.sha256"]);
     assert!(checked.status.success(), "{checked:?}");
     // It lists every file but itself and the lock.
-    let mut expected: Vec<String> = common::contents(&path)
+    let mut expected: Vec<String> = crate::common::contents(&path)
         .into_keys()
         .filter(|path| path.is_file())
         .map(|file| text(file.strip_prefix(&path).unwrap()).to_owned())

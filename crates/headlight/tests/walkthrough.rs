@@ -2,11 +2,9 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::{Finished, folder, headlight, mentions, refused, refuses, run, text};
+use crate::common::{Finished, folder, headlight, mentions, refused, refuses, run, text};
 use serde_json::Value;
 
 const OWN: &str = r#"title = "Two tokens"

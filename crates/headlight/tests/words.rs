@@ -1,12 +1,10 @@
 //! Texts from outside, in an empty folder: a CSV of sentences becomes a run with words, and so do the grammars.
 #![allow(clippy::too_many_lines, missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{folder, mentions, refused, run_in};
+use crate::common::{folder, mentions, refused, run_in};
 use serde_json::Value;
 
 /// The first block of `docs/words.md` in a language.

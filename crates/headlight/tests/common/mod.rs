@@ -4,7 +4,7 @@
 //! without them. Where text is the product, `snapshots.rs` keeps it; after a change, accept it with
 //!
 //! ```text
-//! INSTA_UPDATE=always cargo test --release -p headlight --test snapshots
+//! INSTA_UPDATE=always cargo test --release -p headlight --test program snapshots
 //! ```
 //!
 //! and review what `git diff crates/headlight/tests/snapshots` shows.
@@ -16,8 +16,10 @@ pub mod sweeps;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
+use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
 
 /// Settings that make a run short.
 pub const SHORT: [&str; 6] = [
@@ -167,8 +169,19 @@ pub fn has_gpu_adapter() -> bool {
     list.lines().last().unwrap().starts_with("  ")
 }
 
-/// An empty folder for one test.
+/// An empty folder for one test. Tests run side by side, so no name may stand in two files.
+#[track_caller]
 pub fn folder(name: &str) -> PathBuf {
+    static OWNERS: Mutex<BTreeMap<String, &'static str>> = Mutex::new(BTreeMap::new());
+    let own = Location::caller().file();
+    let owner = OWNERS
+        .lock()
+        .map(|mut owners| *owners.entry(name.to_owned()).or_insert(own));
+    assert_eq!(
+        owner.unwrap(),
+        own,
+        "two files have tests with a folder `{name}`"
+    );
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder).unwrap();

@@ -1,0 +1,50 @@
+//! The binary from outside, and each file here a topic: one program, since forty would take two minutes to link.
+//!
+//! A new file needs its line here; `scripts/checks/layout.py` says so if it is missing.
+#![allow(missing_docs)]
+
+mod common;
+
+mod anywhere;
+mod attention;
+mod bad_input;
+mod best;
+mod classes;
+mod commands;
+mod data_files;
+mod devices;
+mod disturbed;
+mod dump_volume;
+mod embed;
+mod engines;
+mod ensemble;
+mod environment;
+mod evaluate;
+mod explain;
+mod folds;
+mod hostile_files;
+mod inspect;
+mod keras;
+mod keys;
+mod lab;
+mod new_user;
+mod outputs;
+mod own_data;
+mod own_data_refused;
+mod predict;
+mod report;
+mod resume;
+mod scale;
+mod screen;
+mod scripts;
+mod shards;
+mod snapshots;
+mod stopping;
+mod sweep;
+mod sweep_files;
+mod sweep_limits;
+mod sweep_looks;
+mod train;
+mod verify;
+mod walkthrough;
+mod words;
