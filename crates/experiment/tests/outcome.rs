@@ -168,6 +168,25 @@ fn counts_of_words_are_those_of_scikit_learn() {
     assert!((outcome.baselines[1].accuracy - 0.9).abs() < 1e-12);
 }
 
+/// A frequent class alone, and counts of words, score as much as this model, although its F1 is high.
+#[test]
+fn a_model_that_learned_no_more_than_a_baseline_says_so() {
+    let mut all = vec![1; 97];
+    all.extend([0; 3]);
+    let remarks = |held_out: &[u8], accuracy: f64| {
+        let row = scores(accuracy, Some(0.99), 0.99, 0.992);
+        let metrics = [evaluation(10, &row, &row)];
+        let outcome = Outcome::of(&config(0.99), &splits(&all, held_out), &metrics, None);
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome.verdict, Verdict::Learned);
+        outcome.remarks(|class| format!("class {class}"), "words")
+    };
+    let found = remarks(&all, 0.985);
+    assert!(found[0].contains("always class 1"), "{found:?}");
+    // In a balanced set the same class alone is far off.
+    assert!(remarks(&labels(50), 0.99).is_empty());
+}
+
 /// Of few samples the sentence also gives the interval.
 #[test]
 fn few_samples_have_an_interval() {

@@ -268,6 +268,11 @@ fn a_run_learned_if_its_final_model_did() {
     let found: Vec<_> = found
         .map(|run| json!([run["seed"], run["why"], run["held_out_f1"]]))
         .collect();
+    // One lost it, the other predicts one class; each is counted.
+    assert_eq!(
+        (summary.document("").paragraphs[0].matches(" 1 ").count()),
+        3
+    );
     let expected = [(1, 0.95), (2, 0.997)];
     assert_eq!(
         found,
@@ -370,7 +375,7 @@ fn a_run_stands_out_for_what_it_did() {
     };
     assert_eq!(table(&usual), None);
     let found = table(&[usual, unusual].concat()).unwrap();
-    assert_eq!(found.matches("did not learn").count(), 1, "{found}");
+    assert_eq!(found.matches("had not learned").count(), 1, "{found}");
     assert_eq!(
         found.matches("0.250 for label 1 or more").count(),
         1,

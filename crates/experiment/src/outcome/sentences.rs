@@ -6,6 +6,9 @@ use super::judgement::{Outcome, Verdict};
 /// With fewer samples than these, a sentence also gives the interval of the accuracy.
 const FEW: usize = 500;
 
+/// A baseline whose F1 is this close to that of a model, or better, is its rival.
+const CLOSE: f64 = 0.01;
+
 impl Outcome {
     /// All of it, in a paragraph; `class_name` names a class, `f1_of` that of F1 where two classes have names, and `counted` says
     /// what samples consist of: words, or values.
@@ -21,7 +24,9 @@ impl Outcome {
             "" => None,
             all => Some(format!("For comparison, {all}")),
         };
-        let lines = lines.chain(compared).chain(self.remarks(class_name));
+        let lines = lines
+            .chain(compared)
+            .chain(self.remarks(class_name, counted));
         let sentences: Vec<String> = lines.map(|line| line + ".").collect();
         sentences.join(" ")
     }
@@ -56,7 +61,13 @@ impl Outcome {
             ),
             (Verdict::BetterThanBaselines, _) => format!("Better than its baselines: {measured}"),
             (Verdict::NoBetterThanBaselines, _) => {
-                format!("Not clearly better than its baselines: {measured}")
+                let is_worse = self.baselines.iter().any(|other| other.accuracy > high);
+                let how = if is_worse {
+                    "Worse than its best baseline"
+                } else {
+                    "Not clearly better than its baselines"
+                };
+                format!("{how}: {measured}")
             }
         }
     }
@@ -71,19 +82,27 @@ impl Outcome {
                         accuracy,
                         f1,
                     }: &Baseline| {
-            let guess = match guess {
-                Guess::Majority { class } => format!("always {}", class_name(*class)),
-                Guess::WordCounts => format!("counts of {counted} (naive Bayes)"),
-            };
+            let guess = guess.name(&class_name, counted);
             format!("{guess}: F1 {}, accuracy {accuracy:.3}", decimals(*f1))
         };
         self.baselines.iter().map(text).collect()
     }
 
     /// What else a reader should know, without full stops.
-    pub fn remarks(&self, class_name: impl Fn(u8) -> String) -> Vec<String> {
+    pub fn remarks(&self, class_name: impl Fn(u8) -> String, counted: &str) -> Vec<String> {
         let mut remarks = Vec::new();
         let judged = self.judged();
+        let rivals = self.baselines.iter().filter(|other| self.is_rival(other));
+        let rivals: Vec<String> = rivals
+            .map(|other| other.guess.name(&class_name, counted))
+            .collect();
+        if !rivals.is_empty() {
+            let (accuracy, [low, high]) = (self.accuracy, self.accuracy_interval);
+            remarks.push(format!(
+                "Accuracy, {accuracy:.3} ({low:.3} to {high:.3}), is not clearly above that of {}",
+                rivals.join(", nor of ")
+            ));
+        }
         if !self.held_out {
             remarks.push(
                 "No samples were held out, so the model is judged on the training samples"
@@ -112,6 +131,16 @@ impl Outcome {
         remarks
     }
 
+    /// Whether a baseline scores about as much as a model that learned, so that the task does not tell what the model learned.
+    fn is_rival(&self, baseline: &Baseline) -> bool {
+        self.verdict == Verdict::Learned
+            && baseline.accuracy >= self.accuracy_interval[0]
+            && baseline
+                .f1
+                .zip(self.f1)
+                .is_some_and(|(other, own)| other >= own - CLOSE)
+    }
+
     fn first_text(&self, how: &str) -> String {
         let (step, steps) = (self.step, self.steps);
         let first = self.first_learned_at_step.unwrap_or(step);
@@ -128,6 +157,15 @@ impl Outcome {
             "held-out"
         } else {
             "training"
+        }
+    }
+}
+
+impl Guess {
+    fn name(self, class_name: impl Fn(u8) -> String, counted: &str) -> String {
+        match self {
+            Self::Majority { class } => format!("always {}", class_name(class)),
+            Self::WordCounts => format!("counts of {counted} (naive Bayes)"),
         }
     }
 }

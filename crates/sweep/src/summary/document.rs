@@ -84,9 +84,19 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
     let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
     let (watched, from) = (summary.watched(), summary.learned_from);
     let share = share(learned, runs);
+    let mut except = match summary.lost {
+        0 => String::new(),
+        lost => format!("; {lost} more had reached it at a step, and lost it"),
+    };
+    if summary.of_one_class > 0 {
+        except += &format!(
+            "; {} reached it only because the model predicts the most frequent class for all samples, and count as not learned",
+            counted(summary.of_one_class, "run")
+        );
+    }
     let mut paragraphs = vec![
         format!(
-            "{runs_text}{failed}; {learned} learned ({share}): {watched} of the final model is {from} or more"
+            "{runs_text}{failed}; {learned} learned ({share}): {watched} of the final model is {from} or more{except}"
         ),
         format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
     ];

@@ -122,14 +122,20 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
     rows.extend(find(summary).into_iter().map(|run| {
         let why = match run.why {
             Why::NeverLearned if !run.held_out_f1.is_nan() => {
-                format!("did not learn; held-out F1 {}", three(run.held_out_f1))
+                format!(
+                    "had not learned at the end; held-out F1 {}",
+                    three(run.held_out_f1)
+                )
             }
             Why::NeverLearned if !run.held_out_final_loss.is_nan() => format!(
-                "did not learn; held-out loss {}",
+                "had not learned at the end; held-out loss {}",
                 three(run.held_out_final_loss)
             ),
             Why::NeverLearned => {
-                format!("did not learn; training loss {}", three(run.final_loss))
+                format!(
+                    "had not learned at the end; training loss {}",
+                    three(run.final_loss)
+                )
             }
             Why::LearnedLate => format!(
                 "learned late, at step {}; the median is {}",

@@ -41,6 +41,10 @@ pub struct Summary {
     pub(super) reasons: BTreeMap<String, Reason>,
     /// The F1 from which a model counts as learned.
     pub(super) learned_from: f64,
+    /// Runs whose model had learned at a step, and not at the end.
+    pub(super) lost: usize,
+    /// Runs whose F1 is high because the model predicts one frequent class for all samples.
+    pub(super) of_one_class: usize,
     /// The positions at which attention is measured.
     pub(super) target: AttentionTarget,
     /// Whether the target was chosen from the rows, not given.
@@ -139,6 +143,8 @@ impl Summary {
             target_is_chosen: false,
             target,
             learned_from,
+            lost: 0,
+            of_one_class: 0,
             attention: [Vec::new(), Vec::new()],
             uniform: Vec::new(),
             classes: ["label 1 or more", "label 0"].map(str::to_owned),
@@ -197,11 +203,14 @@ impl Summary {
             self.fail(line.seed, error.as_str().unwrap_or("(no message)"));
             return Ok(());
         }
-        if learned(&line.fields, self.learned_from) {
+        let ending = ending(&line.fields, self.learned_from);
+        if ending == Ending::Learned {
             point.learned += 1;
         } else {
-            // It may have learned at a step, and lost it by the end.
-            line.fields.remove("learned_at_step");
+            let step = line.fields.remove("learned_at_step");
+            let had_learned = step.is_some_and(|step| step.is_number());
+            self.of_one_class += usize::from(ending == Ending::OneClass);
+            self.lost += usize::from(ending == Ending::NotLearned && had_learned);
         }
         self.columns.push(number, line.seed, &line.fields)
     }
@@ -340,7 +349,8 @@ impl Summary {
         if !by.is_empty() {
             return Ok(by.to_vec());
         }
-        let varies = |key: &&&str| self.values_of(key).len() > 1;
+        // Folds are not settings to choose between; they have a table of their own.
+        let varies = |key: &&&str| **key != FOLD && self.values_of(key).len() > 1;
         Ok(present
             .iter()
             .filter(varies)
@@ -408,8 +418,16 @@ fn is_padded(config: &ExperimentConfig) -> bool {
     differ && config.model.attention.padding_token.is_some()
 }
 
-/// Whether a run's final model learned its task, by the fields of its row. Of a row without F1, only the step tells it.
-fn learned(fields: &Map<String, Value>, learned_from: f64) -> bool {
+/// What came of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Learned,
+    NotLearned,
+    OneClass,
+}
+
+/// What a run's final model is worth, by the fields of its row. Of a row without F1, only the step tells it.
+fn ending(fields: &Map<String, Value>, learned_from: f64) -> Ending {
     let value = |metric: Metric, held_out: bool| {
         let quantity = Quantity::Metric { metric, held_out };
         let field = numbers().find(|field| field.quantity == quantity)?;
@@ -417,12 +435,16 @@ fn learned(fields: &Map<String, Value>, learned_from: f64) -> bool {
     };
     let held_out = value(Metric::F1, true).is_some()
         && value(Metric::Loss, true).is_some_and(Value::is_number);
-    if value(Metric::F1, held_out).is_none() {
-        let step = fields.get("learned_at_step");
-        return step.is_some_and(Value::is_number);
+    let number = |metric| value(metric, held_out).and_then(Value::as_f64);
+    let learned = match value(Metric::F1, held_out) {
+        Some(_) => is_learned(number, learned_from),
+        None => fields.get("learned_at_step").is_some_and(Value::is_number),
+    };
+    if learned {
+        Ending::Learned
+    } else if number(Metric::F1) >= Some(learned_from) {
+        Ending::OneClass
+    } else {
+        Ending::NotLearned
     }
-    is_learned(
-        |metric| value(metric, held_out).and_then(Value::as_f64),
-        learned_from,
-    )
 }

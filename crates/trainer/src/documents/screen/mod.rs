@@ -81,7 +81,7 @@ impl Ended<'_> {
         if let Some(outcome) = self.outcome {
             lines.push(outcome.verdict_text(name, f1_of(&config.data).as_deref()));
             lines.extend(outcome.baseline_texts(name, parts_counted(&config.data)));
-            lines.extend(outcome.remarks(name));
+            lines.extend(outcome.remarks(name, parts_counted(&config.data)));
             lines.extend(self.folds());
         }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
