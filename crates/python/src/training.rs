@@ -46,11 +46,14 @@ pub(crate) fn train(
         } else {
             None
         };
-        let begun = reopened.as_ref().filter(|run| run.is_begun());
+        let begun = match &reopened {
+            Some(run) if run.is_begun()? => Some(run),
+            _ => None,
+        };
         let mut session = Session::open(config)?;
         dump_volume::adapt(&mut session.experiment, begun)?;
         let training = Training::prepare(&session, begun)?;
-        if let Some(run) = begun.filter(|run| training.is_over(run)) {
+        if let Some(run) = begun.filter(|_| training.is_over()) {
             run.remove_unfinished()?;
             return check_complete(run, &training.lost());
         }
@@ -144,8 +147,7 @@ impl Observer for Until {
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, String)>> {
     let damage = py.detach(|| {
-        let run = RunDir::open(&run)?;
-        Ok(run.damage())
+        RunDir::open_damaged(&run)?.damage()
     });
     let damage = damage.map_err(raised)?.into_iter();
     Ok(damage.map(|damage| (damage.file, damage.problem)).collect())

@@ -60,23 +60,29 @@ pub(crate) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run, or resumes it from a checkpoint: removes metrics and dumps of later steps.
+    /// Begins a run, or resumes it from a checkpoint: removes metrics and dumps of later steps, unless the run is but
+    /// repaired.
     pub(crate) fn new(
         session: &'a Session,
         run: &'a RunDir,
         checkpoint: Option<Checkpoint>,
+        is_repair: bool,
         source: SourceCommit,
         display: &'a dyn Display,
     ) -> Result<Self, Failure> {
         let experiment = &session.experiment;
         let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
         let step = start.map(|start| start.step);
-        let lost =
-            run.rewind(|dumped| dumped <= step.unwrap_or(0) && dump_is_due(experiment, dumped))?;
+        let is_resumed = run.is_begun()?;
+        let is_kept = |dumped| dumped <= step.unwrap_or(0) && dump_is_due(experiment, dumped);
+        let rewound = run.rewind(is_kept, is_repair)?;
         run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
         let compute = &experiment.config.compute;
         let environment = Environment::now(source, compute, &session.device);
         run.write_environment(&environment, step)?;
+        if is_resumed && !is_repair {
+            run.remove_outdated(&rewound)?;
+        }
         let mut tracker = BestTracker::new(&experiment.config.training);
         let (mut progress, mut bytes, mut loss_bytes) = (Progress::default(), 0, 0);
         if let Some(checkpoint) = checkpoint {
@@ -100,9 +106,10 @@ impl<'a> RunWriter<'a> {
             metrics,
             tracker,
             progress,
-            lost,
+            lost: rewound.lost,
             last_dump: None,
-            last_checkpoint: None,
+            // A repaired run has that of its end.
+            last_checkpoint: step.filter(|_| is_repair),
             saved_at: Instant::now(),
         })
     }

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::Failure;
 use crate::documents::evidence::evidence;
 use crate::documents::report::outcome_text;
-use crate::storage::files::open;
+use crate::storage::files::{is_file, open};
 use crate::storage::run_dir::{RunDir, step_of};
 use crate::storage::standard::shown;
 
@@ -172,10 +172,10 @@ fn page_run(
         page_run.loss = loss(run)?;
         page_run.evidence = evidence(run.path())?;
         let config = run.config()?;
-        let outcome = source
-            .outcome
-            .clone()
-            .or_else(|| outcome::of_run(run, &config));
+        let outcome = match source.outcome.clone() {
+            None => outcome::of_run(run, &config)?,
+            known => known,
+        };
         page_run.outcome = outcome.map(|outcome| outcome_text(&outcome, &config.data));
     }
     Ok(page_run)
@@ -221,7 +221,7 @@ pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
 }
 
 fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
-    if !run.path().join("metrics.jsonl").is_file() {
+    if !is_file(&run.metrics_path())? {
         return Ok(Vec::new());
     }
     run.metrics(|row| {

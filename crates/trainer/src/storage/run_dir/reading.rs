@@ -1,7 +1,7 @@
 //! Reads what a run has written so far.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
@@ -10,7 +10,7 @@ use super::{CHECKPOINTS, RunDir, step_of};
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoints;
 use crate::storage::config;
-use crate::storage::files::{read_bounded, read_json_lines};
+use crate::storage::files::{is_file, paths_in, read_bounded, read_json_lines};
 use crate::storage::weights;
 
 impl RunDir {
@@ -70,13 +70,19 @@ impl RunDir {
     }
 
     /// Whether the run has the weights of a trained model.
-    pub(crate) fn has_weights(&self) -> bool {
-        self.weights_path().exists()
+    ///
+    /// # Errors
+    /// When the machine cannot tell.
+    pub(crate) fn has_weights(&self) -> Result<bool, Failure> {
+        is_file(&self.weights_path())
     }
 
     /// Whether the run has ended, with its report written.
-    pub fn has_ended(&self) -> bool {
-        self.report_path().exists()
+    ///
+    /// # Errors
+    /// When the machine cannot tell.
+    pub fn has_ended(&self) -> Result<bool, Failure> {
+        is_file(&self.report_path())
     }
 
     /// The npz dumps, by step; that of the best model is not among them.
@@ -85,14 +91,10 @@ impl RunDir {
     /// When the folder cannot be read.
     pub fn dumps(&self) -> Result<Vec<PathBuf>, Failure> {
         let folder = self.attention_path();
-        let entries =
-            fs::read_dir(&folder).map_err(|error| Failure::unreadable(&folder, &error))?;
-        let mut paths: Vec<PathBuf> = entries
-            .filter_map(Result::ok)
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "npz"))
-            .filter(|path| *path != self.best_dump_path("npz"))
-            .collect();
+        fs::read_dir(&folder).map_err(|error| Failure::unreadable(&folder, &error))?;
+        let mut paths = paths_in(&folder)?;
+        let is_npz = |path: &Path| path.extension().is_some_and(|extension| extension == "npz");
+        paths.retain(|path| is_npz(path) && *path != self.best_dump_path("npz"));
         paths.sort_by_key(|path| step_of(path));
         Ok(paths)
     }
