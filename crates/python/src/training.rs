@@ -12,6 +12,7 @@ use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::environment::SourceCommit;
+use headlight_trainer::storage::files::found;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::training::{Training, check_complete};
 use pyo3::exceptions::PyValueError;
@@ -41,7 +42,7 @@ pub(crate) fn train(
     };
     let has_callback = callback.is_some();
     watched(py, listeners, move |sender, signals| {
-        let reopened = if resume && run.symlink_metadata().is_ok() {
+        let reopened = if resume && found(&run)?.is_some() {
             Some(RunDir::reopen(&run)?)
         } else {
             None

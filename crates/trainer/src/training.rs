@@ -231,7 +231,7 @@ fn conclude(
     mut comparisons: Vec<Comparison>,
 ) -> Result<Trained, Failure> {
     let experiment = &session.experiment;
-    let config = &experiment.config;
+    let config = &writer.config;
     let train = &experiment.splits.train;
     run.write_losses()?;
     if let Some(reference) = &session.reference {

@@ -14,6 +14,7 @@ use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_f
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::environment::SourceCommit;
+use headlight_trainer::storage::files::found;
 use headlight_trainer::storage::run_dir::{Damage, RunDir};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 use headlight_trainer::training::{Training, check_complete, how_to_resume};
@@ -62,9 +63,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.run.as_deref().map_or(Ok(()), check_place)?;
     let reopened = match &arguments.run {
-        Some(path) if arguments.resume && path.symlink_metadata().is_ok() => {
-            Some(RunDir::reopen(path)?)
-        }
+        Some(path) if arguments.resume && found(path)?.is_some() => Some(RunDir::reopen(path)?),
         _ => None,
     };
     let begun = match &reopened {

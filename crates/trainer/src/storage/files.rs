@@ -95,8 +95,20 @@ pub(crate) fn damaged_name(path: &Path) -> PathBuf {
         name.push(DAMAGED);
         PathBuf::from(name)
     };
-    let is_free = |name: &PathBuf| name.symlink_metadata().is_err();
+    let is_free = |name: &PathBuf| {
+        let found = name.symlink_metadata();
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
     (0..).map(numbered).find(is_free).unwrap_or_default()
+}
+
+/// What a path leads to; `None` if that is nothing.
+///
+/// # Errors
+/// When the machine cannot tell.
+pub fn found(path: &Path) -> Result<Option<fs::Metadata>, Failure> {
+    let found = fs::metadata(path).map_err(|error| Failure::unreadable(path, &error));
+    Ok(Failure::separate(found)?.ok())
 }
 
 /// Whether a path leads to a regular file.
@@ -104,8 +116,7 @@ pub(crate) fn damaged_name(path: &Path) -> PathBuf {
 /// # Errors
 /// When the machine cannot tell.
 pub(crate) fn is_file(path: &Path) -> Result<bool, Failure> {
-    let found = fs::metadata(path).map_err(|error| Failure::unreadable(path, &error));
-    Ok(Failure::separate(found)?.is_ok_and(|found| found.is_file()))
+    Ok(found(path)?.is_some_and(|found| found.is_file()))
 }
 
 /// The paths in a folder; none if there is no such folder.
@@ -353,6 +364,57 @@ pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
         headlight_input::open(path, limit)
     };
     opened.map_err(|error| Failure::unreadable(path, &error))
+}
+
+/// A file that remembers how the machine failed to read it. Readers of formats report every failure as damage.
+pub(crate) struct Watched {
+    file: File,
+    failure: Option<io::Error>,
+}
+
+impl Watched {
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &done
+            && let Some(number) = error.raw_os_error()
+        {
+            self.failure = Some(io::Error::from_raw_os_error(number));
+        }
+        done
+    }
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let done = self.file.read(buffer);
+        self.note(done)
+    }
+}
+
+impl Seek for Watched {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let done = self.file.seek(to);
+        self.note(done)
+    }
+}
+
+/// Reads an open file, which messages call `path`, with the reader of a format.
+///
+/// # Errors
+/// When the machine cannot read it, or the reader refuses it.
+pub(crate) fn read_with<T, E: Into<Failure>>(
+    path: &Path,
+    file: File,
+    read: impl FnOnce(&mut Watched) -> Result<T, E>,
+) -> Result<T, Failure> {
+    let mut watched = Watched {
+        file,
+        failure: None,
+    };
+    let done = read(&mut watched);
+    done.map_err(|error| match watched.failure {
+        Some(failure) => Failure::unreadable(path, &failure),
+        None => error.into(),
+    })
 }
 
 /// Reads a file that the user gave, of at most `limit` bytes.

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::Failure;
 use crate::documents::evidence::evidence;
 use crate::documents::report::outcome_text;
-use crate::storage::files::{is_file, open};
+use crate::storage::files::{is_file, open, read_with};
 use crate::storage::run_dir::{RunDir, step_of};
 use crate::storage::standard::shown;
 
@@ -217,7 +217,9 @@ pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
         return Err(Failure::reading(path, reason));
     }
     let file = open(path, FILE_LIMIT)?;
-    AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
+    read_with(path, file, |file| {
+        AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
+    })
 }
 
 fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::damage::is_best_dump;
@@ -14,6 +15,7 @@ use crate::Failure;
 use crate::notes::note;
 use crate::storage::files::{damaged_name, is_file, sync_names};
 use crate::storage::hash::file_sha256;
+use crate::storage::standard::shown;
 
 /// What a resumed run found.
 #[derive(Debug, Default)]
@@ -125,16 +127,14 @@ impl RunDir {
 
     /// Renames what is damaged, if it is there, so that nothing reads it and nothing replaces it.
     pub(super) fn put_aside(&self, path: &Path, problem: &str) -> Result<(), Failure> {
-        if path.symlink_metadata().is_err() {
-            return Ok(());
-        }
         let aside = damaged_name(path);
-        note(&format!(
-            "{}: {problem}; it is now {}",
-            path.display(),
-            aside.display()
-        ));
         self.check_in_place()?;
-        fs::rename(path, &aside).map_err(|error| Failure::writing(path, &error))
+        match fs::rename(path, &aside) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            renamed => renamed.map_err(|error| Failure::writing(path, &error))?,
+        }
+        let (path, aside) = (shown(path), shown(&aside));
+        note(&format!("{path}: {problem}; it is now {aside}"));
+        Ok(())
     }
 }

@@ -19,7 +19,7 @@ use crate::Failure;
 use crate::notes::note;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
 use crate::storage::config;
-use crate::storage::files::{TEMPORARY, is_at, is_file, paths_in};
+use crate::storage::files::{TEMPORARY, found, is_at, is_file, paths_in};
 use crate::storage::manifest::Manifest;
 
 pub use again::Rewound;
@@ -154,7 +154,7 @@ impl RunDir {
     /// # Errors
     /// When another process is writing it, or it holds files but no run.
     pub fn reopen(path: &Path) -> Result<Self, Failure> {
-        if !path.exists() {
+        if found(path)?.is_none() {
             return Self::create(path);
         }
         fs::read_dir(path).map_err(|error| Failure::unreadable(path, &error))?;

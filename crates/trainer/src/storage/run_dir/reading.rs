@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
+use headlight_input::TEXT_LIMIT;
+use serde_json::Value;
 
-use super::{CHECKPOINTS, RunDir, step_of};
+use super::{CHECKPOINTS, ENVIRONMENT, RunDir, step_of};
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoints;
 use crate::storage::config;
@@ -20,6 +22,19 @@ impl RunDir {
     /// When it is damaged.
     pub fn config(&self) -> Result<ExperimentConfig, Failure> {
         config::load(&self.config_path(), &[])
+    }
+
+    /// The paths of the config, as the dumps of the run name them; null if that is unknown.
+    ///
+    /// # Errors
+    /// When the machine cannot read `environment.json`.
+    pub(crate) fn recorded_paths(&self) -> Result<Value, Failure> {
+        let text = Failure::separate(read_bounded(&self.path.join(ENVIRONMENT), TEXT_LIMIT))?;
+        let environment: Value = text
+            .ok()
+            .and_then(|text| serde_json::from_slice(&text).ok())
+            .unwrap_or_default();
+        Ok(environment["paths"].clone())
     }
 
     /// Reads the loss of each step that is written so far. `[step]`

@@ -18,7 +18,9 @@ use super::{
 use crate::Failure;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
 use crate::storage::environment::Environment;
-use crate::storage::files::{Log, folder_of, paths_in, read_bounded, sync_names, write_atomically};
+use crate::storage::files::{
+    Log, folder_of, found, paths_in, read_bounded, sync_names, write_atomically,
+};
 use crate::storage::hash::file_sha256;
 use crate::storage::tokenizer;
 use crate::storage::weights;
@@ -124,7 +126,7 @@ impl RunDir {
 
     /// Creates a folder of this run's directory, if there is none. What has its name is put aside.
     pub(super) fn create_subfolder(&self, folder: &Path) -> Result<(), Failure> {
-        if folder.is_dir() {
+        if found(folder)?.is_some_and(|found| found.is_dir()) {
             return Ok(());
         }
         self.put_aside(folder, "it is not a folder")?;
