@@ -103,24 +103,22 @@ class Check:
         whole = self.after(config, train)
         states = [State("whole", whole)]
 
-        def damaged(name: str, file: str, contents: bytes | None = None, **more) -> None:
-            file = f"{RUN}/{file}"
-            tree = {name: kept for name, kept in whole.items() if name != file}
-            states.append(State(name, tree if contents is None else tree | {file: contents}, **more))
+        def damaged(name: str, files: dict[str, bytes | None], **more) -> None:
+            files = {f"{RUN}/{file}": contents for file, contents in files.items()}
+            tree = {file: contents for file, contents in (whole | files).items() if contents is not None or file not in files}
+            states.append(State(name, tree, **more))
 
-        damaged("environment", "environment.json", b"{\xff}")
-        damaged("config", "config.toml")
-        damaged("weights", "model.safetensors", b"weights")
-        damaged("report", "report.md")
-        damaged("metrics", "metrics.jsonl", whole[f"{RUN}/metrics.jsonl"] + b"{}\n")
-        damaged("manifest", "manifest.sha256", b"# 0 files, for sha256sum --check\n")
-        damaged("last-dump", "attention/step-000018.npz", b"PK")
-        damaged("earlier-dump", "attention/step-000009.npz", b"PK", end_code=2)
-        damaged("older-checkpoint", "checkpoint/step-000000016.checkpoint", b"headlight")
-        damaged("newest-checkpoint", "checkpoint/step-000000018.checkpoint", b"headlight", trains=True)
+        dump, checkpoint = "attention/step-0000{}.npz", "checkpoint/step-0000000{}.checkpoint"
+        contents = {"environment.json": b"{\xff}", "model.safetensors": b"weights", dump.format(18): b"PK"}
+        damaged("contents", contents | {checkpoint.format(16): b"headlight"})
+        metrics = whole[f"{RUN}/metrics.jsonl"] + b"{}\n"
+        damaged("missing", {"config.toml": None, "report.md": None, "metrics.jsonl": metrics})
+        damaged("manifest", {"manifest.sha256": b"# 0 files, for sha256sum --check\n"})
+        damaged("earlier-dump", {dump.format("09"): b"PK"}, end_code=2)
+        damaged("newest-checkpoint", {checkpoint.format(18): b"headlight"}, trains=True)
 
         for name, signal, code in (("killed", "SIGKILL", -9), ("interrupted", "SIGINT", 130)):
-            tree = self.after(config, train, code=code, inject=f"/^rename:signal={signal}:when=15")
+            tree = self.after(config, train, code=code, inject=f"/^rename:signal={signal}:when=10")
             # As with power_loss.py, what a killed command left unfinished is no file of the run.
             states.append(State(name, tree, trains=True, end=own(whole)))
 

@@ -115,9 +115,15 @@ fn a_repair_that_fails_destroys_nothing() {
         fs::write(damaged.join(name), b"\xff").unwrap();
     }
     let before = contents(&damaged);
-    for limit in ["-f 0", "-f 1", "-f 2", "-f 8"] {
+    for kilobytes in 0.. {
+        let limit = format!("-f {kilobytes}");
         let arguments = ["train", "--resume", "--run", text(&damaged), "--quiet"];
-        ended(&limited(&folder, limit, &arguments), 1, &["ulimit"]);
+        let finished = limited(&folder, &limit, &arguments);
+        if finished.code == Some(0) {
+            assert!(kilobytes > 1);
+            break;
+        }
+        ended(&finished, 1, &["ulimit"]);
         assert_eq!(manifest(&damaged), manifest(&whole), "{limit}");
         let now = contents(&damaged);
         for (path, bytes) in &before {
@@ -131,7 +137,6 @@ fn a_repair_that_fails_destroys_nothing() {
         }
         assert_eq!(verify(&damaged).code, Some(2), "{limit}");
     }
-    ended(&resume(&damaged), 0, &[]);
     repaired(&damaged, &whole, "repaired");
 }
 
@@ -217,8 +222,9 @@ fn what_cannot_be_read_is_not_damage() {
     let Some(command) = unprivileged(&report) else {
         return;
     };
-    let open_to_all = Command::new("chmod").args(["-R", "a+rwX"]).arg(&whole);
-    assert!({ open_to_all }.status().unwrap().success());
+    let mut chmod = Command::new("chmod");
+    let opened = chmod.args(["-R", "a+rwX"]).arg(&whole).status();
+    assert!(opened.unwrap().success());
     let checkpoint = newest(&whole);
     let checkpoint = text(checkpoint.strip_prefix(&whole).unwrap());
     for name in [
@@ -332,27 +338,21 @@ fn a_run_out_of_patience_is_extended() {
     ended(&verify(&path), 0, &[]);
 }
 
-/// Its memory is that of its largest file, and not many times that.
+/// The damage of a manifest of 7 MB is printed in little more memory than its names take.
 #[test]
-fn a_huge_manifest_takes_little_memory() {
-    let folder = folder("repair-huge");
+fn a_large_manifest_takes_little_memory() {
+    let folder = folder("repair-large");
     let path = whole(&folder);
-    let mut names: Vec<String> = (0..460_000).map(|number| format!("{number:x}")).collect();
+    let mut names: Vec<String> = (0..100_000).map(|number| format!("{number:x}")).collect();
     names.sort();
     let hash = "0".repeat(64);
-    let lines: String = names
-        .iter()
-        .map(|name| format!("{hash}  {name}\n"))
-        .collect();
+    let lines = names.iter().map(|name| format!("{hash}  {name}\n"));
+    let lines: String = lines.collect();
     let count = names.len();
     let manifest = format!("# {count} files, for sha256sum --check\n{lines}");
     fs::write(path.join("manifest.sha256"), manifest).unwrap();
-    for form in [
-        &["verify", text(&path)][..],
-        &["verify", text(&path), "--json"],
-    ] {
-        let finished = limited(&folder, "-v 262144", form);
-        assert_eq!(finished.code, Some(2), "{}", finished.stderr);
-        assert!(finished.stdout.len() > 10_000_000);
-    }
+    let finished = limited(&folder, "-v 90000", &["verify", text(&path), "--json"]);
+    assert_eq!(finished.code, Some(2), "{}", finished.stderr);
+    let found: serde_json::Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert!(found["damage"].as_array().unwrap().len() > count);
 }

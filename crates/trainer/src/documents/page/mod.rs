@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::Failure;
 use crate::documents::evidence::evidence;
 use crate::documents::report::outcome_text;
-use crate::storage::files::{is_file, open, read_with};
+use crate::storage::files::{found, is_file, open, read_with};
 use crate::storage::run_dir::{RunDir, step_of};
 use crate::storage::standard::shown;
 
@@ -46,7 +46,8 @@ impl Source {
     /// # Errors
     /// When the path is neither, or the run holds no npz dump.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let (run, dumps, best) = if path.is_dir() {
+        let is_run = found(path)?.is_some_and(|found| found.is_dir());
+        let (run, dumps, best) = if is_run {
             let run = RunDir::open(path)?;
             let dumps = run.dumps()?;
             let best = run.best_dump()?;

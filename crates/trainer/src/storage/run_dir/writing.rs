@@ -292,6 +292,7 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_report(&self, text: &str) -> Result<(), Failure> {
+        self.remove(&self.checkpoints().superseded()?)?;
         for path in self.checkpoints().newest_first()? {
             let sha256 = file_sha256(&path)?;
             self.written
