@@ -11,7 +11,8 @@ use std::process::Command;
 
 use crate::common::runs::{assert_same, files, finish};
 use crate::common::{
-    Finished, SHORT, contents, ended, folder, headlight, limited, refused, refuses_in, run_in, text,
+    Finished, SHORT, contents, ended, folder, headlight, limited, refused, refuses_in, run_in,
+    text, unprivileged,
 };
 
 /// A short run in a folder.
@@ -236,21 +237,10 @@ fn a_run_without_permission_is_the_machines_fault() {
     train(&folder, "run", &[]).done();
     let run = folder.join("run");
     fs::set_permissions(&run, fs::Permissions::from_mode(0o000)).unwrap();
-    let program = headlight().get_program().to_owned();
-    let mut command = headlight();
-    if fs::read_dir(&run).is_ok() {
-        let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"];
-        let mut setpriv = Command::new("setpriv");
-        setpriv.args(nobody).arg(program);
-        let works = setpriv.arg("--version").output();
-        if !works.is_ok_and(|output| output.status.success()) {
-            eprintln!("skipped: the superuser may read all, and setpriv cannot start the binary");
-            return;
-        }
-        command = Command::new("setpriv");
-        command.args(nobody).arg(headlight().get_program());
-    }
-    let finished = command
+    let Some(command) = unprivileged(&run) else {
+        return;
+    };
+    let finished = command()
         .args(["inspect", text(&run)])
         .output()
         .unwrap()

@@ -32,6 +32,7 @@ mod outputs;
 mod own_data;
 mod own_data_refused;
 mod predict;
+mod repair;
 mod report;
 mod resume;
 mod scale;

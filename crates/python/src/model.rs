@@ -79,7 +79,7 @@ impl Model {
         let read = py.detach(|| {
             let run = RunDir::open(&run)?;
             let config = run.config()?;
-            let (path, kept) = run.chosen_model(&config, file.as_deref());
+            let (path, kept) = run.chosen_model(&config, file.as_deref())?;
             let parameters = weights::load(&config, &path)?;
             let step = kept.and_then(|kept| kept.step);
             Ok((Self::of(config, parameters), step))

@@ -12,6 +12,7 @@ use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::environment::SourceCommit;
+use headlight_trainer::storage::files::found;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::training::{Training, check_complete};
 use pyo3::exceptions::PyValueError;
@@ -41,16 +42,19 @@ pub(crate) fn train(
     };
     let has_callback = callback.is_some();
     watched(py, listeners, move |sender, signals| {
-        let reopened = if resume && run.symlink_metadata().is_ok() {
+        let reopened = if resume && found(&run)?.is_some() {
             Some(RunDir::reopen(&run)?)
         } else {
             None
         };
-        let begun = reopened.as_ref().filter(|run| run.is_begun());
+        let begun = match &reopened {
+            Some(run) if run.is_begun()? => Some(run),
+            _ => None,
+        };
         let mut session = Session::open(config)?;
         dump_volume::adapt(&mut session.experiment, begun)?;
         let training = Training::prepare(&session, begun)?;
-        if let Some(run) = begun.filter(|run| training.is_over(run)) {
+        if let Some(run) = begun.filter(|_| training.is_over()) {
             run.remove_unfinished()?;
             return check_complete(run, &training.lost());
         }
@@ -144,8 +148,7 @@ impl Observer for Until {
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, String)>> {
     let damage = py.detach(|| {
-        let run = RunDir::open(&run)?;
-        Ok(run.damage())
+        RunDir::open_damaged(&run)?.damage()
     });
     let damage = damage.map_err(raised)?.into_iter();
     Ok(damage.map(|damage| (damage.file, damage.problem)).collect())

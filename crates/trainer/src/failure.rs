@@ -67,21 +67,49 @@ impl Failure {
         Self::Input(format!("cannot read {}: {reason}", shown(path)))
     }
 
-    /// A failure to read `path` that the system reports: the machine's, if the path itself may be right.
+    /// A failure to read `path` that the system reports: the machine's, unless it says what the path leads to.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
-        if error.kind() != io::ErrorKind::PermissionDenied && !is_of_machine(error) {
+        if is_of_input(error) {
             return Self::reading(path, error);
         }
         Self::System(format!("cannot read {}: {error}", shown(path)))
     }
+
+    /// Separates what is wrong with a file from a failure of the machine, which says nothing about the file.
+    ///
+    /// # Errors
+    /// When the machine failed.
+    pub fn separate<T>(read: Result<T, Self>) -> Result<Result<T, Self>, Self> {
+        match read {
+            Err(failure @ Self::System(_)) => Err(failure),
+            read => Ok(read),
+        }
+    }
 }
 
-/// Whether an error says that the machine has failed, or has too little of something: memory, files that may be open.
-fn is_of_machine(error: &io::Error) -> bool {
-    /// EIO, ENOMEM, ENFILE and EMFILE, the same on all Unixes; most have no [`io::ErrorKind`].
-    const NUMBERS: [i32; 4] = [5, 12, 23, 24];
-    let number = error.raw_os_error();
-    cfg!(unix) && number.is_some_and(|number| NUMBERS.contains(&number))
+/// Whether an error says what a path leads to, or what a file holds. Whatever else the system reports is the machine's: no
+/// permission, a failing disk, a lost network, no memory. The file may be as it was.
+fn is_of_input(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        InvalidData, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, Other,
+        UnexpectedEof,
+    };
+    /// ELOOP on Linux and on other Unixes, which has no [`io::ErrorKind`] yet.
+    const LOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
+    match error.raw_os_error() {
+        Some(number) if cfg!(unix) && number == LOOP => true,
+        None if error.kind() == Other => true,
+        _ => [
+            InvalidData,
+            InvalidFilename,
+            InvalidInput,
+            IsADirectory,
+            NotADirectory,
+            NotFound,
+            UnexpectedEof,
+        ]
+        .contains(&error.kind()),
+    }
 }
 
 /// The longest message that is shown, in characters.

@@ -33,6 +33,10 @@ pub struct Training<'a> {
     comparisons: Vec<Comparison>,
     checkpoint: Option<Checkpoint>,
     damage: Vec<Damage>,
+    /// Whether a run that is resumed has ended, and no step is left to train.
+    is_over: bool,
+    /// Whether nothing is left to train, so that the files of the run stay what they are.
+    is_repair: bool,
 }
 
 /// A trained run, after all of its files are written.
@@ -98,13 +102,24 @@ impl<'a> Training<'a> {
         if let Some(checkpoint) = &checkpoint {
             engine.restore(&checkpoint.state)?;
         }
-        let ended = resumed.filter(|run| run.has_ended());
+        let is_trained = checkpoint
+            .as_ref()
+            .is_some_and(|saved| resume::is_trained(session, saved));
+        let (mut is_over, mut damage) = (false, Vec::new());
+        if let Some(run) = resumed
+            && run.has_ended()?
+        {
+            is_over = is_trained;
+            damage = run.damage()?;
+        }
         Ok(Self {
             session,
             engine,
             comparisons,
             checkpoint,
-            damage: ended.map_or_else(Vec::new, RunDir::damage),
+            damage,
+            is_over,
+            is_repair: is_trained,
         })
     }
 
@@ -120,9 +135,8 @@ impl<'a> Training<'a> {
     }
 
     /// Whether nothing of the run is left to train or to write.
-    pub fn is_over(&self, run: &RunDir) -> bool {
-        resume::is_over(run, self.session, self.checkpoint.as_ref())
-            && self.repairs().next().is_none()
+    pub fn is_over(&self) -> bool {
+        self.is_over && self.repairs().next().is_none()
     }
 
     /// The damaged files of a run that has ended, which are written again.
@@ -139,7 +153,7 @@ impl<'a> Training<'a> {
 
     fn is_lost(&self, damage: &Damage) -> bool {
         let step = step_of(Path::new(&damage.file));
-        is_dump(&damage.file) && step.is_some_and(|step| step < self.step())
+        damage.is_listed && is_dump(&damage.file) && step.is_some_and(|step| step < self.step())
     }
 
     /// The outcome of a run that [is over](Self::is_over), computed again from its evaluations and its model.
@@ -177,13 +191,14 @@ impl<'a> Training<'a> {
             mut engine,
             comparisons,
             checkpoint,
+            is_repair,
             ..
         } = self;
         let experiment = &session.experiment;
         let engine = engine.as_mut();
         let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
         let work = || {
-            let mut writer = RunWriter::new(session, run, checkpoint, source, display)?;
+            let mut writer = RunWriter::new(session, run, checkpoint, is_repair, source, display)?;
             writer.restore_dump(engine)?;
             let ending = if writer.is_out_of_patience() {
                 Ending::Stopped
@@ -216,7 +231,7 @@ fn conclude(
     mut comparisons: Vec<Comparison>,
 ) -> Result<Trained, Failure> {
     let experiment = &session.experiment;
-    let config = &experiment.config;
+    let config = &writer.config;
     let train = &experiment.splits.train;
     run.write_losses()?;
     if let Some(reference) = &session.reference {
@@ -253,7 +268,7 @@ fn conclude(
         tracker: writer.tracker.as_ref(),
     };
     // A run is complete without its page: `inspect --html` can write it at any time.
-    let page = page::write(run, outcome.as_ref()).unwrap_or_else(|failure| {
+    let page = Failure::separate(page::write(run, outcome.as_ref()))?.unwrap_or_else(|failure| {
         note(&format!("no inspector.html: {failure}"));
         None
     });
@@ -301,8 +316,9 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
                 let step = checkpoint.progress.step;
                 saved = format!("the last good checkpoint, of step {step}, and metrics");
             }
-            let best = run.kept_model(&session.experiment.config);
-            if let (true, Some(step)) = (best.is_best, best.step) {
+            if let Ok(best) = run.kept_model(&session.experiment.config)
+                && let (true, Some(step)) = (best.is_best, best.step)
+            {
                 saved = format!("best.safetensors, of step {step}, {saved}");
             }
             let place = shown(run.path());

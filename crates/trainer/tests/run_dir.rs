@@ -33,8 +33,13 @@ const CHANGES: [(&str, Change); 11] = [
     ("metrics", |run| run.metrics_log(0).map(|_| ())),
     ("losses", |run| run.loss_log(0).map(|_| ())),
     ("report", |run| run.write_report("# Report")),
-    ("later files", |run| run.rewind(|_| false).map(|_| ())),
+    ("later files", |run| rewound(run)),
 ];
+
+/// Goes back to the start of a run.
+fn rewound(run: &RunDir) -> Result<(), Failure> {
+    run.remove_outdated(&run.rewind(|_| false, false)?)
+}
 
 /// A run with the files that a resumed run removes.
 fn begun(path: &Path) -> RunDir {
@@ -89,7 +94,7 @@ fn a_directory_that_is_moved_back_is_written_again() {
     fs::rename(&path, &moved).unwrap();
     run.write_page("<html>").unwrap_err();
     fs::rename(&moved, &path).unwrap();
-    run.rewind(|_| false).unwrap();
+    rewound(&run).unwrap();
     assert!(!path.join("report.md").exists());
     assert!(!path.join(".unfinished-x").exists());
 }

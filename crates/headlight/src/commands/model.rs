@@ -57,7 +57,7 @@ impl RunModel {
                 shown(run)
             )));
         }
-        if !own.has_ended() {
+        if !own.has_ended()? {
             note("the run has not ended; its saved weights are from an earlier step");
         }
         let mut config = own.config()?;
@@ -66,7 +66,7 @@ impl RunModel {
             // The run's engine may not support this device.
             config.compute.engine = EngineName::Auto;
         }
-        let (weights, kept) = own.chosen_model(&config, weights);
+        let (weights, kept) = own.chosen_model(&config, weights)?;
         Ok(Self {
             members: Members(vec![weights::load(&config, &weights)?]),
             kept,

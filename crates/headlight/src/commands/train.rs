@@ -14,6 +14,7 @@ use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_f
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::environment::SourceCommit;
+use headlight_trainer::storage::files::found;
 use headlight_trainer::storage::run_dir::{Damage, RunDir};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 use headlight_trainer::training::{Training, check_complete, how_to_resume};
@@ -62,12 +63,13 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.run.as_deref().map_or(Ok(()), check_place)?;
     let reopened = match &arguments.run {
-        Some(path) if arguments.resume && path.symlink_metadata().is_ok() => {
-            Some(RunDir::reopen(path)?)
-        }
+        Some(path) if arguments.resume && found(path)?.is_some() => Some(RunDir::reopen(path)?),
         _ => None,
     };
-    let begun = reopened.as_ref().filter(|run| run.is_begun());
+    let begun = match &reopened {
+        Some(run) if run.is_begun()? => Some(run),
+        _ => None,
+    };
     if let (true, None, None, Some(path)) = (
         arguments.resume,
         begun,
@@ -86,16 +88,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let training = Training::prepare(&session, begun)?;
     let start = training.step();
     if let Some(run) = begun {
-        if training.is_over(run) {
+        if training.is_over() {
             run.remove_unfinished()?;
             return tell_over(arguments, run, &session, &training);
         }
-        for Damage { file, problem } in training.repairs() {
-            note(&format!("{file}: {problem}; Headlight writes it again"));
+        for Damage { file, problem, .. } in training.repairs() {
+            note(&format!("{file}: {problem}; Headlight repairs it"));
         }
         note(&format!("resuming from step {start} of {steps}"));
     }
-    let is_accepted = arguments.force || begun.is_some_and(|run| has_as_many_epochs(run, &session));
+    let is_accepted = match begun {
+        Some(run) if !arguments.force => has_as_many_epochs(run, &session)?,
+        _ => arguments.force,
+    };
     dump_volume::check(&session.experiment, start, is_accepted)?;
 
     let signals = Signals::listen()
@@ -203,10 +208,10 @@ fn tell_over(
 }
 
 /// Whether a run was begun with at least as many epochs as it has now, and so with as many dumps.
-fn has_as_many_epochs(run: &RunDir, session: &Session) -> bool {
+fn has_as_many_epochs(run: &RunDir, session: &Session) -> Result<bool, Failure> {
     let epochs = session.experiment.config.training.epochs;
-    let begun = run.config();
-    begun.is_ok_and(|begun| begun.training.epochs >= epochs)
+    let begun = Failure::separate(run.config())?;
+    Ok(begun.is_ok_and(|begun| begun.training.epochs >= epochs))
 }
 
 /// Prints with `--verbose` the config, the samples, the engine and the device of the training.

@@ -1,13 +1,13 @@
 //! `headlight verify`: whether the files of a run are as Headlight wrote them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::{Damage, RunDir};
 use headlight_trainer::training::how_to_resume;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::arguments::Form;
 
@@ -21,28 +21,40 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
+/// What is printed as JSON, its keys in alphabetical order.
+#[derive(Serialize)]
+struct Verified<'a> {
+    damage: &'a [Damage],
+    files: usize,
+    run: &'a Path,
+}
+
 /// Prints the damaged files of a run, one per line.
 ///
 /// # Errors
 /// When the directory is not a run, another process is writing the run, or a file is damaged or missing.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let run = RunDir::open(&arguments.run)?;
+    let run = RunDir::open_damaged(&arguments.run)?;
     let place = run.path().display();
-    let (files, damage) = (run.listed(), run.damage());
+    let (files, damage) = (run.listed()?, run.damage()?);
     if !damage.is_empty() && run.is_being_written() {
         return Err(Failure::Input(format!(
             "another process is writing the run in {place}; wait for it, or stop it first"
         )));
     }
     if arguments.form.json {
-        print_json(&json!({ "run": run.path(), "files": files, "damage": damage }))?;
+        print_json(&Verified {
+            run: run.path(),
+            files,
+            damage: &damage,
+        })?;
     } else {
-        for Damage { file, problem } in &damage {
+        for Damage { file, problem, .. } in &damage {
             print(&format!("{file}: {problem}\n"))?;
         }
     }
     if damage.is_empty() {
-        let state = if run.has_ended() {
+        let state = if run.has_ended()? {
             "all files of the run"
         } else {
             "the files of the run up to its last checkpoint"

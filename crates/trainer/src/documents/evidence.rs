@@ -6,7 +6,7 @@ use headlight_input::TEXT_LIMIT;
 use headlight_inspector::Evidence;
 
 use crate::Failure;
-use crate::storage::files::read_bounded;
+use crate::storage::files::{is_file, read_bounded};
 use crate::storage::hash::file_sha256;
 
 /// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
@@ -41,7 +41,7 @@ pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
     }
     for name in ["model.safetensors", "best.safetensors", "config.toml"] {
         let path = run.join(name);
-        if path.is_file() {
+        if is_file(&path)? {
             let hash = file_sha256(&path)?;
             evidence.push(entry(&format!("SHA-256 of {name}"), hash));
         }
@@ -75,7 +75,7 @@ fn entry(name: &str, text: String) -> Evidence {
 
 /// A JSON file, if it exists.
 fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {
-    if !path.is_file() {
+    if !is_file(path)? {
         return Ok(None);
     }
     let value = serde_json::from_slice(&read_bounded(path, TEXT_LIMIT)?);

@@ -44,7 +44,10 @@ pub fn adapt(experiment: &mut Experiment, begun: Option<&RunDir>) -> Result<(), 
     {
         return Ok(());
     }
-    if let Some(begun) = begun.and_then(|run| run.config().ok()) {
+    let begun = begun
+        .map(|run| Failure::separate(run.config()))
+        .transpose()?;
+    if let Some(Ok(begun)) = begun {
         let dump = &mut experiment.config.dump;
         dump.positives.adapt(begun.dump.positives.value);
         dump.negatives.adapt(begun.dump.negatives.value);

@@ -114,7 +114,7 @@ pub(crate) fn latest_checkpoint(
     }
     let Some(checkpoint) = found else {
         // Checkpoints come before weights; without this check, a finished run would be overwritten.
-        if run.has_weights() {
+        if run.has_weights()? {
             return Err(Failure::Input(format!(
                 "the run in {} has weights but no checkpoint to resume from; start a new run with another --run",
                 run.path().display()
@@ -140,17 +140,17 @@ pub(crate) fn latest_checkpoint(
     Ok(Some(checkpoint))
 }
 
-/// Whether nothing of a run is left to train or to write.
-pub(crate) fn is_over(run: &RunDir, session: &Session, checkpoint: Option<&Checkpoint>) -> bool {
+/// Whether no step is left to train after a checkpoint, and the run has the epochs that it was begun with. If it has more,
+/// its files change even if its patience has run out.
+pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
     let experiment = &session.experiment;
-    let Some(checkpoint) = checkpoint else {
-        return false;
-    };
-    let stopped = BestTracker::new(&experiment.config.training).is_some_and(|mut tracker| {
+    let training = &experiment.config.training;
+    let stopped = BestTracker::new(training).is_some_and(|mut tracker| {
         tracker.best.clone_from(&checkpoint.best);
         tracker.is_out_of_patience()
     });
-    run.has_ended() && (stopped || checkpoint.progress.step == experiment.steps())
+    (stopped || checkpoint.progress.step == experiment.steps())
+        && checkpoint.config["training"]["epochs"] == training.epochs
 }
 
 /// The largest checkpoint that is read, in bytes: four times the model (its weights, Adam's two moments, and
@@ -170,7 +170,8 @@ fn check_checkpoint(
     run: &RunDir,
     session: &Session,
     checkpoint: &Checkpoint,
-) -> Result<(), String> {
+) -> Result<(), Failure> {
+    let refused = |reason: String| Err(Failure::Input(reason));
     let experiment = &session.experiment;
     let Checkpoint {
         progress, state, ..
@@ -182,27 +183,25 @@ fn check_checkpoint(
         && progress.at_epoch_end == progress.step.is_multiple_of(per_epoch)
         && checkpoint.losses.bytes == 4 * progress.step as u64;
     if !is_consistent {
-        return Err("its counters contradict each other".to_owned());
+        return refused("its counters contradict each other".to_owned());
     }
-    let state_matches = state.check(&experiment.start);
-    state_matches.map_err(|error| error.to_string())?;
+    state.check(&experiment.start)?;
     let best = checkpoint.best.iter().flat_map(|best| &best.parameters);
     let shapes = best.map(|parameter| (&parameter.name, &parameter.shape));
     let start = experiment.start.iter();
     if checkpoint.best.is_some()
         && !shapes.eq(start.map(|parameter| (&parameter.name, &parameter.shape)))
     {
-        return Err("its best model is a different model".to_owned());
+        return refused("its best model is a different model".to_owned());
     }
     if let Some(name) = state.not_finite() {
-        return Err(format!("{name} holds NaN or infinite numbers"));
+        return refused(format!("{name} holds NaN or infinite numbers"));
     }
     for (path, mark) in [
         (run.metrics_path(), &checkpoint.metrics),
         (run.loss_log_path(), &checkpoint.losses),
     ] {
-        let checked = mark.check(&path);
-        checked.map_err(|reason| format!("{}: {reason}", path.display()))?;
+        mark.check(&path)?;
     }
     Ok(())
 }

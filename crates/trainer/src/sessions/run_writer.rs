@@ -6,7 +6,7 @@ use std::time::Instant;
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::{BestModel, BestTracker};
-use headlight_experiment::config::{CheckpointConfig, DumpConfig};
+use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Next, Observer, Progress, due, measure};
 use headlight_experiment::{Engine, Experiment};
@@ -39,6 +39,8 @@ pub(crate) struct RunWriter<'a> {
     session: &'a Session,
     run: &'a RunDir,
     display: &'a dyn Display,
+    /// The config with the paths by which the run's records name its files: dumps, checkpoints, the report.
+    pub(crate) config: ExperimentConfig,
     dumped: Vec<usize>,
     log: Log,
     loss_log: Log,
@@ -60,23 +62,33 @@ pub(crate) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run, or resumes it from a checkpoint: removes metrics and dumps of later steps.
+    /// Begins a run, or resumes it from a checkpoint: removes metrics and dumps of later steps, unless the run is but
+    /// repaired.
     pub(crate) fn new(
         session: &'a Session,
         run: &'a RunDir,
         checkpoint: Option<Checkpoint>,
+        is_repair: bool,
         source: SourceCommit,
         display: &'a dyn Display,
     ) -> Result<Self, Failure> {
         let experiment = &session.experiment;
         let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
         let step = start.map(|start| start.step);
-        let lost =
-            run.rewind(|dumped| dumped <= step.unwrap_or(0) && dump_is_due(experiment, dumped))?;
+        let is_resumed = run.is_begun()?;
+        let before = match &checkpoint {
+            Some(checkpoint) => checkpoint.config.clone(),
+            None => run.recorded_paths()?,
+        };
+        let config = config::with_paths_of(experiment.config.clone(), &before)?;
+        let is_kept = |dumped| dumped <= step.unwrap_or(0) && dump_is_due(experiment, dumped);
+        let rewound = run.rewind(is_kept, is_repair)?;
         run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
-        let compute = &experiment.config.compute;
-        let environment = Environment::now(source, compute, &session.device);
+        let environment = Environment::now(source, &config, &session.device);
         run.write_environment(&environment, step)?;
+        if is_resumed && !is_repair {
+            run.remove_outdated(&rewound)?;
+        }
         let mut tracker = BestTracker::new(&experiment.config.training);
         let (mut progress, mut bytes, mut loss_bytes) = (Progress::default(), 0, 0);
         if let Some(checkpoint) = checkpoint {
@@ -92,6 +104,7 @@ impl<'a> RunWriter<'a> {
             session,
             run,
             display,
+            config,
             dumped: experiment.config.dump.chosen(&experiment.splits.train),
             log,
             loss_log: run.loss_log(loss_bytes)?,
@@ -100,9 +113,10 @@ impl<'a> RunWriter<'a> {
             metrics,
             tracker,
             progress,
-            lost,
+            lost: rewound.lost,
             last_dump: None,
-            last_checkpoint: None,
+            // A repaired run has that of its end.
+            last_checkpoint: step.filter(|_| is_repair),
             saved_at: Instant::now(),
         })
     }
@@ -188,7 +202,7 @@ impl<'a> RunWriter<'a> {
             metrics: self.log.mark(),
             losses: self.loss_log.mark(),
             best: tracker.and_then(|tracker| tracker.best.clone()),
-            config: resume::json(&experiment.config)?,
+            config: resume::json(&self.config)?,
             inputs_sha256: self.inputs_sha256.clone(),
         })
     }
@@ -226,7 +240,7 @@ impl<'a> RunWriter<'a> {
     /// The dump of the model after a step.
     fn dump(&self, parameters: &[Parameter], step: usize) -> Result<AttentionDump, Failure> {
         let experiment = &self.session.experiment;
-        let config = &experiment.config;
+        let config = &self.config;
         dump(
             Model { config, parameters },
             &self.session.training_samples(self.dumped.clone()),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_data::{Columns, Source};
 use headlight_experiment::config::{ExperimentConfig, toml};
+use serde_json::{Value as Json, json};
 
 use crate::notes::note;
 use crate::storage::built_in;
@@ -104,7 +105,7 @@ pub fn parse<'a>(
 /// # Errors
 /// When the working folder cannot be found, or a path is not valid Unicode, as TOML is.
 pub fn with_absolute_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
-    with_paths(config, |path| {
+    with_paths(config, |_, path| {
         let whole = std::path::absolute(path).map_err(|error| Failure::unreadable(path, &error))?;
         if whole.to_str().is_none() {
             let reason =
@@ -122,23 +123,54 @@ pub fn with_absolute_paths(config: ExperimentConfig) -> Result<ExperimentConfig,
 pub fn with_relative_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
     let dot = Path::new(".");
     let here = std::env::current_dir().map_err(|error| Failure::unreadable(dot, &error))?;
-    with_paths(with_absolute_paths(config)?, |path| {
+    with_paths(with_absolute_paths(config)?, |_, path| {
         let inside = path.strip_prefix(&here).unwrap_or(path);
         Ok(inside.to_owned())
     })
 }
 
+/// The config with the paths by which an earlier process of the run named the same files, whatever its working folder was.
+/// Other paths stay as they are.
+///
+/// # Errors
+/// As [`with_absolute_paths`].
+pub(crate) fn with_paths_of(
+    config: ExperimentConfig,
+    before: &Json,
+) -> Result<ExperimentConfig, Failure> {
+    let absolute = paths(&with_absolute_paths(config.clone())?).unwrap_or_default();
+    with_paths(config, |key, path| {
+        let [before, now] = [before, &absolute].map(|paths| paths.pointer(key)?.as_str());
+        Ok(match (before, now) {
+            (Some(before), Some(now)) if Path::new(now).ends_with(before) => before.into(),
+            _ => path.to_owned(),
+        })
+    })
+}
+
+/// The paths of a config, as its JSON has them; `None` if it names no file.
+pub(crate) fn paths(config: &ExperimentConfig) -> Option<Json> {
+    let file = match &config.data.source {
+        Source::File(path) => path.to_str(),
+        _ => None,
+    };
+    let reference = config.reference.as_deref().and_then(Path::to_str);
+    let names_any = file.is_some() || reference.is_some();
+    names_any.then(|| json!({ "data": { "file": file }, "reference": reference }))
+}
+
+/// Changes each path of a config, which comes with its place in the config's JSON.
 fn with_paths(
     mut config: ExperimentConfig,
-    change: impl Fn(&Path) -> Result<PathBuf, Failure>,
+    change: impl Fn(&str, &Path) -> Result<PathBuf, Failure>,
 ) -> Result<ExperimentConfig, Failure> {
     if let Source::File(path) = &mut config.data.source {
-        *path = change(path)?;
+        *path = change("/data/file", path)?;
     }
     if let Some(path) = &mut config.reference
         && built_in::recording(path).is_none()
     {
-        *path = change(path)?;
+        *path = change("/reference", path)?;
     }
     Ok(config)
 }

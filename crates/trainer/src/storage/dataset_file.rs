@@ -10,7 +10,7 @@ use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
 use crate::Failure;
-use crate::storage::files::open;
+use crate::storage::files::{open, read_with};
 use crate::storage::standard::shown;
 
 /// The keys of `[data]` that a config of a file may leave out. A run's own config has all of them.
@@ -22,7 +22,9 @@ const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
 /// When it cannot be read, or holds something else than samples.
 pub fn read(path: &Path, columns: &Columns) -> Result<Rows, Failure> {
     let (file, format) = open_as(path)?;
-    Ok(files::read(file, format, columns, shown(path))?)
+    read_with(path, file, |file| {
+        files::read(file, format, columns, shown(path))
+    })
 }
 
 /// Opens a dataset file, and tells its format by its name. What is compressed is decompressed into a file without a name.

@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use headlight_experiment::config::ComputeConfig;
+use headlight_experiment::config::ExperimentConfig;
 
 use crate::devices::OpenDevice;
+use crate::storage::config::paths;
 
 /// All that a run may depend on besides its config.
 #[derive(Clone, Debug, Serialize)]
@@ -24,6 +25,9 @@ pub struct Environment {
     operating_system: &'static str,
     architecture: &'static str,
     arguments: Vec<String>,
+    /// The files that the config names, if any, as the dumps name them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paths: Option<Value>,
     /// RFC 3339, UTC.
     started: String,
 }
@@ -50,7 +54,12 @@ impl Environment {
     }
 
     /// The environment of this process, now.
-    pub fn now(source: SourceCommit, compute: &ComputeConfig, device: &OpenDevice) -> Self {
+    pub(crate) fn now(
+        source: SourceCommit,
+        config: &ExperimentConfig,
+        device: &OpenDevice,
+    ) -> Self {
+        let compute = &config.compute;
         Self {
             version: env!("CARGO_PKG_VERSION"),
             git_commit: source.commit,
@@ -63,6 +72,7 @@ impl Environment {
             arguments: std::env::args_os()
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect(),
+            paths: paths(config),
             started: date(SystemTime::now()),
         }
     }

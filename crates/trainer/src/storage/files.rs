@@ -16,6 +16,9 @@ use crate::storage::standard::{STANDARD, shown, stored_input};
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
 
+/// The file extension of what is damaged and was put aside.
+pub(crate) const DAMAGED: &str = "damaged";
+
 /// The age from which an unfinished file without a lock is abandoned; a younger one may not be locked yet.
 const ABANDONED: Duration = Duration::from_mins(1);
 
@@ -79,6 +82,56 @@ pub(crate) fn write_new(
         }
     };
     attempt().map_err(|error| cannot_write(path, &error))
+}
+
+/// The first free name for what stands at `path` but is damaged: `NAME.damaged`.
+pub(crate) fn damaged_name(path: &Path) -> PathBuf {
+    let numbered = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        if number > 0 {
+            name.push(format!(".{number}"));
+        }
+        name.push(".");
+        name.push(DAMAGED);
+        PathBuf::from(name)
+    };
+    let is_free = |name: &PathBuf| {
+        let found = name.symlink_metadata();
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    (0..).map(numbered).find(is_free).unwrap_or_default()
+}
+
+/// What a path leads to; `None` if that is nothing.
+///
+/// # Errors
+/// When the machine cannot tell.
+pub fn found(path: &Path) -> Result<Option<fs::Metadata>, Failure> {
+    let found = fs::metadata(path).map_err(|error| Failure::unreadable(path, &error));
+    Ok(Failure::separate(found)?.ok())
+}
+
+/// Whether a path leads to a regular file.
+///
+/// # Errors
+/// When the machine cannot tell.
+pub(crate) fn is_file(path: &Path) -> Result<bool, Failure> {
+    Ok(found(path)?.is_some_and(|found| found.is_file()))
+}
+
+/// The paths in a folder; none if there is no such folder.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let paths = fs::read_dir(folder).and_then(|entries| {
+        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+        paths.collect()
+    });
+    match Failure::separate(paths.map_err(|error| Failure::unreadable(folder, &error)))? {
+        Ok(paths) => Ok(paths),
+        Err(_) => Ok(Vec::new()),
+    }
 }
 
 /// A temporary file in the folder of `path`, written and synced.
@@ -160,8 +213,8 @@ impl Mark {
     /// Checks that a file begins with the bytes that it had at this time; returns its length.
     ///
     /// # Errors
-    /// When it does not, or cannot be read; the message gives the reason.
-    pub fn check(&self, path: &Path) -> Result<u64, String> {
+    /// When it does not, or cannot be read.
+    pub fn check(&self, path: &Path) -> Result<u64, Failure> {
         let mut hash = Sha256::new();
         let read = headlight_input::open(path, u64::MAX).and_then(|file| {
             let length = file.metadata()?.len();
@@ -173,8 +226,11 @@ impl Mark {
             {
                 Ok(length)
             }
-            Ok(_) => Err("changed since the checkpoint".to_owned()),
-            Err(error) => Err(format!("cannot be read: {error}")),
+            Ok(_) => Err(Failure::Input(format!(
+                "{} has changed since the checkpoint",
+                shown(path)
+            ))),
+            Err(error) => Err(Failure::unreadable(path, &error)),
         }
     }
 }
@@ -260,7 +316,7 @@ impl Log {
     /// # Errors
     /// When another program has changed it.
     pub fn check(&self) -> Result<(), Failure> {
-        match self.mark().check(&self.path) {
+        match Failure::separate(self.mark().check(&self.path))? {
             Ok(whole) if whole == self.length => Ok(()),
             _ => Err(self.disturbed()),
         }
@@ -308,6 +364,57 @@ pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
         headlight_input::open(path, limit)
     };
     opened.map_err(|error| Failure::unreadable(path, &error))
+}
+
+/// A file that remembers how the machine failed to read it. Readers of formats report every failure as damage.
+pub(crate) struct Watched {
+    file: File,
+    failure: Option<io::Error>,
+}
+
+impl Watched {
+    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &done
+            && let Some(number) = error.raw_os_error()
+        {
+            self.failure = Some(io::Error::from_raw_os_error(number));
+        }
+        done
+    }
+}
+
+impl Read for Watched {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let done = self.file.read(buffer);
+        self.note(done)
+    }
+}
+
+impl Seek for Watched {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let done = self.file.seek(to);
+        self.note(done)
+    }
+}
+
+/// Reads an open file, which messages call `path`, with the reader of a format.
+///
+/// # Errors
+/// When the machine cannot read it, or the reader refuses it.
+pub(crate) fn read_with<T, E: Into<Failure>>(
+    path: &Path,
+    file: File,
+    read: impl FnOnce(&mut Watched) -> Result<T, E>,
+) -> Result<T, Failure> {
+    let mut watched = Watched {
+        file,
+        failure: None,
+    };
+    let done = read(&mut watched);
+    done.map_err(|error| match watched.failure {
+        Some(failure) => Failure::unreadable(path, &failure),
+        None => error.into(),
+    })
 }
 
 /// Reads a file that the user gave, of at most `limit` bytes.

@@ -18,7 +18,8 @@ impl Manifest {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let files = text.lines().skip(1).map(|line| {
             let (sha256, name) = line.split_once("  ")?;
-            let is_hash = sha256.len() == 2 * Sha256::output_size();
+            let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+            let is_hash = sha256.len() == 2 * Sha256::output_size() && sha256.bytes().all(is_digit);
             // No file outside the run directory.
             let mut parts = Path::new(name).components();
             let is_inside = parts.all(|part| matches!(part, Component::Normal(_)));
@@ -27,7 +28,8 @@ impl Manifest {
         let manifest = Self {
             files: files.collect::<Option<_>>()?,
         };
-        (manifest.to_string() == text).then_some(manifest)
+        // Every run has files.
+        (!manifest.files.is_empty() && manifest.to_string() == text).then_some(manifest)
     }
 
     /// Adds a file, or replaces what is known of it.
@@ -38,6 +40,11 @@ impl Manifest {
     /// Forgets the files that `keep` rejects.
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.files.retain(|name, _| keep(name));
+    }
+
+    /// Whether it lists a file.
+    pub(crate) fn lists(&self, name: &str) -> bool {
+        self.files.contains_key(name)
     }
 
     /// The files with their hashes, by name.

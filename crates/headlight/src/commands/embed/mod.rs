@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = run.config()?;
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
-    let (file, kept) = run.chosen_model(&config, arguments.weights.as_deref());
+    let (file, kept) = run.chosen_model(&config, arguments.weights.as_deref())?;
     let weights = weights::load(&config, &file)?
         .into_iter()
         .flat_map(|parameter| parameter.values);

@@ -28,11 +28,11 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
     }
     let metrics = run.last_metrics()?;
     let steps = metrics.and_then(|row| row["step"].as_u64());
-    let (Some(steps), true) = (steps, run.has_weights()) else {
+    let (Some(steps), true) = (steps, run.has_weights()?) else {
         return recorded("The run has no weights yet");
     };
     let is_from_file = !config["data"]["file"].is_null();
-    let data = match is_from_file.then(|| samples(run)).transpose() {
+    let data = match is_from_file.then(|| samples(run)).transpose()?.transpose() {
         Ok(data) => data,
         Err(reason) => return Ok(Again::Recorded(reason)),
     };
@@ -47,23 +47,29 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
 /// The samples of a run, from the file that its config names. A run directory has no copy of the file, so its newest
 /// checkpoint tells whether the file still holds what the run was trained on. Otherwise the reason, as a sentence without
 /// its full stop; what the file holds is none of it, since somebody else may have written the config.
-fn samples(run: &RunDir) -> Result<OwnData, String> {
-    let unreadable = |_| "The file with the samples of this run cannot be read".to_owned();
-    let config = run.config().map_err(unreadable)?;
+///
+/// # Errors
+/// When the machine cannot read a file.
+fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
+    let not = |reason: String| Ok(Err(reason));
+    let unreadable = || not("The file with the samples of this run cannot be read".to_owned());
+    let config = run.config()?;
     let Source::File(path) = &config.data.source else {
-        return Err("The config of this run has changed since training".to_owned());
+        return not("The config of this run has changed since training".to_owned());
     };
-    let (data, splits) = match carried(&config, path).map_err(unreadable)? {
-        Carried::Whole(data, splits) => (data, *splits),
-        Carried::TooLarge(size) => return Err(format!("The samples of this run {size}")),
+    let (data, splits) = match carried(&config, path) {
+        Ok(Carried::Whole(data, splits)) => (data, *splits),
+        Ok(Carried::TooLarge(size)) => return not(format!("The samples of this run {size}")),
+        Err(_) => return unreadable(),
     };
-    let Some(checkpoint) = run.checkpoints().newest_whole() else {
-        return Err("The samples of this run come from a file, and without a checkpoint nothing tells whether they are still the same".to_owned());
+    let Some(checkpoint) = run.checkpoints().newest_whole()? else {
+        return not("The samples of this run come from a file, and without a checkpoint nothing tells whether they are still the same".to_owned());
     };
-    let experiment = Experiment::new(config, Arc::new(splits), None);
-    let experiment = experiment.map_err(|error| unreadable(error.into()))?;
+    let Ok(experiment) = Experiment::new(config, Arc::new(splits), None) else {
+        return unreadable();
+    };
     if inputs_sha256(&experiment, None) != checkpoint.inputs_sha256 {
-        return Err("The file with the samples of this run has changed since training".to_owned());
+        return not("The file with the samples of this run has changed since training".to_owned());
     }
-    Ok(data)
+    Ok(Ok(data))
 }

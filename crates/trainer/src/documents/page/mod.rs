@@ -18,7 +18,7 @@ use serde::Deserialize;
 use crate::Failure;
 use crate::documents::evidence::evidence;
 use crate::documents::report::outcome_text;
-use crate::storage::files::open;
+use crate::storage::files::{found, is_file, open, read_with};
 use crate::storage::run_dir::{RunDir, step_of};
 use crate::storage::standard::shown;
 
@@ -46,7 +46,8 @@ impl Source {
     /// # Errors
     /// When the path is neither, or the run holds no npz dump.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let (run, dumps, best) = if path.is_dir() {
+        let is_run = found(path)?.is_some_and(|found| found.is_dir());
+        let (run, dumps, best) = if is_run {
             let run = RunDir::open(path)?;
             let dumps = run.dumps()?;
             let best = run.best_dump()?;
@@ -172,10 +173,10 @@ fn page_run(
         page_run.loss = loss(run)?;
         page_run.evidence = evidence(run.path())?;
         let config = run.config()?;
-        let outcome = source
-            .outcome
-            .clone()
-            .or_else(|| outcome::of_run(run, &config));
+        let outcome = match source.outcome.clone() {
+            None => outcome::of_run(run, &config)?,
+            known => known,
+        };
         page_run.outcome = outcome.map(|outcome| outcome_text(&outcome, &config.data));
     }
     Ok(page_run)
@@ -218,11 +219,13 @@ pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
         return Err(Failure::reading(path, reason));
     }
     let file = open(path, FILE_LIMIT)?;
-    AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
+    read_with(path, file, |file| {
+        AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
+    })
 }
 
 fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
-    if !run.path().join("metrics.jsonl").is_file() {
+    if !is_file(&run.metrics_path())? {
         return Ok(Vec::new());
     }
     run.metrics(|row| {

@@ -7,26 +7,41 @@ use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::Outcome;
 
+use crate::Failure;
 use crate::sessions::inputs::inputs_sha256;
 use crate::sessions::session::dataset;
 use crate::storage::run_dir::RunDir;
 
 /// What came of a run, for the model that is used. `None` if it has no weights, or if its samples are gone or have changed
 /// since: a run directory has no copy of a dataset file, so its newest checkpoint tells whether the file still holds them.
-pub(super) fn of_run(run: &RunDir, config: &ExperimentConfig) -> Option<Outcome> {
-    if !run.has_weights() {
-        return None;
+///
+/// # Errors
+/// When the machine cannot read a file.
+pub(super) fn of_run(run: &RunDir, config: &ExperimentConfig) -> Result<Option<Outcome>, Failure> {
+    if !run.has_weights()? {
+        return Ok(None);
     }
-    let splits = Arc::new(dataset(config).ok()?);
-    let checkpoint = run.checkpoints().newest_whole();
+    let Ok(splits) = dataset(config) else {
+        return Ok(None);
+    };
+    let splits = Arc::new(splits);
+    let checkpoint = run.checkpoints().newest_whole()?;
     if matches!(config.data.source, Source::File(_)) {
-        let experiment = Experiment::new(config.clone(), splits.clone(), None).ok()?;
-        let sha256 = inputs_sha256(&experiment, None);
-        checkpoint
-            .as_ref()
-            .filter(|saved| saved.inputs_sha256 == sha256)?;
+        let experiment = Experiment::new(config.clone(), splits.clone(), None).ok();
+        let sha256 = experiment.map(|experiment| inputs_sha256(&experiment, None));
+        let saved = checkpoint.as_ref().map(|saved| saved.inputs_sha256.clone());
+        if sha256.is_none() || sha256 != saved {
+            return Ok(None);
+        }
     }
     let best = checkpoint.and_then(|checkpoint| checkpoint.best);
-    let metrics = run.step_metrics().ok()?;
-    Outcome::of(config, &splits, &metrics, best.map(|best| best.step))
+    let Ok(metrics) = Failure::separate(run.step_metrics())? else {
+        return Ok(None);
+    };
+    Ok(Outcome::of(
+        config,
+        &splits,
+        &metrics,
+        best.map(|best| best.step),
+    ))
 }

@@ -8,15 +8,12 @@ use headlight_input::FILE_LIMIT;
 use super::snapshot::Checkpoint;
 use crate::Failure;
 use crate::notes::note;
-use crate::storage::files::read_bounded;
+use crate::storage::files::{DAMAGED, paths_in, read_bounded};
 
 /// The number of checkpoints that are kept.
 const KEPT: usize = 2;
 
 const EXTENSION: &str = "checkpoint";
-
-/// The file extension of checkpoints and dumps that cannot be used.
-pub(crate) const DAMAGED: &str = "damaged";
 
 /// The folder `checkpoint` of a run.
 #[derive(Clone, Debug)]
@@ -48,23 +45,21 @@ impl Checkpoints {
     /// The newest valid checkpoint; `None` if the folder holds no checkpoint. Reports newer, invalid ones on
     /// standard error and renames them.
     ///
-    /// A checkpoint is invalid if it is larger than `limit` bytes or damaged, or if `check` returns a reason.
+    /// A checkpoint is invalid if it is larger than `limit` bytes or damaged, or if `check` refuses it.
     ///
     /// # Errors
-    /// When the folder holds checkpoints but none can be used.
+    /// When the folder holds checkpoints but none can be used, or the machine cannot read them.
     pub(crate) fn newest(
         &self,
         limit: u64,
-        check: impl Fn(&Checkpoint) -> Result<(), String>,
+        check: impl Fn(&Checkpoint) -> Result<(), Failure>,
     ) -> Result<Option<Checkpoint>, Failure> {
         let paths = self.newest_first()?;
         let mut invalid = Vec::new();
         for path in &paths {
-            let found = match read(path, limit) {
-                Err(failure @ Failure::System(_)) => return Err(failure),
-                found => found.map_err(|failure| failure.to_string()),
-            };
-            match found.and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint)) {
+            let found =
+                read(path, limit).and_then(|checkpoint| check(&checkpoint).map(|()| checkpoint));
+            match Failure::separate(found)? {
                 Ok(checkpoint) => {
                     if !invalid.is_empty() {
                         note(&format!("using {} instead", path.display()));
@@ -93,33 +88,39 @@ impl Checkpoints {
     }
 
     /// The newest checkpoint that is not damaged.
-    pub(crate) fn newest_whole(&self) -> Option<Checkpoint> {
-        let paths = self.newest_first().unwrap_or_default();
-        paths.iter().find_map(|path| read(path, FILE_LIMIT).ok())
+    ///
+    /// # Errors
+    /// When the machine cannot read the checkpoints.
+    pub(crate) fn newest_whole(&self) -> Result<Option<Checkpoint>, Failure> {
+        for path in self.newest_first()? {
+            if let Ok(checkpoint) = Failure::separate(read(&path, FILE_LIMIT))? {
+                return Ok(Some(checkpoint));
+            }
+        }
+        Ok(None)
     }
 
     /// The damaged checkpoints, each with what is wrong with it.
-    pub(crate) fn damaged(&self) -> Vec<(PathBuf, String)> {
-        let paths = self.newest_first().unwrap_or_default().into_iter();
-        let damaged = paths.filter_map(|path| {
-            let reason = read(&path, FILE_LIMIT).err()?;
-            Some((path, reason.to_string()))
-        });
-        damaged.collect()
+    ///
+    /// # Errors
+    /// When the machine cannot read the checkpoints.
+    pub(crate) fn damaged(&self) -> Result<Vec<(PathBuf, String)>, Failure> {
+        let mut damaged = Vec::new();
+        for path in self.newest_first()? {
+            if let Err(reason) = Failure::separate(read(&path, FILE_LIMIT))? {
+                damaged.push((path, reason.to_string()));
+            }
+        }
+        Ok(damaged)
     }
 
     /// The checkpoints, newest first: their names begin with the step.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
     pub(crate) fn newest_first(&self) -> Result<Vec<PathBuf>, Failure> {
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Failure::unreadable(&self.folder, &error)),
-        };
-        let mut paths: Vec<PathBuf> = entries
-            .filter_map(Result::ok)
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|name| name == EXTENSION))
-            .collect();
+        let mut paths = paths_in(&self.folder)?;
+        paths.retain(|path| path.extension().is_some_and(|name| name == EXTENSION));
         paths.sort();
         paths.reverse();
         Ok(paths)

@@ -10,6 +10,7 @@ use headlight_experiment::metrics::StepMetrics;
 
 use super::RunDir;
 use crate::Failure;
+use crate::storage::files::is_file;
 
 /// A model of a run, with its weights in a file of the run directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,53 +39,57 @@ impl fmt::Display for KeptModel {
 
 impl RunDir {
     /// The model that readers of the run use: the best one if the run has kept it, or else the last one.
-    pub fn kept_model(&self, config: &ExperimentConfig) -> KeptModel {
-        let is_best = config.training.keep_best.is_some() && self.best_path().is_file();
+    ///
+    /// # Errors
+    /// When the machine cannot read the run.
+    pub fn kept_model(&self, config: &ExperimentConfig) -> Result<KeptModel, Failure> {
+        let is_best = config.training.keep_best.is_some() && is_file(&self.best_path())?;
         self.model(config, is_best)
     }
 
     /// The weights that a reader uses: those of a file that the user names, or else of the model that readers use by
     /// default. Also which model of the run that is; `None` if the file is not one of the run's.
+    ///
+    /// # Errors
+    /// When the machine cannot read the run.
     pub fn chosen_model(
         &self,
         config: &ExperimentConfig,
         weights: Option<&Path>,
-    ) -> (PathBuf, Option<KeptModel>) {
+    ) -> Result<(PathBuf, Option<KeptModel>), Failure> {
         let Some(named) = weights else {
-            let kept = self.kept_model(config);
-            return (kept.weights.clone(), Some(kept));
+            let kept = self.kept_model(config)?;
+            return Ok((kept.weights.clone(), Some(kept)));
         };
         let path = self.path_of(named);
-        let kept = self.model_of(config, &path);
-        (path, kept)
-    }
-
-    fn model_of(&self, config: &ExperimentConfig, weights: &Path) -> Option<KeptModel> {
         let real = |path: &Path| fs::canonicalize(path).ok();
-        let given = real(weights)?;
-        let best = real(&self.best_path()).filter(|own| *own == given);
-        let own = best.is_some() || real(&self.weights_path())? == given;
-        own.then(|| self.model(config, best.is_some()))
+        let given = real(&path);
+        let is = |own: &Path| given.is_some() && real(own) == given;
+        let is_best = is(&self.best_path());
+        let is_own = is_best || is(&self.weights_path());
+        let kept = is_own.then(|| self.model(config, is_best)).transpose()?;
+        Ok((path, kept))
     }
 
-    fn model(&self, config: &ExperimentConfig, is_best: bool) -> KeptModel {
+    fn model(&self, config: &ExperimentConfig, is_best: bool) -> Result<KeptModel, Failure> {
         // A model is read without its metrics, too.
-        let rows = self.step_metrics().unwrap_or_default();
+        let rows = Failure::separate(self.step_metrics())?.unwrap_or_default();
         let best = best_evaluation(&config.training, &rows);
         let step_of = |row: &StepMetrics| row.step;
         // While a run is resumed, its last weights are of an earlier step.
-        let steps = rows.last().filter(|_| self.has_ended()).map(step_of);
+        let has_ended = self.has_ended()?;
+        let steps = rows.last().filter(|_| has_ended).map(step_of);
         let (weights, step) = if is_best {
             (self.best_path(), best.map(|best| rows[best].step))
         } else {
             (self.weights_path(), steps)
         };
-        KeptModel {
+        Ok(KeptModel {
             weights,
             is_best,
             step,
             steps,
-        }
+        })
     }
 
     /// The evaluation of the model that readers of the run use; `None` before the first evaluation.
@@ -95,7 +100,7 @@ impl RunDir {
         &self,
         config: &ExperimentConfig,
     ) -> Result<Option<serde_json::Value>, Failure> {
-        let best = self.kept_model(config);
+        let best = self.kept_model(config)?;
         let mut kept = None;
         self.metrics(|row| {
             let is_of_best = row["step"].as_u64() == best.step.map(|step| step as u64);
@@ -113,10 +118,10 @@ impl RunDir {
     /// When the config is damaged.
     pub fn best_dump(&self) -> Result<Option<(usize, PathBuf)>, Failure> {
         let path = self.best_dump_path("npz");
-        if !path.is_file() {
+        if !is_file(&path)? {
             return Ok(None);
         }
-        let kept = self.kept_model(&self.config()?);
+        let kept = self.kept_model(&self.config()?)?;
         Ok(kept.step.filter(|_| kept.is_best).map(|step| (step, path)))
     }
 }

@@ -1,11 +1,13 @@
 //! The run directory, which holds all files of a run.
 
+mod again;
 mod damage;
 mod kept;
 mod reading;
 mod writing;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,9 +19,10 @@ use crate::Failure;
 use crate::notes::note;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
 use crate::storage::config;
-use crate::storage::files::{TEMPORARY, is_at};
+use crate::storage::files::{TEMPORARY, found, is_at, is_file, paths_in};
 use crate::storage::manifest::Manifest;
 
+pub use again::Rewound;
 pub use damage::{Damage, is_dump};
 pub use kept::KeptModel;
 pub use writing::write_dump;
@@ -96,6 +99,8 @@ pub struct RunDir {
     lock: Option<File>,
     /// The files that this process has written, or has found as an earlier process wrote them.
     written: RefCell<Manifest>,
+    /// The files that a repair leaves as they are, by name.
+    whole: RefCell<BTreeSet<String>>,
 }
 
 impl RunDir {
@@ -125,7 +130,7 @@ impl RunDir {
         }
         let run = Self::locked(path, File::create_new)?;
         // Until the lock was taken, another process may have resumed the empty directory, as one that a killed process left.
-        Ok(Some(run).filter(|run| !run.is_begun()))
+        Ok(if run.is_begun()? { None } else { Some(run) })
     }
 
     /// Creates the first free directory of `runs/NAME-1`, `runs/NAME-2`, ...
@@ -149,15 +154,13 @@ impl RunDir {
     /// # Errors
     /// When another process is writing it, or it holds files but no run.
     pub fn reopen(path: &Path) -> Result<Self, Failure> {
-        if !path.exists() {
+        if found(path)?.is_none() {
             return Self::create(path);
         }
-        let entries = fs::read_dir(path).map_err(|error| Failure::unreadable(path, &error))?;
-        let foreign = entries
-            .filter_map(Result::ok)
-            .any(|entry| !may_precede_config(&entry.path()));
-        let checkpoint = Checkpoints::at(path.join(CHECKPOINTS)).newest_whole();
-        if foreign && checkpoint.is_none() && !path.join(CONFIG).is_file() {
+        fs::read_dir(path).map_err(|error| Failure::unreadable(path, &error))?;
+        let foreign = !paths_in(path)?.iter().all(|path| may_precede_config(path));
+        let checkpoint = Checkpoints::at(path.join(CHECKPOINTS)).newest_whole()?;
+        if foreign && checkpoint.is_none() && !is_file(&path.join(CONFIG))? {
             return Err(not_a_run(path));
         }
         let run = Self::locked(path, File::create)?;
@@ -169,7 +172,7 @@ impl RunDir {
 
     /// Writes the config again from a checkpoint, if it is missing or cannot be read.
     fn restore_config(&self, checkpoint: &Checkpoint) -> Result<(), Failure> {
-        let Err(reason) = self.config() else {
+        let Err(reason) = Failure::separate(self.config())? else {
             return Ok(());
         };
         let Ok(config) = ExperimentConfig::deserialize(&checkpoint.config) else {
@@ -202,6 +205,7 @@ impl RunDir {
             path: path.to_owned(),
             lock,
             written: RefCell::default(),
+            whole: RefCell::default(),
         }
     }
 
@@ -233,15 +237,30 @@ impl RunDir {
     /// When it is not a run directory.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let run = Self::at(path, None);
-        if run.is_begun() {
+        if run.is_begun()? {
             return Ok(run);
         }
         Err(not_a_run(path))
     }
 
+    /// As [`open`](Self::open), for a run that may lack its config.
+    ///
+    /// # Errors
+    /// When it has neither config, manifest nor checkpoint.
+    pub fn open_damaged(path: &Path) -> Result<Self, Failure> {
+        let run = Self::at(path, None);
+        if run.manifest()?.is_some() || run.checkpoints().newest_whole()?.is_some() {
+            return Ok(run);
+        }
+        Self::open(path)
+    }
+
     /// Whether the run has begun, with its config written.
-    pub fn is_begun(&self) -> bool {
-        self.config_path().is_file()
+    ///
+    /// # Errors
+    /// When the machine cannot tell.
+    pub fn is_begun(&self) -> Result<bool, Failure> {
+        is_file(&self.config_path())
     }
 
     /// The directory.
@@ -310,19 +329,7 @@ impl RunDir {
     }
 }
 
-/// The files of a folder that `wanted` chooses; none if the folder cannot be read.
-fn files_in(folder: &Path, wanted: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
-    paths.filter(|path| wanted(path)).collect()
-}
-
 fn not_a_run(path: &Path) -> Failure {
-    if let Err(error) = fs::metadata(path.join(CONFIG))
-        && error.kind() == io::ErrorKind::PermissionDenied
-    {
-        return Failure::unreadable(path, &error);
-    }
     let reason = if path.exists() {
         "it is not a run directory (it holds no config.toml)"
     } else {

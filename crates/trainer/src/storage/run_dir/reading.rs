@@ -1,16 +1,18 @@
 //! Reads what a run has written so far.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
+use headlight_input::TEXT_LIMIT;
+use serde_json::Value;
 
-use super::{CHECKPOINTS, RunDir, step_of};
+use super::{CHECKPOINTS, ENVIRONMENT, RunDir, step_of};
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoints;
 use crate::storage::config;
-use crate::storage::files::{read_bounded, read_json_lines};
+use crate::storage::files::{is_file, paths_in, read_bounded, read_json_lines};
 use crate::storage::weights;
 
 impl RunDir {
@@ -20,6 +22,19 @@ impl RunDir {
     /// When it is damaged.
     pub fn config(&self) -> Result<ExperimentConfig, Failure> {
         config::load(&self.config_path(), &[])
+    }
+
+    /// The paths of the config, as the dumps of the run name them; null if that is unknown.
+    ///
+    /// # Errors
+    /// When the machine cannot read `environment.json`.
+    pub(crate) fn recorded_paths(&self) -> Result<Value, Failure> {
+        let text = Failure::separate(read_bounded(&self.path.join(ENVIRONMENT), TEXT_LIMIT))?;
+        let environment: Value = text
+            .ok()
+            .and_then(|text| serde_json::from_slice(&text).ok())
+            .unwrap_or_default();
+        Ok(environment["paths"].clone())
     }
 
     /// Reads the loss of each step that is written so far. `[step]`
@@ -70,13 +85,19 @@ impl RunDir {
     }
 
     /// Whether the run has the weights of a trained model.
-    pub(crate) fn has_weights(&self) -> bool {
-        self.weights_path().exists()
+    ///
+    /// # Errors
+    /// When the machine cannot tell.
+    pub(crate) fn has_weights(&self) -> Result<bool, Failure> {
+        is_file(&self.weights_path())
     }
 
     /// Whether the run has ended, with its report written.
-    pub fn has_ended(&self) -> bool {
-        self.report_path().exists()
+    ///
+    /// # Errors
+    /// When the machine cannot tell.
+    pub fn has_ended(&self) -> Result<bool, Failure> {
+        is_file(&self.report_path())
     }
 
     /// The npz dumps, by step; that of the best model is not among them.
@@ -85,14 +106,10 @@ impl RunDir {
     /// When the folder cannot be read.
     pub fn dumps(&self) -> Result<Vec<PathBuf>, Failure> {
         let folder = self.attention_path();
-        let entries =
-            fs::read_dir(&folder).map_err(|error| Failure::unreadable(&folder, &error))?;
-        let mut paths: Vec<PathBuf> = entries
-            .filter_map(Result::ok)
-            .map(|entry| entry.path())
-            .filter(|path| path.extension().is_some_and(|extension| extension == "npz"))
-            .filter(|path| *path != self.best_dump_path("npz"))
-            .collect();
+        fs::read_dir(&folder).map_err(|error| Failure::unreadable(&folder, &error))?;
+        let mut paths = paths_in(&folder)?;
+        let is_npz = |path: &Path| path.extension().is_some_and(|extension| extension == "npz");
+        paths.retain(|path| is_npz(path) && *path != self.best_dump_path("npz"));
         paths.sort_by_key(|path| step_of(path));
         Ok(paths)
     }

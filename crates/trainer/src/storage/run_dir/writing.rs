@@ -12,13 +12,15 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    ATTENTION, BEST, BEST_DUMP, CHECKPOINTS, CONFIG, ENVIRONMENT, LOSSES, PAGE, REPORT, RunDir,
-    TOKENIZER, WEIGHTS, files_in, is_unfinished, refuse_special,
+    ATTENTION, BEST, BEST_DUMP, CHECKPOINTS, CONFIG, ENVIRONMENT, LOSSES, MANIFEST, PAGE, REPORT,
+    RunDir, TOKENIZER, WEIGHTS, is_unfinished, refuse_special,
 };
 use crate::Failure;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
 use crate::storage::environment::Environment;
-use crate::storage::files::{Log, folder_of, read_text, sync_names, write_atomically};
+use crate::storage::files::{
+    Log, folder_of, found, paths_in, read_bounded, sync_names, write_atomically,
+};
 use crate::storage::hash::file_sha256;
 use crate::storage::tokenizer;
 use crate::storage::weights;
@@ -60,8 +62,12 @@ impl RunDir {
     ) -> Result<(), Failure> {
         let path = self.path.join(ENVIRONMENT);
         match step {
-            Some(step) if path.exists() => {
-                let before = read_text(&path, TEXT_LIMIT)?;
+            Some(step) if path.symlink_metadata().is_ok() => {
+                // Whatever stands there, it is no reason not to resume.
+                let before = match Failure::separate(read_bounded(&path, TEXT_LIMIT))? {
+                    Ok(before) => String::from_utf8_lossy(&before).into_owned(),
+                    Err(reason) => reason.to_string(),
+                };
                 self.write_json(ENVIRONMENT, &environment.resumed(&before, step))
             }
             _ => self.write_json(ENVIRONMENT, environment),
@@ -82,12 +88,15 @@ impl RunDir {
         self.write(name, |file| file.write_all(bytes))
     }
 
-    /// Writes a file, and adds it to the manifest.
+    /// Writes a file, and adds it to the manifest; not one that a repair leaves as it is.
     fn write(
         &self,
         name: &str,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), Failure> {
+        if self.whole.borrow().contains(name) {
+            return Ok(());
+        }
         let mut hash = Sha256::new();
         self.put(name, |file| {
             write(file)?;
@@ -101,21 +110,26 @@ impl RunDir {
         Ok(())
     }
 
-    /// Writes a file, if the directory is in place.
+    /// Writes a file, if the directory is in place. A folder of its name, which no file can replace, is put aside.
     pub(super) fn put(
         &self,
         name: &str,
         write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), Failure> {
         self.check_in_place()?;
-        write_atomically(&self.path.join(name), write)
+        let path = self.path.join(name);
+        if path.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            self.put_aside(&path, "it is a folder")?;
+        }
+        write_atomically(&path, write)
     }
 
-    /// Creates a folder of this run's directory, if there is none.
+    /// Creates a folder of this run's directory, if there is none. What has its name is put aside.
     pub(super) fn create_subfolder(&self, folder: &Path) -> Result<(), Failure> {
-        if folder.is_dir() {
+        if found(folder)?.is_some_and(|found| found.is_dir()) {
             return Ok(());
         }
+        self.put_aside(folder, "it is not a folder")?;
         self.check_in_place()?;
         fs::create_dir(folder).map_err(|error| Failure::writing(folder, &error))
     }
@@ -125,16 +139,16 @@ impl RunDir {
     /// # Errors
     /// When a file cannot be removed.
     pub fn remove_unfinished(&self) -> Result<(), Failure> {
-        let folders = [
+        for folder in [
             &self.path,
             &self.attention_path(),
             &self.path.join(CHECKPOINTS),
-        ];
-        self.remove(
-            &folders
-                .map(|folder| files_in(folder, is_unfinished))
-                .concat(),
-        )
+        ] {
+            let mut paths = paths_in(folder)?;
+            paths.retain(|path| is_unfinished(path));
+            self.remove(&paths)?;
+        }
+        Ok(())
     }
 
     /// Removes files, and folders with all that they hold.
@@ -159,8 +173,9 @@ impl RunDir {
         self.write_all(WEIGHTS, &weights::encode(parameters)?)
     }
 
-    /// Writes the best model: its weights, then its dump in the given formats. [`rewind`](Self::rewind) has removed those
-    /// of an earlier process, so that whatever stops this one, no dump is beside the weights of another step.
+    /// Writes the best model: its weights, then its dump in the given formats. Those of an earlier step are
+    /// [removed](Self::remove_outdated) by now, so that whatever stops this process, no dump is beside the weights of another
+    /// step.
     ///
     /// # Errors
     /// When they cannot be written.
@@ -257,11 +272,27 @@ impl RunDir {
         Ok(())
     }
 
+    /// Writes the manifest of the files so far.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_manifest(&self) -> Result<(), Failure> {
+        let text = self.written.borrow().to_string();
+        self.put(MANIFEST, |file| file.write_all(text.as_bytes()))
+    }
+
+    /// Adds to the manifest a file that this process has written record by record.
+    pub fn record(&self, log: &Log) {
+        let name = self.name_of(log.path());
+        self.written.borrow_mut().record(&name, log.mark().sha256);
+    }
+
     /// Writes the report, the last file of a run: all others are on the disk before it.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn write_report(&self, text: &str) -> Result<(), Failure> {
+        self.remove(&self.checkpoints().superseded()?)?;
         for path in self.checkpoints().newest_first()? {
             let sha256 = file_sha256(&path)?;
             self.written
