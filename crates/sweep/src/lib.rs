@@ -39,4 +39,4 @@ pub use run::run;
 pub use shard::{Assignment, Shard, ShardRequest};
 pub use shard_commands::commands;
 pub use summary::{AttentionTarget, Summary, Values};
-pub use workers::{Sink, work};
+pub use workers::{ROWS_AHEAD, Sink, work};

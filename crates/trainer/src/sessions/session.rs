@@ -62,13 +62,13 @@ impl Session {
         })
     }
 
-    /// Given weights instead of an experiment's own, for the samples of a dataset.
+    /// Given weights, or else those of the config's seed, for the samples of a dataset.
     ///
     /// # Errors
     /// When the model would be too large.
     pub fn with_weights(
         config: ExperimentConfig,
-        weights: Vec<Parameter>,
+        weights: Option<Vec<Parameter>>,
         dataset: Dataset,
         device: OpenDevice,
     ) -> Result<Self, Failure> {
@@ -77,12 +77,12 @@ impl Session {
             train: dataset,
             texts: None,
         };
-        let replay = Replay {
-            start: weights,
+        let replay = weights.map(|start| Replay {
+            start,
             order: Vec::new(),
-        };
+        });
         Ok(Self {
-            experiment: Experiment::new(config, Arc::new(splits), Some(replay))?,
+            experiment: Experiment::new(config, Arc::new(splits), replay)?,
             device,
             reference: None,
         })
