@@ -10,6 +10,7 @@ mod again;
 mod attention;
 mod fields;
 mod grid;
+mod limits;
 mod measured;
 mod merge;
 mod origin;

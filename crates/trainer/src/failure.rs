@@ -81,7 +81,8 @@ fn is_of_machine(error: &io::Error) -> bool {
     /// EIO, ENOMEM, ENFILE and EMFILE, the same on all Unixes; most have no [`io::ErrorKind`].
     const NUMBERS: [i32; 4] = [5, 12, 23, 24];
     let number = error.raw_os_error();
-    cfg!(unix) && number.is_some_and(|number| NUMBERS.contains(&number))
+    error.kind() == io::ErrorKind::OutOfMemory
+        || cfg!(unix) && number.is_some_and(|number| NUMBERS.contains(&number))
 }
 
 /// The longest message that is shown, in characters.

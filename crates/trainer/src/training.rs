@@ -17,6 +17,7 @@ use crate::documents::report::{RunReport, reported_samples};
 use crate::documents::screen::Ended;
 use crate::notes::note;
 use crate::sessions::dumping::{Model, Origin, dump};
+use crate::sessions::limits;
 use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
@@ -86,6 +87,7 @@ impl<'a> Training<'a> {
     /// # Errors
     /// When the engine or the reference run does not suit the config, or the run cannot be resumed.
     pub fn prepare(session: &'a Session, resumed: Option<&RunDir>) -> Result<Self, Failure> {
+        limits::check(&session.experiment)?;
         let mut engine = session.engine()?;
         let comparisons = match &session.reference {
             Some(reference) => compare_at_start(reference, session, engine.as_mut())?,

@@ -9,6 +9,7 @@ pub mod environment;
 pub mod files;
 pub mod hash;
 mod manifest;
+pub mod memory;
 pub mod outputs;
 pub mod run_dir;
 pub mod samples;

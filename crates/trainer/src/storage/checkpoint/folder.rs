@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use headlight_input::FILE_LIMIT;
-
 use super::snapshot::Checkpoint;
 use crate::Failure;
 use crate::notes::note;
@@ -12,6 +10,10 @@ use crate::storage::files::read_bounded;
 
 /// The number of checkpoints that are kept.
 const KEPT: usize = 2;
+
+/// The largest checkpoint that is read, in bytes: weights, two moments and the best model of the largest model that a config may
+/// ask for take 4 GiB.
+pub(crate) const CHECKPOINT_LIMIT: u64 = 5 << 30;
 
 const EXTENSION: &str = "checkpoint";
 
@@ -95,14 +97,16 @@ impl Checkpoints {
     /// The newest checkpoint that is not damaged.
     pub(crate) fn newest_whole(&self) -> Option<Checkpoint> {
         let paths = self.newest_first().unwrap_or_default();
-        paths.iter().find_map(|path| read(path, FILE_LIMIT).ok())
+        paths
+            .iter()
+            .find_map(|path| read(path, CHECKPOINT_LIMIT).ok())
     }
 
     /// The damaged checkpoints, each with what is wrong with it.
     pub(crate) fn damaged(&self) -> Vec<(PathBuf, String)> {
         let paths = self.newest_first().unwrap_or_default().into_iter();
         let damaged = paths.filter_map(|path| {
-            let reason = read(&path, FILE_LIMIT).err()?;
+            let reason = read(&path, CHECKPOINT_LIMIT).err()?;
             Some((path, reason.to_string()))
         });
         damaged.collect()

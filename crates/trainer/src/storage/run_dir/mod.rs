@@ -20,6 +20,7 @@ use crate::storage::config;
 use crate::storage::files::{TEMPORARY, is_at};
 use crate::storage::manifest::Manifest;
 
+pub(crate) use damage::MANIFEST_LIMIT;
 pub use damage::{Damage, is_dump};
 pub use kept::KeptModel;
 pub use writing::write_dump;
