@@ -15,4 +15,5 @@ pub mod run_dir;
 pub mod samples;
 pub mod standard;
 mod tokenizer;
+mod told;
 pub mod weights;
