@@ -1,73 +1,51 @@
 //! The mean prediction of several models with one architecture.
 
-use headlight_architecture::Parameter;
-use headlight_data::Dataset;
+use headlight_data::{Batches, Dataset};
 
-use crate::engine::{Engine, Predictions, Predictor, TrainingState};
-use crate::error::Error;
+use crate::engine::{Predictions, Predictor};
 use crate::metrics::{cross_entropy, probabilities};
 
-/// Several models, whose probabilities are averaged.
+/// The mean of the probabilities of several models for the samples of a dataset. Each model is added and forgotten, so that
+/// memory does not grow with their number.
 ///
 /// The logits are those of the mean probabilities: `ln(p / (1 - p))` of class 1; of more than two classes, `ln p` of each.
-/// Attention is the mean over the models, too.
-pub struct Ensemble<'a> {
-    engine: Box<dyn Engine + 'a>,
-    members: Vec<TrainingState>,
-    one: Predictions,
+/// Attention is not kept, which would take the memory of many datasets.
+#[derive(Debug, Default)]
+pub struct Ensemble {
+    members: usize,
+    classes: usize,
+    /// The logarithm of each class's sum of probabilities: sums of tiny ones would lose digits. `[sample, class]`
+    sums: Vec<f64>,
 }
 
-impl<'a> Ensemble<'a> {
-    /// Models with these weights, which `engine` computes.
-    ///
-    /// # Errors
-    /// When weights belong to another architecture, or there are none.
-    pub fn new(
-        mut engine: Box<dyn Engine + 'a>,
-        members: Vec<Vec<Parameter>>,
-    ) -> Result<Self, Error> {
-        if members.is_empty() {
-            return Err(Error::Input("there are no models to average".to_owned()));
+impl Ensemble {
+    /// Adds the predictions of a model for all samples of a dataset, the same one each time.
+    pub fn add(&mut self, model: &mut dyn Predictor, dataset: &Dataset) {
+        let (mut one, mut at) = (Predictions::default(), 0);
+        for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
+            model.predict(dataset, samples, &mut one);
+            let n_logits = one.logits.len() / samples.len();
+            self.classes = n_logits.max(2);
+            for found in one.logits.chunks(n_logits).flat_map(log_probabilities) {
+                match self.sums.get_mut(at) {
+                    Some(sum) => *sum = log_add(*sum, found),
+                    None => self.sums.push(found),
+                }
+                at += 1;
+            }
         }
-        let members: Vec<TrainingState> = members.into_iter().map(TrainingState::of).collect();
-        for member in &members {
-            engine.restore(member)?;
-        }
-        Ok(Self {
-            engine,
-            members,
-            one: Predictions::default(),
-        })
+        self.members += 1;
     }
 }
 
-impl Predictor for Ensemble<'_> {
+impl Predictor for Ensemble {
+    /// # Panics
+    /// When no model was added, or the dataset is another one.
     fn predict(&mut self, dataset: &Dataset, samples: &[u32], predictions: &mut Predictions) {
         predictions.clear();
-        // The logarithm of each class's sum of probabilities: sums of tiny ones would lose digits. [sample, class]
-        let mut sums: Vec<f64> = Vec::new();
-        for member in &self.members {
-            let restored = self.engine.restore(member);
-            assert!(restored.is_ok(), "each has been restored before");
-            self.engine.predict(dataset, samples, &mut self.one);
-            let n_logits = self.one.logits.len() / samples.len();
-            let logits = self.one.logits.chunks(n_logits);
-            let found = logits.flat_map(log_probabilities);
-            if sums.is_empty() {
-                sums.extend(found);
-                predictions.attention.clone_from(&self.one.attention);
-            } else {
-                let sums = sums.iter_mut().zip(found);
-                sums.for_each(|(sum, value)| *sum = log_add(*sum, value));
-                let weights = predictions.attention.iter_mut().zip(&self.one.attention);
-                weights.for_each(|(sum, weight)| *sum += weight);
-            }
-        }
-        let count = self.members.len() as f64;
-        for weight in &mut predictions.attention {
-            *weight /= count;
-        }
-        for (&sample, sums) in samples.iter().zip(sums.chunks(sums.len() / samples.len())) {
+        let count = self.members as f64;
+        for &sample in samples {
+            let sums = &self.sums[sample as usize * self.classes..][..self.classes];
             let logits = match *sums {
                 [zero, one] => vec![one - zero],
                 _ => sums.iter().map(|sum| sum - count.ln()).collect(),
@@ -80,7 +58,7 @@ impl Predictor for Ensemble<'_> {
     }
 
     fn samples_per_pass(&self) -> usize {
-        self.engine.samples_per_pass()
+        500
     }
 }
 

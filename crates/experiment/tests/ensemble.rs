@@ -4,7 +4,7 @@
 mod common;
 
 use common::{dataset, experiment, parse};
-use headlight_experiment::{Engine, Ensemble, FusedEngine, Predictions, Predictor};
+use headlight_experiment::{Ensemble, FusedEngine, Predictions, Predictor};
 
 #[test]
 fn the_mean_is_that_of_the_members() {
@@ -25,9 +25,10 @@ fn the_mean_is_that_of_the_members() {
             engine.predict(&samples, &chosen, &mut found);
             each.push(found);
         }
-        let engine = Box::new(FusedEngine::new(&experiments[0]).unwrap());
-        let members = experiments.iter().map(|own| own.start.clone()).collect();
-        let mut ensemble = Ensemble::new(engine, members).unwrap();
+        let mut ensemble = Ensemble::default();
+        for experiment in &experiments {
+            ensemble.add(&mut FusedEngine::new(experiment).unwrap(), &samples);
+        }
         let mut found = Predictions::default();
         ensemble.predict(&samples, &chosen, &mut found);
 
@@ -45,7 +46,6 @@ fn the_mean_is_that_of_the_members() {
             );
         };
         close(&found.probabilities, &mean(|own| &own.probabilities));
-        close(&found.attention, &mean(|own| &own.attention));
         let logits: Vec<f64> = match n_classes {
             2 => found
                 .probabilities
@@ -56,7 +56,4 @@ fn the_mean_is_that_of_the_members() {
         };
         close(&found.logits, &logits);
     }
-    let single = experiment(parse(&[]).unwrap(), &[]);
-    let engine: Box<dyn Engine> = Box::new(FusedEngine::new(&single).unwrap());
-    assert!(Ensemble::new(engine, Vec::new()).is_err());
 }

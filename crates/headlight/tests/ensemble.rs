@@ -222,3 +222,92 @@ fn dropout_needs_padding() {
         refused(&run_in(&folder, &arguments), &[key]);
     }
 }
+
+/// Any model that is trained is refused, since the rows have another hash: so a message about anything else came before.
+#[test]
+fn everything_else_is_checked_before_models_are_trained() {
+    let folder = prepared("ensemble_first");
+    sweep(&folder, "0..2", &[]);
+    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
+    let rows = fs::read_to_string(folder.join("seeds.jsonl")).unwrap();
+    let rows = rows.lines().map(|line| {
+        let mut row: Value = from_str(line).unwrap();
+        row["weights_sha256"] = "0".repeat(64).into();
+        row.to_string() + "\n"
+    });
+    write("seeds.jsonl", &rows.collect::<String>());
+    write("without.csv", "text\na pet that barks\n");
+    write("other.csv", "text,animal\na pet that barks,horse\n");
+    write("taken.csv", "text,predicted\na pet that barks,1\n");
+    write(
+        "taken.jsonl",
+        "{\"text\":\"a\"}\n{\"text\":\"b\",\"predicted\":1}\n",
+    );
+    write("there.svg", "mine");
+    let of = |command: &str, more: &[&str]| {
+        run_in(
+            &folder,
+            &[&[command, "seeds.jsonl"], more, &OWN[..]].concat(),
+        )
+    };
+    refused(&of("predict", &["--tokens", "animals.csv"]), &["seed 0"]);
+    for (command, more, part) in [
+        ("predict", &["--tokens", "missing.csv"][..], "missing.csv"),
+        (
+            "predict",
+            &["--tokens", "animals.csv", "--out", "x.png"],
+            "--out",
+        ),
+        ("predict", &["animals.csv", "--out", "x.txt"], "--out"),
+        (
+            "predict",
+            &["animals.csv", "--out", "animals.csv"],
+            "animals.csv",
+        ),
+        ("predict", &["taken.csv"], "`predicted`"),
+        ("predict", &["taken.jsonl"], "`predicted`"),
+        ("predict", &["--text", "a pet", "--out", "x.csv"], "--out"),
+        ("evaluate", &["without.csv"], "`animal`"),
+        ("evaluate", &["other.csv"], "horse"),
+        ("evaluate", &["--svg", "there.svg"], "there.svg"),
+    ] {
+        let finished = of(command, more);
+        refused(&finished, &[part]);
+        assert!(
+            !finished.stderr.contains("seed 0"),
+            "{more:?}: {}",
+            finished.stderr
+        );
+    }
+}
+
+#[test]
+fn a_last_row_without_an_end_is_reported() {
+    let folder = prepared("ensemble_cut");
+    sweep(&folder, "0..3", &[]);
+    let rows = fs::read_to_string(folder.join("seeds.jsonl")).unwrap();
+    fs::write(folder.join("seeds.jsonl"), rows.trim_end()).unwrap();
+    let arguments = [&["evaluate", "seeds.jsonl", "--json"][..], &OWN].concat();
+    let evaluated = run_in(&folder, &arguments).done();
+    let line: Value = from_str(&evaluated.stdout).unwrap();
+    assert_eq!(line["models"], 2);
+    assert!(
+        evaluated.stderr.contains("seeds.jsonl"),
+        "{}",
+        evaluated.stderr
+    );
+}
+
+/// 30 models of 400,000 parameters, which would take 48 MB, or 144 MB with their moments.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow_with_rows() {
+    let folder = folder("ensemble_memory");
+    let set = ["--set", "data.vocab_size=50000", "--set", "data.samples=32"];
+    let more = ["--set", "data.held_out=4", "--set", "training.epochs=1"];
+    let own = [&["quick"][..], &set, &more].concat();
+    let sweep = ["--seeds", "0..30", "--out", "seeds.jsonl"];
+    run_in(&folder, &[&["sweep"], &own[..], &sweep].concat()).done();
+    let evaluate = ["evaluate", "seeds.jsonl", "--config"];
+    crate::common::limited(&folder, "-d 64000", &[&evaluate[..], &own].concat()).done();
+}

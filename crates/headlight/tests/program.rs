@@ -27,6 +27,7 @@ mod inspect;
 mod keras;
 mod keys;
 mod lab;
+mod limits;
 mod new_user;
 mod outputs;
 mod own_data;

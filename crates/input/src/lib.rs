@@ -60,6 +60,9 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// When it cannot be read, or is larger.
 pub fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    let length = file.metadata()?.len().min(limit);
+    let reserved = bytes.try_reserve_exact(usize::try_from(length).unwrap_or(usize::MAX));
+    reserved.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     // The file may grow while it is read.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {

@@ -1,14 +1,13 @@
 //! Trains the runs of a results file again, for their weights, which the file does not hold.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::files::open;
 use headlight_trainer::storage::standard::shown;
 use headlight_trainer::storage::weights;
 use serde_json::Value;
@@ -16,18 +15,20 @@ use sha2::{Digest, Sha256};
 
 use crate::origin::difference;
 use crate::plan::Plan;
-use crate::results::RowLines;
-use crate::stored_row::StoredRow;
+use crate::results::Rows;
 use crate::workers::{Sink, work};
 
 /// The most rows that are trained again.
 const MOST_ROWS: usize = 1000;
 
+/// How many models each thread may have waiting for an earlier one.
+const AHEAD: usize = 2;
+
 /// The runs of a results file.
 #[derive(Debug)]
-pub struct Again<'a> {
-    path: &'a Path,
-    plan: &'a Plan,
+pub struct Again {
+    path: PathBuf,
+    plan: Plan,
     rows: Vec<Known>,
 }
 
@@ -39,13 +40,14 @@ struct Known {
     weights_sha256: String,
 }
 
-impl<'a> Again<'a> {
-    /// Reads which runs a file has, except those that failed.
+impl Again {
+    /// Reads which runs a file has, except those that failed. Skips a last line that was cut short, and reports it.
     ///
     /// # Errors
     /// When the file cannot be read, its rows are not those of the plan's config, or there are more than 1,000 or none.
-    pub fn read(path: &'a Path, plan: &'a Plan) -> Result<Self, Failure> {
-        let rows = rows(path, plan)?;
+    pub fn read(path: &Path, plan: Plan) -> Result<Self, Failure> {
+        let rows = rows(path, &plan)?;
+        let path = path.to_owned();
         Ok(Self { path, plan, rows })
     }
 
@@ -70,7 +72,8 @@ impl<'a> Again<'a> {
         sink: &mut dyn Sink<Vec<Parameter>>,
     ) -> Result<(), Failure> {
         let train = |index: usize| self.weights(&self.rows[index], signals);
-        work(train, 0..self.len(), threads.min(self.len()), signals, sink)
+        let (threads, ahead) = (threads.min(self.len()), AHEAD * threads);
+        work(train, 0..self.len(), threads, ahead, signals, sink)
     }
 
     /// The weights of a run, in the model's order; `None` if a signal interrupts its training.
@@ -90,7 +93,7 @@ impl<'a> Again<'a> {
             return Err(Failure::Input(format!(
                 "{}, line {}: seed {} trained to weights with the SHA-256 {hash}, but the row has {}; run `headlight sweep` \
                  again on this machine",
-                shown(self.path),
+                shown(&self.path),
                 known.line,
                 known.seed,
                 known.weights_sha256
@@ -102,14 +105,11 @@ impl<'a> Again<'a> {
 
 /// The rows of a file, without those of failed runs.
 fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
-    let mut lines = RowLines::new(open(path, u64::MAX)?, path);
-    let (mut rows, mut number, mut seen) = (Vec::new(), 0, BTreeSet::new());
-    while let Some(text) = lines.next_complete()? {
-        number += 1;
-        let invalid =
-            |reason: &str| Failure::Input(format!("{}, line {number}: {reason}", shown(path)));
-        let is_wanted = |key: &str| ["error", "weights_sha256"].contains(&key);
-        let row = StoredRow::parse_only(&text, is_wanted).map_err(|reason| invalid(&reason))?;
+    let mut lines = Rows::open(path)?;
+    let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
+    let is_wanted = |key: &str| ["error", "weights_sha256"].contains(&key);
+    while let Some(row) = lines.next(is_wanted)? {
+        let invalid = |reason: &str| lines.invalid_row(reason);
         if row.point.is_some() {
             return Err(invalid(
                 "the row belongs to a grid or to folds; only seeds of one config can be averaged, so sweep without --grid and \
@@ -131,7 +131,7 @@ fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
         }
         let hash = row.fields.get("weights_sha256").and_then(Value::as_str);
         rows.push(Known {
-            line: number,
+            line: lines.count,
             seed: row.seed,
             weights_sha256: hash
                 .ok_or_else(|| invalid("it has no `weights_sha256`"))?
@@ -145,7 +145,7 @@ fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
         }
     }
     if rows.is_empty() {
-        let what = if number == 0 {
+        let what = if lines.count == 0 {
             "it has no complete rows"
         } else {
             "all of its runs failed"

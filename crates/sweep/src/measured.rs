@@ -15,7 +15,7 @@ use crate::plan::Plan;
 use crate::results::Rows;
 use crate::row::Row;
 use crate::run::run_of;
-use crate::workers::{Sink, work};
+use crate::workers::{ROWS_AHEAD, Sink, work};
 
 /// The most rows that are trained again.
 const MOST_ROWS: usize = 1000;
@@ -161,6 +161,7 @@ impl Remeasure {
             train,
             0..self.len(),
             threads.min(self.len().max(1)),
+            ROWS_AHEAD,
             signals,
             sink,
         )

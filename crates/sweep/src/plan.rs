@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::grid::{Grid, Seeds, product};
+use crate::limits;
 use crate::origin::{as_changes, changed};
 
 /// The change that trains all epochs.
@@ -133,11 +134,14 @@ impl Plan {
             note("a sweep trains all epochs; training.patience is not used");
         }
         for point in &points {
+            limits::check(&point.config)?;
             point.session(seeds.0.start)?;
         }
+        let origin = origin.unwrap_or_default();
+        limits::check_origin(&origin)?;
         Ok(Self {
             config_sha256: fingerprint(&points)?,
-            origin: origin.unwrap_or_default(),
+            origin,
             seeds: seeds.0.clone(),
             points,
         })

@@ -18,8 +18,8 @@ use crate::plan::Plan;
 use crate::row::Row;
 use crate::stored_row::StoredRow;
 
-/// The longest row, in bytes; enough for about 200,000 epochs.
-const ROW_LIMIT: u64 = 4 << 20;
+/// The longest row, in bytes; enough for 167,000 epochs.
+pub(crate) const ROW_LIMIT: u64 = 4 << 20;
 
 /// The most time between two syncs of the file while rows are added.
 const SYNCED_EVERY: Duration = Duration::from_secs(10);

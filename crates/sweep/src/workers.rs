@@ -12,9 +12,9 @@ use headlight_trainer::sessions::signals::Signals;
 
 use crate::thread_limit::threads_that_fit;
 
-/// How many runs a worker may be ahead of the last result that was passed on in order. The results between them wait
-/// in memory.
-const MAX_AHEAD: usize = 10_000;
+/// How many runs a worker may be ahead of the last result that was passed on in order, if results are as small as a row.
+/// The results between them wait in memory.
+pub const ROWS_AHEAD: usize = 10_000;
 
 /// Receives the results of runs.
 pub trait Sink<T> {
@@ -34,6 +34,8 @@ pub trait Sink<T> {
 /// Trains runs, until all are done or a signal arrives. `train` gives the result of a run, or `None` if a signal
 /// interrupts it.
 ///
+/// No worker is more than `ahead` runs before the last result that was passed on.
+///
 /// Starts `threads` threads, or as many of them as the system has room for. If it has none, the calling thread trains.
 ///
 /// # Errors
@@ -42,6 +44,7 @@ pub fn work<T: Send>(
     train: impl Fn(usize) -> Result<Option<T>, Failure> + Sync,
     runs: Range<usize>,
     threads: usize,
+    ahead: usize,
     signals: &Signals,
     sink: &mut dyn Sink<T>,
 ) -> Result<(), Failure> {
@@ -51,8 +54,7 @@ pub fn work<T: Send>(
     let worker = |sender: mpsc::Sender<(usize, Result<Option<T>, Failure>)>| {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            while index >= reported.load(Ordering::Relaxed) + MAX_AHEAD
-                && !stop.load(Ordering::Relaxed)
+            while index >= reported.load(Ordering::Relaxed) + ahead && !stop.load(Ordering::Relaxed)
             {
                 thread::sleep(Duration::from_millis(1));
             }

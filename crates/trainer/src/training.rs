@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::storage::checkpoint::CHECKPOINT_LIMIT;
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
 use headlight_experiment::evaluate::assess;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
 use headlight_experiment::{Engine, Experiment, TrainingState};
-use headlight_input::FILE_LIMIT;
 use headlight_inspector::Screen;
 
 use crate::Failure;
@@ -17,6 +17,7 @@ use crate::documents::report::{RunReport, reported_samples};
 use crate::documents::screen::Ended;
 use crate::notes::note;
 use crate::sessions::dumping::{Model, Origin, dump};
+use crate::sessions::limits;
 use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
@@ -90,6 +91,7 @@ impl<'a> Training<'a> {
     /// # Errors
     /// When the engine or the reference run does not suit the config, or the run cannot be resumed.
     pub fn prepare(session: &'a Session, resumed: Option<&RunDir>) -> Result<Self, Failure> {
+        limits::check(&session.experiment)?;
         let mut engine = session.engine()?;
         let comparisons = match &session.reference {
             Some(reference) => compare_at_start(reference, session, engine.as_mut())?,
@@ -310,7 +312,7 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
     match failure {
         Failure::Diverged(message) => {
             let _ = page::write(run, None).and_then(|_| run.write_manifest());
-            let checkpoint = run.checkpoints().newest(FILE_LIMIT, |_| Ok(()));
+            let checkpoint = run.checkpoints().newest(CHECKPOINT_LIMIT, |_| Ok(()));
             let mut saved = "metrics".to_owned();
             if let Ok(Some(checkpoint)) = checkpoint {
                 let step = checkpoint.progress.step;

@@ -35,12 +35,14 @@ impl Rows {
             let train = train.map_or_else(|_| Vec::new(), |(train, _)| train);
             words.learn(train.iter().map(|&row| self.text(row)));
         }
-        let lengths = (0..self.len()).map(|row| words.count(self.text(row)));
-        let most = if are_values { usize::MAX } else { MOST_WORDS };
-        let longest = lengths.max().unwrap_or(0).clamp(1, most);
+        let longest = || {
+            let lengths = (0..self.len()).map(|row| words.count(self.text(row)));
+            let most = if are_values { usize::MAX } else { MOST_WORDS };
+            lengths.max().unwrap_or(0).clamp(1, most)
+        };
         FileKeys {
             vocab_size: keys.vocab_size.or(Some(words.vocab_size())),
-            seq_len: keys.seq_len.or(Some(longest)),
+            seq_len: keys.seq_len.or_else(|| Some(longest())),
             padding_token: keys.padding_token.or(Some(PAD)),
             words: Some(words),
             ..keys

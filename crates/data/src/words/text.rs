@@ -2,19 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::LazyLock;
 
-use regex::Regex;
-
+use super::split::Split;
 use super::vocabulary::VALUE_END;
 use super::{FIRST_WORD, UNK, Words};
-
-/// What a word is: letters, combining marks, digits and underscores, with apostrophes inside; or one sign. What lies between words is left out.
-/// Other programs find the same words with it (Oniguruma, JavaScript, Python's `regex`).
-pub const PATTERN: &str = r"[\p{L}\p{N}_][\p{L}\p{M}\p{N}_\x{200C}\x{200D}]*(?:['’][\p{L}\p{M}\p{N}_]+)*|[\p{P}\p{S}]\p{M}*";
-
-/// A pattern that cannot be compiled finds nothing; a test compares what it finds with the Python package `tokenizers`.
-static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PATTERN).ok());
 
 impl Words {
     /// Takes the most frequent words of texts as the vocabulary; of equally frequent ones, the first by alphabet.
@@ -45,11 +36,17 @@ impl Words {
 
     /// A text in lower case, if these words are. Each character is changed by itself, as other programs do it.
     fn normalized<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.lowercase {
-            text.chars().flat_map(char::to_lowercase).collect()
-        } else {
-            text.into()
+        if !self.lowercase {
+            return text.into();
         }
+        if text.is_ascii() {
+            return text.to_ascii_lowercase().into();
+        }
+        let mut lower = String::with_capacity(text.len());
+        for c in text.chars() {
+            lower.extend(c.to_lowercase());
+        }
+        lower.into()
     }
 }
 
@@ -58,12 +55,11 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
         Some(values) => (Some(values), None),
         None => (None, Some(text)),
     };
-    let words = WORD.iter().zip(text);
-    let words = words.flat_map(|(word, text)| word.find_iter(text));
+    let words = text.into_iter().flat_map(Split::new);
     let values = values
         .into_iter()
         .flat_map(|values| values.split(VALUE_END));
-    words.map(|word| word.as_str()).chain(values)
+    words.chain(values)
 }
 
 /// The words of a text as they are written, which may be in upper case.

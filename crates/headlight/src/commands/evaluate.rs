@@ -98,9 +98,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let (step, which) = (model.step(), model.which());
     let (session, members) = model.session(dataset)?;
-    let models = members.0.len();
+    let models = members.len();
     let samples = &session.experiment.splits.train;
-    let mut predictor = members.predictor(&session)?;
+    let mut predictor = members.predictor(&session, &mut |_| Ok(()))?;
     let data = &session.experiment.config.data;
     let assessment = assess(predictor.as_mut(), samples, data.n_classes)?;
 

@@ -7,7 +7,7 @@ use crate::printing::note;
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Ensemble, Predictor};
+use headlight_experiment::{Ensemble, Predictor, TrainingState};
 use headlight_sweep::{Again, Plan, Seeds, Sink};
 use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
@@ -31,8 +31,11 @@ pub(super) struct RunModel {
     pub(super) device: OpenDevice,
 }
 
-/// The weights of each model; there is at least one.
-pub(super) struct Members(pub(super) Vec<Vec<Parameter>>);
+/// The model of a run, or those of a results file, which are trained once everything else has been checked.
+pub(super) enum Members {
+    One(Vec<Parameter>),
+    Many(Again),
+}
 
 impl RunModel {
     /// The model of the run in a directory, the best one if the run keeps it, with other weights or on another device if they
@@ -68,14 +71,14 @@ impl RunModel {
         }
         let (weights, kept) = own.chosen_model(&config, weights)?;
         Ok(Self {
-            members: Members(vec![weights::load(&config, &weights)?]),
+            members: Members::One(weights::load(&config, &weights)?),
             kept,
             device: open_device(&config.compute.device)?,
             config,
         })
     }
 
-    /// The models of all rows of a results file, trained again.
+    /// The models of all rows of a results file, to be trained again.
     fn swept(
         path: &Path,
         weights: Option<&Path>,
@@ -101,36 +104,29 @@ impl RunModel {
             )));
         };
         let plan = Plan::new(config, &swept.overrides, &Seeds(0..1), &[])?;
-        let again = Again::read(path, &plan)?;
-        let signals = Signals::listen()
-            .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let mut trained = Trained {
-            display: SweepDisplay::new(again.len()),
-            threads,
-            members: Vec::with_capacity(again.len()),
-        };
-        again.train(threads, &signals, &mut trained)?;
-        let Trained {
-            display,
-            threads,
-            members,
-        } = trained;
-        display.finish(threads);
-        if let Some(signal) = signals.received() {
-            let (done, all) = (members.len(), again.len());
-            return Err(Failure::Interrupted {
-                signal,
-                message: format!("interrupted after training {done} of {all} runs again"),
-            });
-        }
         let config = plan.points()[0].config().clone();
         Ok(Self {
-            members: Members(members),
+            members: Members::Many(Again::read(path, plan)?),
             kept: None,
             device: open_device(&config.compute.device)?,
             config,
         })
+    }
+
+    /// This model, trained again if it is the only one of a results file.
+    ///
+    /// # Errors
+    /// As [`Members::each`].
+    pub(super) fn trained(mut self) -> Result<Self, Failure> {
+        if self.members.len() == 1 {
+            let mut only = Vec::new();
+            self.members.each(&mut |weights| {
+                only = weights;
+                Ok(())
+            })?;
+            self.members = Members::One(only);
+        }
+        Ok(self)
     }
 
     /// The steps that the model was trained for, if they are known.
@@ -146,11 +142,15 @@ impl RunModel {
     /// The model for the samples of a dataset, and the weights of each member.
     ///
     /// # Errors
-    /// When the model would be too large.
+    /// When the model would be too large, or as [`trained`](Self::trained).
     pub(super) fn session(self, dataset: Dataset) -> Result<(Session, Members), Failure> {
-        let first = self.members.0[0].clone();
-        let session = Session::with_weights(self.config, first, dataset, self.device)?;
-        Ok((session, self.members))
+        let own = self.trained()?;
+        let weights = match &own.members {
+            Members::One(weights) => Some(weights.clone()),
+            Members::Many(_) => None,
+        };
+        let session = Session::with_weights(own.config, weights, dataset, own.device)?;
+        Ok((session, own.members))
     }
 }
 
@@ -161,27 +161,83 @@ pub(super) fn which(config: &ExperimentConfig, kept: Option<&KeptModel>) -> Opti
 }
 
 impl Members {
-    /// What predicts the samples of the session: the only model, or the mean of all.
+    /// The number of models, at least 1.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Many(again) => again.len(),
+        }
+    }
+
+    /// Passes on the weights of each model, in order. Those of a results file are trained for it, and never held all at once.
     ///
     /// # Errors
-    /// When the engine is not in this build.
-    pub(super) fn predictor(self, session: &Session) -> Result<Box<dyn Predictor + '_>, Failure> {
-        let engine = session.engine()?;
-        match self.0.len() {
-            1 => Ok(engine),
-            _ => Ok(Box::new(Ensemble::new(engine, self.0)?)),
+    /// When a run gets other weights than its row says, a signal interrupts training, or `with` fails.
+    pub(super) fn each(self, with: &mut With<'_>) -> Result<(), Failure> {
+        let again = match self {
+            Self::One(weights) => return with(weights),
+            Self::Many(again) => again,
+        };
+        let signals = Signals::listen()
+            .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let mut trained = Trained {
+            display: SweepDisplay::new(again.len()),
+            threads,
+            done: 0,
+            with,
+        };
+        again.train(threads, &signals, &mut trained)?;
+        trained.display.finish(trained.threads);
+        match signals.received() {
+            None => Ok(()),
+            Some(signal) => Err(Failure::Interrupted {
+                signal,
+                message: format!(
+                    "interrupted after training {} of {} runs again",
+                    trained.done,
+                    again.len()
+                ),
+            }),
         }
+    }
+
+    /// What predicts the samples of the session: the only model, or the mean of all. Passes on the weights of each of many.
+    ///
+    /// # Errors
+    /// When the engine is not in this build, or as [`each`](Self::each).
+    pub(super) fn predictor<'a>(
+        self,
+        session: &'a Session,
+        with: &mut dyn FnMut(&[Parameter]) -> Result<(), Failure>,
+    ) -> Result<Box<dyn Predictor + 'a>, Failure> {
+        let mut engine = session.engine()?;
+        if self.len() == 1 {
+            return Ok(engine);
+        }
+        let mut ensemble = Ensemble::default();
+        self.each(&mut |weights| {
+            with(&weights)?;
+            engine.restore(&TrainingState::of(weights))?;
+            ensemble.add(engine.as_mut(), &session.experiment.splits.train);
+            Ok(())
+        })?;
+        Ok(Box::new(ensemble))
     }
 }
 
-/// Keeps the weights of runs, and shows the progress.
-struct Trained {
+/// Takes the weights of a model.
+type With<'a> = dyn FnMut(Vec<Parameter>) -> Result<(), Failure> + 'a;
+
+/// Passes on the weights of runs, and shows the progress.
+struct Trained<'a, 'b> {
     display: SweepDisplay,
     threads: usize,
-    members: Vec<Vec<Parameter>>,
+    done: usize,
+    with: &'a mut With<'b>,
 }
 
-impl Sink<Vec<Parameter>> for Trained {
+impl Sink<Vec<Parameter>> for Trained<'_, '_> {
     fn started(&mut self, threads: usize) {
         self.threads = threads;
     }
@@ -191,7 +247,7 @@ impl Sink<Vec<Parameter>> for Trained {
     }
 
     fn in_order(&mut self, weights: Vec<Parameter>) -> Result<(), Failure> {
-        self.members.push(weights);
-        Ok(())
+        self.done += 1;
+        (self.with)(weights)
     }
 }

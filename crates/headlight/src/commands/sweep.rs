@@ -10,8 +10,8 @@ use clap::Args;
 use headlight_experiment::config::EngineName;
 use headlight_inspector::counted;
 use headlight_sweep::{
-    Assignment, Busy, Measured, Plan, Results, Row, ShardRequest, Sink, Summary, commands,
-    run as train, work,
+    Assignment, Busy, Measured, Plan, ROWS_AHEAD, Results, Row, ShardRequest, Sink, Summary,
+    commands, run as train, work,
 };
 use headlight_sweep::{Folds, Grid, Seeds, Shard};
 use headlight_trainer::Failure;
@@ -138,7 +138,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         measured: Measured::default(),
     };
     let train = |index| train(&plan, index, &signals);
-    let worked = work(train, left, writer.threads, &signals, &mut writer);
+    let worked = work(
+        train,
+        left,
+        writer.threads,
+        ROWS_AHEAD,
+        &signals,
+        &mut writer,
+    );
     let Writer {
         display,
         threads,

@@ -162,7 +162,7 @@ pub fn check(experiment: &Experiment, start: usize, accepted: bool) -> Result<()
 }
 
 /// How many dumps training after step `start` writes, unless it stops early.
-fn dumps_after(experiment: &Experiment, start: usize) -> u64 {
+pub(crate) fn dumps_after(experiment: &Experiment, start: usize) -> u64 {
     let DumpConfig {
         every_epochs,
         every_steps,

@@ -5,6 +5,7 @@ pub mod burn;
 pub mod dump_volume;
 pub mod dumping;
 pub(crate) mod inputs;
+pub mod limits;
 pub mod opening;
 pub mod reference;
 pub mod resume;

@@ -1,5 +1,6 @@
 //! Resuming a run: the checkpoint that it resumes from, and the settings that may have changed.
 
+use headlight_experiment::Experiment;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use crate::Failure;
 use crate::sessions::inputs::inputs_sha256;
 use crate::sessions::session::Session;
-use crate::storage::checkpoint::Checkpoint;
+use crate::storage::checkpoint::{CHECKPOINT_LIMIT, Checkpoint};
 use crate::storage::run_dir::RunDir;
 use crate::storage::weights::{FREE_LIMIT, HEADER_LIMIT};
 
@@ -101,7 +102,7 @@ pub(crate) fn latest_checkpoint(
     let check_settings = |checkpoint: &Checkpoint| {
         check_config(run, &with_defaults(&checkpoint.config)?, &experiment.config)
     };
-    let found = run.checkpoints().newest(limit(session), |checkpoint| {
+    let found = run.checkpoints().newest(limit(experiment), |checkpoint| {
         match check_settings(checkpoint) {
             Ok(()) => check_checkpoint(run, session, checkpoint),
             // Reported below: with other settings, a whole checkpoint need not match this session.
@@ -153,15 +154,16 @@ pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
         && checkpoint.config["training"]["epochs"] == training.epochs
 }
 
+/// More than the bytes before the header of a checkpoint.
+const SEAL: u64 = 1 << 12;
+
 /// The largest checkpoint that is read, in bytes: four times the model (its weights, Adam's two moments, and
 /// the best model), and at least [`FREE_LIMIT`].
-fn limit(session: &Session) -> u64 {
-    let counts = session
-        .experiment
-        .start
-        .iter()
-        .map(|parameter| parameter.values.len() as u64);
-    FREE_LIMIT.max(counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT)
+pub(crate) fn limit(experiment: &Experiment) -> u64 {
+    let start = experiment.start.iter();
+    let counts = start.map(|parameter| parameter.values.len() as u64);
+    let model = counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT + SEAL;
+    model.clamp(FREE_LIMIT, CHECKPOINT_LIMIT)
 }
 
 /// Checks that a whole checkpoint belongs to this run, and that the run's metrics and losses until then are

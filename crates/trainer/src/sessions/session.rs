@@ -7,14 +7,17 @@ use headlight_data::files::{FitError, Rows};
 use headlight_data::{Dataset, Source, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
+use headlight_input::size;
 use headlight_keys::InvalidValue;
 
 use crate::Failure;
 use crate::devices::{self, OpenDevice};
+use crate::notes::note;
 use crate::sessions::dumping;
 use crate::sessions::opening::open_device;
 use crate::sessions::reference::Reference;
 use crate::storage::dataset_file;
+use crate::storage::memory::{self, PER_PARAMETER};
 
 /// An experiment, the device of its config, and the reference run that it repeats.
 #[derive(Debug)]
@@ -35,6 +38,10 @@ impl Session {
     pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
         let splits = Arc::new(dataset(&config)?);
         let device = open_device(&config.compute.device)?;
+        let bytes = memory_of(&config);
+        if bytes > NOTED_MEMORY {
+            note(&format!("training needs about {} of memory", size(bytes)));
+        }
         let session = Self::with_shared(config, splits, device)?;
         session.experiment.check_recording()?;
         Ok(session)
@@ -50,6 +57,7 @@ impl Session {
         device: OpenDevice,
     ) -> Result<Self, Failure> {
         check_model_size(&config)?;
+        memory::check(memory_of(&config))?;
         let reference = match &config.reference {
             None => None,
             Some(path) => Some(Reference::load(path, &config, &splits.train)?),
@@ -62,13 +70,13 @@ impl Session {
         })
     }
 
-    /// Given weights instead of an experiment's own, for the samples of a dataset.
+    /// Given weights, or else those of the config's seed, for the samples of a dataset.
     ///
     /// # Errors
     /// When the model would be too large.
     pub fn with_weights(
         config: ExperimentConfig,
-        weights: Vec<Parameter>,
+        weights: Option<Vec<Parameter>>,
         dataset: Dataset,
         device: OpenDevice,
     ) -> Result<Self, Failure> {
@@ -77,12 +85,12 @@ impl Session {
             train: dataset,
             texts: None,
         };
-        let replay = Replay {
-            start: weights,
+        let replay = weights.map(|start| Replay {
+            start,
             order: Vec::new(),
-        };
+        });
         Ok(Self {
-            experiment: Experiment::new(config, Arc::new(splits), Some(replay))?,
+            experiment: Experiment::new(config, Arc::new(splits), replay)?,
             device,
             reference: None,
         })
@@ -117,6 +125,14 @@ impl Session {
             labelled: true,
         }
     }
+}
+
+/// Training that needs more memory says so, in bytes.
+const NOTED_MEMORY: u64 = 1 << 30;
+
+/// The memory that the parameters of a config take in training, in bytes.
+fn memory_of(config: &ExperimentConfig) -> u64 {
+    PER_PARAMETER * config.model.parameter_count(config.inputs()) as u64
 }
 
 /// Reads or generates the dataset of a config.

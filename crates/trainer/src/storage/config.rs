@@ -100,6 +100,15 @@ pub fn parse<'a>(
     parsed.map_err(|message| of_machine.unwrap_or(Failure::Input(message)))
 }
 
+/// A config as TOML, as a run directory holds it.
+///
+/// # Errors
+/// When it cannot be written as TOML.
+pub fn to_toml(config: &ExperimentConfig) -> Result<String, Failure> {
+    ::toml::to_string(config)
+        .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
+}
+
 /// The config with absolute paths. In a config, paths are relative to the working folder.
 ///
 /// # Errors

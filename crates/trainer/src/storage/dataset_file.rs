@@ -10,11 +10,16 @@ use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
 use crate::Failure;
+use crate::notes::note;
 use crate::storage::files::{open, read_with};
 use crate::storage::standard::shown;
+use crate::storage::told::Told;
 
 /// The keys of `[data]` that a config of a file may leave out. A run's own config has all of them.
 const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
+
+/// Texts of more bytes than this take seconds to split into words.
+const LONG: u64 = 64 << 20;
 
 /// Reads a dataset file, from the columns that a config names.
 ///
@@ -22,9 +27,18 @@ const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
 /// When it cannot be read, or holds something else than samples.
 pub fn read(path: &Path, columns: &Columns) -> Result<Rows, Failure> {
     let (file, format) = open_as(path)?;
-    read_with(path, file, |file| {
-        files::read(file, format, columns, shown(path))
-    })
+    let name = shown(path);
+    let length = file
+        .metadata()
+        .map_err(|error| Failure::unreadable(path, &error))?
+        .len();
+    let rows = read_with(path, file, |file| {
+        files::read(Told::new(file, length, &name), format, columns, &name)
+    })?;
+    if rows.are_texts() && length > LONG {
+        note(&format!("{name}: splitting the texts into words"));
+    }
+    Ok(rows)
 }
 
 /// Opens a dataset file, and tells its format by its name. What is compressed is decompressed into a file without a name.

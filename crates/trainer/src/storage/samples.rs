@@ -219,11 +219,13 @@ fn unnumbered(error: FileError) -> FileError {
 }
 
 fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError> {
-    if rows.are_texts() {
-        let (_, counts) = rows.tokenized(&config.data)?;
-        for sentence in counts.losses(config.data.seq_len) {
-            note(&sentence);
-        }
+    let padding = config.model.attention.padding_token;
+    if !rows.are_texts() {
+        return rows.dataset(&config.data, padding);
     }
-    rows.dataset(&config.data, config.model.attention.padding_token)
+    let (rows, counts) = rows.tokenized(&config.data)?;
+    for sentence in counts.losses(config.data.seq_len) {
+        note(&sentence);
+    }
+    rows.dataset(&config.data, padding)
 }

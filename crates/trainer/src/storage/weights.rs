@@ -10,15 +10,17 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 
 use crate::Failure;
 use crate::storage::files::read_bounded;
+use crate::storage::memory;
 
 /// The largest file that is read for a small model, in bytes; for a larger model, the limit is the size of its
 /// weights. So weights of a different model are read and reported tensor by tensor, and huge files are not read.
 pub const FREE_LIMIT: u64 = 64 << 20;
 
-/// The longest header of a safetensors file, in bytes: 100 times that of the deepest model.
+/// The longest header of a safetensors file, in bytes: 400 times that of the deepest model. That of a checkpoint has the
+/// config, of at most 1 MiB, as JSON within JSON.
 ///
 /// The format allows 100 MB, which can take a gigabyte once parsed.
-pub const HEADER_LIMIT: u64 = 1 << 20;
+pub const HEADER_LIMIT: u64 = 4 << 20;
 
 /// Reads the weights of a config's model from a file, in the model's order.
 ///
@@ -27,8 +29,9 @@ pub const HEADER_LIMIT: u64 = 1 << 20;
 pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Failure> {
     check_model_size(config)?;
     let layout = config.model.layout(config.inputs());
-    let count: usize = layout.iter().map(Layout::size).sum();
-    let limit = FREE_LIMIT.max(count as u64 * 4 + HEADER_LIMIT);
+    let limit = limit(&layout);
+    // The file, its numbers, and their copy in the model's order.
+    memory::check(12 * layout.iter().map(Layout::size).sum::<usize>() as u64)?;
     let given =
         decode(&read_bounded(path, limit)?).map_err(|reason| Failure::reading(path, reason))?;
     Parameter::arrange(given, &layout).map_err(|mismatch| {
@@ -37,6 +40,12 @@ pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Fa
             format!("its weights do not match this model: {mismatch}"),
         )
     })
+}
+
+/// The largest weights file that is read for a model, in bytes.
+pub fn limit(layout: &[Layout]) -> u64 {
+    let count: usize = layout.iter().map(Layout::size).sum();
+    FREE_LIMIT.max(count as u64 * 4 + HEADER_LIMIT)
 }
 
 /// The bytes of a weights file; the same weights give the same bytes.

@@ -14,7 +14,7 @@ use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::shown;
 use serde_json::{Map, Value};
 
-use super::file::{Count, Rows, io_error, write_rows};
+use super::file::{Count, Rows, io_error, prediction_names, write_rows};
 use crate::commands::model::RunModel;
 
 /// Writes each row of a CSV, TSV or JSONL file with its prediction after its own columns.
@@ -45,6 +45,8 @@ pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Cou
         }
     };
     let (dataset, labelled) = samples::read(path, &model.config)?;
+    let checked = check_names(path, format, &prediction_names(&model.config.data));
+    checked.map_err(|error| Failure::unreadable(path, &error))?;
     let (file, _) = dataset_file::open_as(path)?;
     let mut reader = Some(BufReader::new(file));
     let is_tsv = extension == Some("tsv");
@@ -110,10 +112,7 @@ fn beside_cells(
         .iter()
         .map(|name| String::from_utf8_lossy(name).trim().to_owned())
         .collect();
-    let predicted = rows.prediction_names();
-    if let Some(name) = predicted.iter().find(|name| names.contains(name)) {
-        return Err(taken(name));
-    }
+    let predicted = prediction_names(rows.config);
     if as_objects {
         return rows.each(predictor, |row| {
             let cells = next()?;
@@ -158,14 +157,10 @@ fn beside_objects(
     file: &mut dyn Write,
 ) -> io::Result<Count> {
     let mut lines = Lines::new(reader, LINE_LIMIT);
-    let predicted = rows.prediction_names();
     rows.each(predictor, |row| {
         let line = lines.next_filled()?;
         let line = line.ok_or_else(|| refused("it changed while it was read"))?;
         let keys = serde_json::from_str::<Map<String, Value>>(&line)?;
-        if let Some(name) = predicted.iter().find(|name| keys.contains_key(*name)) {
-            return Err(taken(name));
-        }
         // The object as it is, opened at its end.
         let own = line.strip_suffix('}').unwrap_or(&line).trim_end();
         write!(file, "{own}{}", if keys.is_empty() { "" } else { "," })?;
@@ -174,8 +169,27 @@ fn beside_objects(
     })
 }
 
-fn taken(name: &str) -> io::Error {
-    refused(format!(
-        "it has a column `{name}`, and the predictions need one of this name; rename the column"
-    ))
+/// Refuses a file with a column of a prediction's name, before models are trained for it.
+fn check_names(path: &Path, format: Format, predicted: &[String]) -> io::Result<()> {
+    let (file, _) = dataset_file::open_as(path).map_err(io::Error::other)?;
+    let reader = BufReader::new(file);
+    let taken = |has: &dyn Fn(&str) -> bool| match predicted.iter().find(|name| has(name)) {
+        None => Ok(()),
+        Some(name) => Err(refused(format!(
+            "it has a column `{name}`, and the predictions need one of this name; rename the column"
+        ))),
+    };
+    if format == Format::Jsonl {
+        let mut lines = Lines::new(reader, LINE_LIMIT);
+        while let Some(line) = lines.next_filled()? {
+            let keys = serde_json::from_str::<Map<String, Value>>(&line)?;
+            taken(&|name| keys.contains_key(name))?;
+        }
+        return Ok(());
+    }
+    let mut records = Records::new(reader).map_err(refused)?;
+    let header = records.next_cells().map_err(refused)?;
+    let names = header.into_iter().flatten().map(String::from_utf8_lossy);
+    let names: Vec<String> = names.map(|name| name.trim().to_owned()).collect();
+    taken(&|name| names.iter().any(|own| own == name))
 }

@@ -8,7 +8,7 @@ use headlight_trainer::storage::outputs::Output;
 use serde_json::Value;
 
 use crate::arguments::Form;
-use crate::commands::model::RunModel;
+use crate::commands::model::{Members, RunModel};
 use crate::printing::{print_beside, print_json};
 use crate::terminal;
 
@@ -22,7 +22,7 @@ pub(super) fn check(model: &RunModel, file: Option<&str>) -> Result<(), Failure>
             "--explain explains one sample, and {file} is a file; give the sample with --text or --tokens"
         )));
     }
-    let models = model.members.0.len();
+    let models = model.members.len();
     if models > 1 {
         return Err(Failure::Input(format!(
             "--explain explains one model, and the results file has {models}, whose heads differ; give a run directory"
@@ -40,10 +40,10 @@ pub(super) fn of(
     dataset: &Dataset,
     text: Option<&str>,
 ) -> Result<Option<Explanation>, Failure> {
-    let parameters = model.members.0.first();
-    let explained = parameters
-        .map(|parameters| explanation::of_sample(&model.config, parameters, dataset, text));
-    explained.transpose()
+    let Members::One(parameters) = &model.members else {
+        return Ok(None);
+    };
+    explanation::of_sample(&model.config, parameters, dataset, text).map(Some)
 }
 
 /// Prints the explanation below what is predicted, or writes its picture. `json` is the prediction as JSON.

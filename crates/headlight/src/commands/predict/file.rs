@@ -59,7 +59,7 @@ pub(super) fn write_rows(
     mut write: impl FnMut(&Rows<'_>, &mut dyn Predictor, &mut dyn Write) -> io::Result<Count>,
 ) -> Result<Count, Failure> {
     let (session, members) = model.session(dataset)?;
-    let mut predictor = members.predictor(&session)?;
+    let mut predictor = members.predictor(&session, &mut |_| Ok(()))?;
     let rows = Rows {
         dataset: &session.experiment.splits.train,
         config: &session.experiment.config.data,
@@ -165,26 +165,12 @@ impl Rows<'_> {
 
     fn header(&self) -> Vec<String> {
         let mut names = vec!["sample".to_owned()];
-        names.extend(self.prediction_names());
+        names.extend(prediction_names(self.config));
         names.extend(self.labelled.then(|| "label".to_owned()));
         if self.config.words.is_some() {
             names.push("text".to_owned());
         } else {
             names.extend((0..self.dataset.positions()).map(|position| format!("token_{position}")));
-        }
-        names
-    }
-
-    /// The columns of a prediction.
-    pub(super) fn prediction_names(&self) -> Vec<String> {
-        let mut names = vec!["predicted".to_owned()];
-        if self.config.n_classes == 2 && !self.has_names() {
-            names.push("probability".to_owned());
-        } else {
-            let classes = (0..=u8::MAX).take(self.config.n_classes);
-            names.extend(
-                classes.map(|class| format!("probability_{}", self.config.class_name(class))),
-            );
         }
         names
     }
@@ -243,6 +229,18 @@ impl Rows<'_> {
         let words = self.config.words.as_ref()?;
         Some(words.join(row.tokens))
     }
+}
+
+/// The columns of a prediction.
+pub(super) fn prediction_names(config: &DatasetConfig) -> Vec<String> {
+    let mut names = vec!["predicted".to_owned()];
+    if config.n_classes == 2 && config.classes.is_empty() {
+        names.push("probability".to_owned());
+    } else {
+        let classes = (0..=u8::MAX).take(config.n_classes);
+        names.extend(classes.map(|class| format!("probability_{}", config.class_name(class))));
+    }
+    names
 }
 
 /// A class in JSON: its name, or its number if classes have no names.

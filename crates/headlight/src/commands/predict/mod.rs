@@ -109,7 +109,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let message = "--out needs a file of samples";
         return Err(Failure::Input(message.to_owned()));
     }
-    let (config, models) = (model.config.clone(), model.members.0.len());
+    let (config, models) = (model.config.clone(), model.members.len());
     let dataset = match (&arguments.text, tokens) {
         (Some(text), _) => samples::parse_texts([text.as_str()], "--text", &config)?,
         (None, tokens) => {
@@ -120,6 +120,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rule = config.data.rule.as_ref();
     let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
     let label = label.map(|_| dataset.label(0));
+    let inputs: Vec<&Path> = weights.into_iter().collect();
+    let [picture] = Output::all([arguments.svg.as_deref()], &inputs, arguments.output.force)?;
+    arguments.form.check(&[picture])?;
+    let model = model.trained()?;
     let explained = if arguments.explain {
         explain::of(&model, &dataset, arguments.text.as_deref())?
     } else {
@@ -134,9 +138,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "{described}{}",
             which.map_or_else(String::new, |which| format!("{which}\n"))
         );
-        let inputs: Vec<&Path> = weights.into_iter().collect();
-        let [picture] = Output::all([arguments.svg.as_deref()], &inputs, arguments.output.force)?;
-        arguments.form.check(&[picture])?;
         return explain::show(
             &explained,
             &config.data,

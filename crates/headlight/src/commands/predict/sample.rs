@@ -15,7 +15,7 @@ use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use serde_json::{Value, json};
 
 use super::file;
-use crate::commands::model::RunModel;
+use crate::commands::model::{Members, RunModel};
 
 /// The length of the bar of 1, in characters.
 const BAR: f32 = 40.0;
@@ -41,35 +41,39 @@ pub(super) fn dump(
         step: model.step(),
         ..Origin::default()
     };
+    let (session, members) = model.session(dataset.clone())?;
     let of = |parameters: &[Parameter]| {
         let one = Model {
-            config: &model.config,
+            config: &session.experiment.config,
             parameters,
         };
-        dumping::dump(one, &samples, origin, &model.device)
+        dumping::dump(one, &samples, origin, &session.device)
     };
-    let [first, others @ ..] = &model.members.0[..] else {
-        unreachable!("there is at least one model")
-    };
-    let mut mean = of(first)?;
-    for parameters in others {
-        let weights = mem::take(&mut of(parameters)?.arrays[Array::Weights]);
+    if let Members::One(parameters) = &members {
+        return of(parameters);
+    }
+    let count = members.len() as f32;
+    let mut mean: Option<AttentionDump> = None;
+    let mut predictor = members.predictor(&session, &mut |parameters| {
+        let mut one = of(parameters)?;
+        let Some(mean) = &mut mean else {
+            mean = Some(one);
+            return Ok(());
+        };
+        let weights = mem::take(&mut one.arrays[Array::Weights]);
         let sums = mean.arrays[Array::Weights].iter_mut().zip(weights);
         sums.for_each(|(sum, weight)| *sum += weight);
-    }
-    let count = model.members.0.len() as f32;
-    if count > 1.0 {
-        mean.arrays[Array::Weights]
-            .iter_mut()
-            .for_each(|sum| *sum /= count);
-        let (session, members) = model.session(dataset.clone())?;
-        let mut found = Predictions::default();
-        members
-            .predictor(&session)?
-            .predict(dataset, &[0], &mut found);
-        let narrow = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
-        (mean.logits, mean.probabilities) = (narrow(&found.logits), narrow(&found.probabilities));
-    }
+        Ok(())
+    })?;
+    let Some(mut mean) = mean else {
+        unreachable!("there is at least one model")
+    };
+    let sums = mean.arrays[Array::Weights].iter_mut();
+    sums.for_each(|sum| *sum /= count);
+    let mut found = Predictions::default();
+    predictor.predict(dataset, &[0], &mut found);
+    let narrow = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
+    (mean.logits, mean.probabilities) = (narrow(&found.logits), narrow(&found.probabilities));
     Ok(mean)
 }
 

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use headlight_input::FILE_LIMIT;
-
 use super::snapshot::Checkpoint;
 use crate::Failure;
 use crate::notes::note;
@@ -12,6 +10,10 @@ use crate::storage::files::{DAMAGED, paths_in, read_bounded};
 
 /// The number of checkpoints that are kept.
 const KEPT: usize = 2;
+
+/// The largest checkpoint that is read, in bytes: weights, two moments and the best model of the largest model that a config may
+/// ask for take 4 GiB.
+pub(crate) const CHECKPOINT_LIMIT: u64 = 5 << 30;
 
 const EXTENSION: &str = "checkpoint";
 
@@ -93,7 +95,7 @@ impl Checkpoints {
     /// When the machine cannot read the checkpoints.
     pub(crate) fn newest_whole(&self) -> Result<Option<Checkpoint>, Failure> {
         for path in self.newest_first()? {
-            if let Ok(checkpoint) = Failure::separate(read(&path, FILE_LIMIT))? {
+            if let Ok(checkpoint) = Failure::separate(read(&path, CHECKPOINT_LIMIT))? {
                 return Ok(Some(checkpoint));
             }
         }
@@ -107,7 +109,7 @@ impl Checkpoints {
     pub(crate) fn damaged(&self) -> Result<Vec<(PathBuf, String)>, Failure> {
         let mut damaged = Vec::new();
         for path in self.newest_first()? {
-            if let Err(reason) = Failure::separate(read(&path, FILE_LIMIT))? {
+            if let Err(reason) = Failure::separate(read(&path, CHECKPOINT_LIMIT))? {
                 damaged.push((path, reason.to_string()));
             }
         }

@@ -5,5 +5,5 @@ mod folder;
 mod snapshot;
 
 pub use bytes::seal;
-pub(crate) use folder::Checkpoints;
+pub(crate) use folder::{CHECKPOINT_LIMIT, Checkpoints};
 pub use snapshot::Checkpoint;

@@ -15,7 +15,7 @@ use crate::storage::hash::file_sha256;
 use crate::storage::manifest::Manifest;
 
 /// The largest manifest that is read, in bytes: 350,000 dumps.
-const MANIFEST_LIMIT: u64 = 32 << 20;
+pub(crate) const MANIFEST_LIMIT: u64 = 32 << 20;
 
 /// A file of a run that is missing, or not as Headlight wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

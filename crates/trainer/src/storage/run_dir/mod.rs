@@ -23,6 +23,7 @@ use crate::storage::files::{TEMPORARY, found, is_at, is_file, paths_in};
 use crate::storage::manifest::Manifest;
 
 pub use again::Rewound;
+pub(crate) use damage::MANIFEST_LIMIT;
 pub use damage::{Damage, is_dump};
 pub use kept::KeptModel;
 pub use writing::write_dump;

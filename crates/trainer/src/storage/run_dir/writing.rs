@@ -17,6 +17,7 @@ use super::{
 };
 use crate::Failure;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
+use crate::storage::config;
 use crate::storage::environment::Environment;
 use crate::storage::files::{
     Log, folder_of, found, paths_in, read_bounded, sync_names, write_atomically,
@@ -40,8 +41,7 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn write_config(&self, config: &ExperimentConfig) -> Result<(), Failure> {
-        let text = toml::to_string(config)
-            .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))?;
+        let text = config::to_toml(config)?;
         self.write_all(CONFIG, text.as_bytes())?;
         // Values of columns are no words of a text.
         if let Some(words) = &config.data.words

@@ -1,0 +1,51 @@
+//! What a sweep writes and Headlight reads back, refused before training where its reader would refuse it.
+
+use headlight_experiment::config::ExperimentConfig;
+use headlight_input::{TEXT_LIMIT, size};
+use headlight_trainer::Failure;
+
+use crate::results::ROW_LIMIT;
+
+/// The bytes of a number of a list, and of all that a row has besides its lists.
+const NUMBER: u64 = 25;
+const REST: u64 = 1 << 14;
+
+/// The most bytes of a row: the loss of each epoch, and attention on each position in two classes.
+pub(crate) fn row(config: &ExperimentConfig) -> u64 {
+    let numbers = config
+        .training
+        .epochs
+        .saturating_add(2 * (config.data.seq_len + 1));
+    (numbers as u64).saturating_mul(NUMBER).saturating_add(REST)
+}
+
+/// Refuses a sweep whose rows would be too long.
+///
+/// # Errors
+/// Names the keys to lower.
+pub(crate) fn check(config: &ExperimentConfig) -> Result<(), Failure> {
+    let largest = row(config);
+    if largest <= ROW_LIMIT {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "`training.epochs`: a row of the results would have up to {largest} bytes, and Headlight reads at most {}; lower \
+         training.epochs or data.seq_len",
+        size(ROW_LIMIT)
+    )))
+}
+
+/// Refuses a config that could not be read back from beside the results; the rest is the line that marks it.
+///
+/// # Errors
+/// Names its size.
+pub(crate) fn check_origin(text: &str) -> Result<(), Failure> {
+    let largest = text.len() as u64 + REST;
+    if largest <= TEXT_LIMIT {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "the config of the sweep would be a file of up to {largest} bytes, and Headlight reads at most {}; shorten its lists",
+        size(TEXT_LIMIT)
+    )))
+}
