@@ -8,4 +8,4 @@ mod vocabulary;
 pub use text::{Encoder, PATTERN, written};
 #[cfg(feature = "rows")]
 pub(crate) use vocabulary::VALUE_END;
-pub use vocabulary::{FIRST_WORD, PAD, UNK, Words};
+pub use vocabulary::{FIRST_WORD, PAD, SPECIAL, UNK, Words};

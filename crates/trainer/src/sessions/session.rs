@@ -11,6 +11,7 @@ use headlight_keys::InvalidValue;
 
 use crate::Failure;
 use crate::devices::{self, OpenDevice};
+use crate::notes::note_once;
 use crate::sessions::dumping;
 use crate::sessions::opening::open_device;
 use crate::sessions::reference::Reference;
@@ -136,10 +137,15 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
 /// When they do not fit the config.
 pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
     let splits = rows.fit(&config.data, config.model.attention.padding_token);
-    splits.map_err(|error| match error {
+    let splits = splits.map_err(|error| match error {
         FitError::Config(error) => invalid(&error),
         FitError::File(error) => error.into(),
-    })
+    })?;
+    let repetition = splits.texts.and_then(|texts| texts.repetition());
+    for sentence in rows.notes().into_iter().chain(repetition) {
+        note_once(&format!("{}: {sentence}", rows.name()));
+    }
+    Ok(splits)
 }
 
 fn invalid(invalid: &InvalidValue) -> Failure {
