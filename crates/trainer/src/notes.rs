@@ -1,6 +1,7 @@
 //! What the library tells beside its results, such as a file that it repairs. The program that uses it shows it.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use headlight_inspector::terminal::visible;
@@ -22,11 +23,11 @@ pub fn note(text: &str) {
     }
 }
 
-/// As [`note`], if this process has not told it before: a dataset file may be read for several purposes.
-pub fn note_once(text: &str) {
-    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+/// As [`note`], unless this process has told this of the file before: a file may be read for several purposes.
+pub fn note_once(key: (PathBuf, String), text: &str) {
+    static TOLD: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    if told.insert(text.to_owned()) {
+    if told.insert(key) {
         note(text);
     }
 }

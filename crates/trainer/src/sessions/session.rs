@@ -141,9 +141,20 @@ pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
         FitError::Config(error) => invalid(&error),
         FitError::File(error) => error.into(),
     })?;
-    let repetition = splits.texts.and_then(|texts| texts.repetition());
-    for sentence in rows.notes().into_iter().chain(repetition) {
-        note_once(&format!("{}: {sentence}", rows.name()));
+    let Source::File(path) = &config.data.source else {
+        return Ok(splits);
+    };
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let tell = |what: &str, sentence: &str| {
+        let key = (path.clone(), what.to_owned());
+        note_once(key, &format!("{}: {sentence}", rows.name()));
+    };
+    for sentence in rows.notes() {
+        tell(&sentence, &sentence);
+    }
+    // Of the folds of a file, one speaks for all.
+    if let Some(sentence) = splits.texts.and_then(|texts| texts.repetition()) {
+        tell("", &sentence);
     }
     Ok(splits)
 }
