@@ -85,7 +85,7 @@ fn a_copy_has_the_columns_of_its_config() {
     let folder = folder("trips_columns");
     let swapped = ODD.replacen("text,label", "label,text", 1);
     fs::write(folder.join("swapped.csv"), swapped).unwrap();
-    let config = "[data]\nfile = \"swapped.csv\"\ntext = \"label\"\nlabel = \"text\"\n[model]\nd_model = 4\n[training]\n";
+    let config = "[data]\nfile = \"swapped.csv\"\ntext = \"label\"\nlabel = \"text\"\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
     fs::write(folder.join("mine.toml"), config).unwrap();
     let expected = weights(&folder, "mine.toml", &[]);
     for copy in ["copy.csv", "copy.jsonl"] {
