@@ -80,6 +80,18 @@ pub enum Source {
     File(PathBuf),
 }
 
+impl Columns {
+    /// The name of the column of texts.
+    pub fn text_name(&self) -> &str {
+        self.text.as_deref().unwrap_or("text")
+    }
+
+    /// The name of the column of labels.
+    pub fn label_name(&self) -> &str {
+        self.label.as_deref().unwrap_or("label")
+    }
+}
+
 impl DatasetConfig {
     /// Checks every value.
     ///
@@ -391,6 +403,12 @@ impl TryFrom<Keys> for DatasetConfig {
         }
         if keys.text.is_some() && !keys.features.is_empty() {
             return Err("samples are texts or categories; remove `text` or `features`".to_owned());
+        }
+        let label = keys.label.as_deref().unwrap_or("label");
+        if keys.text.as_deref() == Some(label) {
+            return Err(format!(
+                "the column `{label}` cannot be both texts and labels; change `text` or `label`"
+            ));
         }
         let source = match (keys.file, keys.samples) {
             (Some(path), None) if keys.generator.is_none() && keys.positive_rate.is_none() => {

@@ -37,6 +37,8 @@ pub struct TextCounts {
     pub cut_texts: usize,
     /// Words at the end of texts that no sample holds.
     pub cut_words: usize,
+    /// Held-out texts that are training texts, too, apart from case, blanks and punctuation.
+    pub repeated: usize,
     /// Whether words are values of columns.
     pub are_values: bool,
 }
@@ -75,7 +77,18 @@ impl TextCounts {
                 ),
             ));
         }
+        sentences.extend(self.repetition());
         sentences
+    }
+
+    /// How many held-out texts are known from training, as a sentence.
+    pub fn repetition(&self) -> Option<String> {
+        (self.repeated > 0).then(|| {
+            format!(
+                "Held-out texts that are also training texts, apart from case, blanks and punctuation: {}.",
+                self.repeated
+            )
+        })
     }
 }
 

@@ -56,6 +56,7 @@ fn bytes_of(
         splits,
         config,
         padding_token,
+        rows: None,
     };
     let mut bytes = Vec::new();
     write(contents, format, &mut bytes).unwrap();

@@ -110,6 +110,7 @@ fn what_is_cut_unknown_or_empty_is_counted() {
         cut_texts: 1,
         cut_words: 2,
         are_values: false,
+        repeated: 0,
     };
     assert_eq!(splits.texts, Some(expected));
     assert_eq!(expected.losses(3).len(), 2);

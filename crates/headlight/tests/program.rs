@@ -36,6 +36,7 @@ mod predict;
 mod repair;
 mod report;
 mod resume;
+mod round_trips;
 mod scale;
 mod screen;
 mod scripts;

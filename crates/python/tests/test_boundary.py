@@ -201,3 +201,15 @@ def test_memory_stays_flat(model):
         model(tokens).context
     gc.collect()
     assert resident() - before < 4 << 20
+
+
+@pytest.mark.parametrize("labels", [["1", 1, "2", "2"], ["1", 1.0, "2", "2"], np.array(["1", 1, "2", "2"], dtype=object)])
+def test_a_text_and_a_number_that_become_one_class_are_told(labels, tmp_path):
+    with pytest.warns(UserWarning, match="one class"):
+        hl.datasets.from_texts(["a", "b", "c", "d"], labels, path=tmp_path / "texts.csv")
+
+
+def test_texts_alone_and_numbers_alone_are_not_told(tmp_path, recwarn):
+    for labels in (["1", "1", "2", "2"], [1, 1.0, 2, True]):
+        hl.datasets.from_texts(["a", "b", "c", "d"], labels, path=tmp_path / "texts.csv")
+    assert not recwarn.list

@@ -1,6 +1,8 @@
 //! What the library tells beside its results, such as a file that it repairs. The program that uses it shows it.
 
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use headlight_inspector::terminal::visible;
 
@@ -18,5 +20,14 @@ pub fn pass_on(listener: Listener) {
 pub fn note(text: &str) {
     if let Some(listener) = LISTENER.get() {
         listener(&visible(text));
+    }
+}
+
+/// As [`note`], unless this process has told this of the file before: a file may be read for several purposes.
+pub fn note_once(key: (PathBuf, String), text: &str) {
+    static TOLD: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.insert(key) {
+        note(text);
     }
 }

@@ -202,7 +202,7 @@ impl Profile {
             return Ok(Some(column));
         }
         let is_label = |column: &&Column| {
-            let label = named.label.as_deref().unwrap_or("label");
+            let label = named.label_name();
             column.name.eq_ignore_ascii_case(label)
         };
         let texts = self.columns.iter().filter(|column| !is_label(column));

@@ -1,12 +1,19 @@
 //! What the writers of all formats write: splits, with the names of classes and without padding.
 
-use std::fmt;
+use std::{fmt, io};
 
+use headlight_input::{LINE_LIMIT, size};
 use serde::{Serialize, Serializer};
 
+use super::labels::{Label, mixed};
+use super::rows::{Rows, value};
 use crate::config::DatasetConfig;
 use crate::dataset::Splits;
 use crate::shape::SampleShape;
+use crate::words::{VALUE_END, Words};
+
+/// What a reader may take at once beside the record that it reads, in bytes.
+const READ_AHEAD: usize = 1 << 14;
 
 /// Splits, and the config that gives them their meaning.
 #[derive(Clone, Copy, Debug)]
@@ -17,17 +24,23 @@ pub struct Contents<'a> {
     pub config: &'a DatasetConfig,
     /// The token that pads them.
     pub padding_token: Option<u32>,
+    /// The file that they come from: of its texts, tokens keep neither unknown words nor what was cut.
+    pub rows: Option<&'a Rows>,
 }
 
 /// A sample of a file.
-pub(super) struct Sample<'a, T> {
+pub(super) struct Sample<'a> {
     pub(super) split: &'static str,
     pub(super) class: Class<'a>,
-    pub(super) tokens: T,
-    /// Its words, in place of its tokens.
-    pub(super) text: Option<String>,
-    /// Its values of columns, in place of its tokens; empty if it has none. An unknown value is empty.
-    pub(super) values: Vec<&'a str>,
+    pub(super) content: Content<'a>,
+}
+
+/// What a sample holds.
+pub(super) enum Content<'a> {
+    Tokens(Vec<u32>),
+    Text(String),
+    /// A value of each column.
+    Values(Vec<&'a str>),
 }
 
 /// A class as files have it: by number, or by name.
@@ -56,38 +69,84 @@ impl Serialize for Class<'_> {
 
 impl<'a> Contents<'a> {
     /// All samples, those of training first.
-    pub(super) fn samples(
-        self,
-    ) -> impl Iterator<Item = Sample<'a, impl Iterator<Item = u32> + 'a>> {
+    ///
+    /// # Errors
+    /// When the rows are not those of the config.
+    pub(super) fn samples(self) -> io::Result<impl Iterator<Item = Sample<'a>>> {
         let shape = SampleShape::new(self.config, self.padding_token);
-        let features = &self.config.columns.features;
-        let words = self.config.words.as_ref();
-        let texts = words.filter(|_| features.is_empty());
-        let values = words.filter(|_| !features.is_empty());
+        let words = self.words();
+        let rows = self.rows.filter(|rows| rows.are_texts());
+        let order = rows.map(|rows| rows.parts(self.config)).transpose();
+        let (train, held_out) = order.map_err(io::Error::other)?.unwrap_or_default();
         let named = [
-            ("train", &self.splits.train),
-            ("held_out", &self.splits.held_out),
+            ("train", &self.splits.train, train),
+            ("held_out", &self.splits.held_out, held_out),
         ];
-        named.into_iter().flat_map(move |(split, dataset)| {
+        Ok(named.into_iter().flat_map(move |(split, dataset, order)| {
             (0..dataset.len()).map(move |sample| {
                 let class = dataset.label(sample);
                 let name = self.config.classes.get(usize::from(class));
+                let tokens = dataset.tokens(sample);
+                let row = order.get(sample);
                 Sample {
                     split,
                     class: name.map_or(Class::Number(class), |name| Class::Name(name)),
-                    tokens: shape.without_padding(dataset.tokens(sample)),
-                    text: texts.map(|words| words.join(dataset.tokens(sample))),
-                    values: values.map_or_else(Vec::new, |words| {
-                        let tokens = shape.cls.without(dataset.tokens(sample)).iter();
-                        let values = tokens.zip(features).map(|(&token, name)| {
-                            let own = words.text(token).strip_prefix(name.as_str());
-                            own.and_then(|own| own.strip_prefix('='))
-                                .unwrap_or_default()
-                        });
-                        values.collect()
-                    }),
+                    content: match (rows.zip(row), words) {
+                        (Some((rows, &row)), _) => self.as_written(rows.text(row)),
+                        (None, Some(words)) => Content::Text(words.join(tokens)),
+                        (None, None) => Content::Tokens(shape.without_padding(tokens).collect()),
+                    },
                 }
             })
-        })
+        }))
     }
+
+    /// The words that samples are written in; `None` for tokens, which a file may have in place of texts.
+    pub(super) fn words(self) -> Option<&'a Words> {
+        let words = self.config.words.as_ref();
+        words.filter(|_| self.rows.is_none_or(Rows::are_texts))
+    }
+
+    /// A text of a file, or the values of its columns.
+    fn as_written(self, text: &'a str) -> Content<'a> {
+        let features = &self.config.columns.features;
+        if features.is_empty() {
+            return Content::Text(text.to_owned());
+        }
+        let values = features.iter().zip(text.split(VALUE_END));
+        let values = values.map(|(name, word)| {
+            let own = word.strip_prefix(&*value(name, ""));
+            own.unwrap_or_default()
+        });
+        Content::Values(values.collect())
+    }
+
+    /// Refuses classes that no reader takes as labels.
+    pub(super) fn check_classes(self) -> io::Result<()> {
+        let labels = self.config.classes.iter().map(|name| Label::of_text(name));
+        let labels: Vec<Label> = labels.collect::<Result<_, _>>().map_err(refused)?;
+        match mixed(labels.iter()).filter(|_| self.config.words.is_some()) {
+            Some((number, name)) => Err(refused(format!(
+                "its classes are a number, {number}, and a name, `{name}`; rename one in data.classes"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The error of samples that could be written, but not read.
+pub(super) fn refused(reason: impl fmt::Display) -> io::Error {
+    let message = format!("this dataset could not be read back: {reason}");
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// Refuses a line or a record of more bytes than a reader takes.
+pub(super) fn check_length(bytes: usize) -> io::Result<()> {
+    if bytes + READ_AHEAD > LINE_LIMIT as usize {
+        return Err(refused(format!(
+            "a sample would have a line of {bytes} bytes, and {} are read; choose .npz for tokens, or shorten the samples",
+            size(LINE_LIMIT)
+        )));
+    }
+    Ok(())
 }

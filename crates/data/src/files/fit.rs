@@ -7,6 +7,8 @@ use super::rows::Rows;
 #[cfg(feature = "files")]
 use crate::config::CLASS_LIMIT;
 use crate::config::{DatasetConfig, Source};
+#[cfg(feature = "files")]
+use crate::dataset::TextCounts;
 use crate::dataset::{Dataset, Splits};
 use crate::fold::Fold;
 use crate::random::{Stream, shuffle};
@@ -100,7 +102,10 @@ impl Rows {
         if self.are_texts() {
             self.check_texts()?;
             let (rows, counts) = self.tokenized(config)?;
-            let texts = Some(counts);
+            let texts = Some(TextCounts {
+                repeated: self.repeated(config)?,
+                ..counts
+            });
             return Ok(Splits {
                 texts,
                 ..rows.fit(config, padding_token)?
@@ -109,10 +114,7 @@ impl Rows {
         self.check_classes()?;
         let dataset = self.arranged(config, padding_token, "")?;
         self.check_rule(&dataset, config)?;
-        let (train, held_out) = match config.fold {
-            Some(fold) => self.fold(fold, config.seed)?,
-            None => self.split(config.held_out, config.seed, config.words.is_some())?,
-        };
+        let (train, held_out) = self.parts(config)?;
         let gather = |rows: &[usize]| {
             let mut part = Dataset::empty(config.seq_len);
             for &row in rows {
@@ -125,6 +127,17 @@ impl Rows {
             held_out: gather(&held_out),
             texts: None,
         })
+    }
+
+    /// The rows to train on and those held out, as a config asks for them.
+    pub(super) fn parts(
+        &self,
+        config: &DatasetConfig,
+    ) -> Result<(Vec<usize>, Vec<usize>), InvalidValue> {
+        match config.fold {
+            Some(fold) => self.fold(fold, config.seed),
+            None => self.split(config.held_out, config.seed, config.words.is_some()),
+        }
     }
 
     /// The rows to train on and those held out: as the file says, or `count` random ones; of each class alike, if

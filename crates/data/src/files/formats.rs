@@ -7,7 +7,7 @@ use std::path::Path;
 use super::contents::Contents;
 use super::error::FileError;
 use super::rows::{Counted, Rows};
-use super::{finished, jsonl, npz, table, text};
+use super::{finished, jsonl, line_ends, npz, table, text};
 use crate::config::Columns;
 
 /// A dataset file's format.
@@ -72,7 +72,6 @@ pub fn read(
     columns: &Columns,
     name: impl fmt::Display,
 ) -> Result<Rows, FileError> {
-    let reader = BufReader::new(reader);
     let counted = match format {
         Format::Npz => Counted::Arrays,
         Format::Csv | Format::Jsonl => Counted::Lines,
@@ -83,9 +82,9 @@ pub fn read(
             "data.text and data.label name columns of CSV or keys of JSONL, which npz does not have; remove them"
                 .to_owned(),
         ),
-        Format::Npz => npz::read(reader, &mut rows),
-        Format::Csv => table::read(reader, columns, &mut rows),
-        Format::Jsonl => jsonl::read(reader, columns, &mut rows),
+        Format::Npz => npz::read(BufReader::new(reader), &mut rows),
+        Format::Csv => table::read(line_ends::text(reader), columns, &mut rows),
+        Format::Jsonl => jsonl::read(line_ends::text(reader), columns, &mut rows),
     };
     finished(rows, done)
 }
@@ -100,6 +99,6 @@ pub fn read_lines(
     name: impl fmt::Display,
 ) -> Result<Rows, FileError> {
     let mut rows = Rows::new(name, Counted::Lines);
-    let done = text::read(BufReader::new(reader), are_texts, &mut rows);
+    let done = text::read(line_ends::text(reader), are_texts, &mut rows);
     finished(rows, done)
 }

@@ -45,7 +45,7 @@ impl Columns {
                 listed(&names)
             )
         };
-        let label = position(named.label.as_deref().unwrap_or("label"));
+        let label = position(named.label_name());
         let unlabelled = match &named.label {
             Some(name) if label.is_none() => Some(format!(
                 "it has no column `{name}`, in which data.label expects the labels; add it, or rename the column of labels; its columns are {}",
@@ -55,8 +55,14 @@ impl Columns {
         };
         let text = match &named.text {
             Some(name) => Some(position(name).ok_or_else(|| missing(name, "text"))?),
-            None => position("text"),
+            None => position("text").filter(|&text| Some(text) != label),
         };
+        if let Some(column) = text.filter(|&text| Some(text) == label) {
+            return Err(format!(
+                "the column `{}` cannot be both texts and labels",
+                names[column]
+            ));
+        }
         let mut tokens: Vec<(u32, usize)> = Vec::new();
         let mut different = HashSet::new();
         for (column, name) in names.iter().enumerate() {

@@ -1,13 +1,15 @@
 //! Datasets as JSON lines, one per sample: `{"split":"train","label":0,"tokens":[0,45,...]}`, or with `text` in place of
 //! `tokens`. A config may name the keys of text and label. Other keys are ignored.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, BufWriter, Write};
 
 use headlight_input::{LINE_LIMIT, Lines};
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::contents::{Class, Contents};
+use super::contents::{Content, Contents, Sample, check_length, refused};
 use super::header::listed;
 use super::labels::Label;
 use super::rows::{Held, Place, Rows, is_held_out, value};
@@ -19,9 +21,11 @@ struct Row {
     label: Option<Value>,
     tokens: Option<Vec<i64>>,
     text: Option<Value>,
-    /// The values of columns that a config names.
+    /// The values of columns that a config names, and whether each is a text.
     #[serde(skip)]
     values: Vec<String>,
+    #[serde(skip)]
+    are_texts: Vec<bool>,
 }
 
 impl Row {
@@ -47,67 +51,84 @@ impl Row {
             return Err(missing(text, "text"));
         }
         let mut values = Vec::with_capacity(columns.features.len());
+        let mut are_texts = Vec::with_capacity(columns.features.len());
         for name in &columns.features {
             let found = keys.get(name).ok_or_else(|| missing(name, "features"))?;
             let text = plain(found).ok_or_else(|| {
                 format!("the value of `{name}` is a list or an object; write a name or a number")
             })?;
             values.push(value(name, &text));
+            are_texts.push(found.is_string() || found.is_null());
         }
-        let mut rename = |from: &Option<String>, to: &str| {
-            if let Some(from) = from {
-                let value = keys.remove(from).unwrap_or(Value::Null);
-                keys.insert(to.to_owned(), value);
-            }
-        };
-        rename(&columns.label, "label");
-        rename(&columns.text, "text");
-        if columns.text.is_some() || !values.is_empty() {
-            keys.remove("tokens");
-        }
-        let row: Self =
-            serde_json::from_value(Value::Object(keys)).map_err(|error| error.to_string())?;
-        Ok(Self { values, ..row })
+        // The names of the two may be those of each other.
+        let label = keys.remove(columns.label_name());
+        let text = keys.remove(columns.text_name());
+        let has_tokens = columns.text.is_none() && values.is_empty();
+        let own = [
+            ("split", keys.remove("split")),
+            ("tokens", keys.remove("tokens").filter(|_| has_tokens)),
+            ("label", label),
+            ("text", text),
+        ];
+        let own = own
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let row: Self = serde_json::from_value(Value::Object(own.collect()))
+            .map_err(|error| error.to_string())?;
+        Ok(Self {
+            values,
+            are_texts,
+            ..row
+        })
     }
 }
 
-#[derive(Serialize)]
-struct Written<'a> {
-    split: &'a str,
-    label: Class<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tokens: Vec<u32>,
-    #[serde(flatten)]
-    values: Map<String, Value>,
+/// A sample under the keys that its config names.
+struct Written<'a>(Sample<'a>, &'a Columns);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(sample, columns) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("split", sample.split)?;
+        map.serialize_entry(columns.label_name(), &sample.class)?;
+        match &sample.content {
+            Content::Text(text) => map.serialize_entry(columns.text_name(), text)?,
+            Content::Tokens(tokens) => map.serialize_entry("tokens", tokens)?,
+            Content::Values(values) => {
+                for (name, value) in columns.features.iter().zip(values) {
+                    map.serialize_entry(name, value)?;
+                }
+            }
+        }
+        map.end()
+    }
 }
 
 pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
+    contents.check_classes()?;
+    let columns = &contents.config.columns;
+    let keys = columns.features.iter().map(String::as_str);
+    let mut keys: Vec<&str> = keys.chain(["split", columns.label_name()]).collect();
+    keys.sort_unstable();
+    if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(refused(format!(
+            "two of its columns would have the name `{}`",
+            twice[0]
+        )));
+    }
     let mut writer = BufWriter::new(writer);
-    for sample in contents.samples() {
-        let row = Written {
-            split: sample.split,
-            label: sample.class,
-            tokens: match sample.text {
-                Some(_) => Vec::new(),
-                None if !sample.values.is_empty() => Vec::new(),
-                None => sample.tokens.collect(),
-            },
-            text: sample.text,
-            values: {
-                let names = contents.config.columns.features.iter().cloned();
-                let values = sample.values.iter().map(|&value| value.into());
-                names.zip(values).collect()
-            },
-        };
-        serde_json::to_writer(&mut writer, &row)?;
-        writer.write_all(b"\n")?;
+    for sample in contents.samples()? {
+        let mut line = serde_json::to_vec(&Written(sample, columns))?;
+        check_length(line.len())?;
+        line.push(b'\n');
+        writer.write_all(&line)?;
     }
     writer.flush()
 }
 
 pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> Result<(), String> {
+    let mut kinds = HashMap::new();
     let mut lines = Lines::new(reader, LINE_LIMIT);
     loop {
         let next = lines.next_filled();
@@ -118,7 +139,26 @@ pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> 
         };
         let row = Row::of(&text, columns).map_err(at)?;
         let held_out = row.split.as_deref().map_or(Ok(false), is_held_out);
-        let label = row.label.map(label).transpose().map_err(at)?;
+        let label = row.label.as_ref().map(label).transpose().map_err(at)?;
+        if let (Some(label), Some(written)) = (&label, &row.label) {
+            rows.labels.note_written(label, &written.to_string());
+        }
+        for (value, &is_text) in row.values.iter().zip(&row.are_texts) {
+            if rows.mixed.is_some() {
+                break;
+            }
+            match kinds.get(value) {
+                None => {
+                    kinds.insert(value.clone(), is_text);
+                }
+                Some(&before) if before != is_text => {
+                    rows.mixed = Some(format!(
+                        "{place}: `{value}` is a text here and a number elsewhere, or the other way round; both are one value"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
         let held = match (&row.tokens, &row.text) {
             _ if !row.values.is_empty() => Held::Values(&row.values),
             (Some(tokens), _) => Held::Tokens(tokens),
@@ -145,11 +185,10 @@ pub(super) fn plain(value: &Value) -> Option<String> {
     }
 }
 
-fn label(value: Value) -> Result<Label, String> {
+fn label(value: &Value) -> Result<Label, String> {
     match value {
-        Value::Bool(label) => Label::of_text(if label { "true" } else { "false" }),
-        Value::Number(number) => Label::of_number(number.as_f64().unwrap_or(f64::NAN)),
-        Value::String(text) => Label::of_text(&text),
+        Value::Bool(_) | Value::Number(_) => Label::of_text(&value.to_string()),
+        Value::String(text) => Label::of_text(text),
         _ => Err("the label must be a number, a name, true or false".to_owned()),
     }
 }

@@ -5,8 +5,14 @@ use std::fmt;
 
 use crate::config::{CLASS_LIMIT, DatasetConfig, check_name};
 
-/// The largest whole number that f64 and JSON hold exactly.
-const NUMBER_LIMIT: f64 = 9_007_199_254_740_992.0;
+/// The whole numbers up to here are different ones in f64 and in JSON.
+const NUMBER_LIMIT: i64 = (1 << 53) - 1;
+
+/// The most notes about labels, and the most characters of a label in them.
+#[cfg(feature = "files")]
+const NOTES: usize = 3;
+#[cfg(feature = "files")]
+const SHOWN: usize = 40;
 
 /// A label as a file has it. Numbers come before names, as in a list of classes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,8 +26,10 @@ pub(super) enum Label {
 impl Label {
     pub(super) fn of_text(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        if let Some(number) = text.parse().ok().filter(|number: &f64| number.is_finite()) {
-            return Self::of_number(number);
+        if text.parse().is_ok_and(f64::is_finite) {
+            return whole_number(text)
+                .map(Self::Number)
+                .ok_or_else(|| not_a_class(text));
         }
         if text.is_empty() {
             return Err("the label is empty".to_owned());
@@ -30,18 +38,19 @@ impl Label {
         Ok(Self::Name(text.to_owned()))
     }
 
+    #[cfg(feature = "files")]
     pub(super) fn of_number(number: f64) -> Result<Self, String> {
-        let whole = whole(number).map(Self::Number);
-        whole.ok_or_else(|| {
-            format!("label {number} is not a class; labels are whole numbers or names")
-        })
+        let whole = whole_number(&number.to_string()).map(Self::Number);
+        whole.ok_or_else(|| not_a_class(number))
     }
 
     /// The class of this label in a config.
     fn class(&self, config: &DatasetConfig) -> Result<u8, String> {
         let (classes, n_classes) = (&config.classes, config.n_classes);
         let text = self.to_string();
-        let named = classes.iter().position(|name| *name == text);
+        let named = classes
+            .iter()
+            .position(|name| Self::of_text(name).as_ref() == Ok(self));
         let numbered = match self {
             Self::Number(_) if numbers_are_names(config) => None,
             Self::Number(number) => usize::try_from(*number).ok(),
@@ -80,22 +89,93 @@ pub fn numbers_are_names(config: &DatasetConfig) -> bool {
     names.any(|name| whole_number(name).is_some())
 }
 
-/// The whole number that a text holds, also as `3.0`, which spreadsheets write.
-pub(super) fn whole_number(text: &str) -> Option<i64> {
-    whole(text.parse().ok()?)
+fn not_a_class(number: impl fmt::Display) -> String {
+    format!(
+        "label {number} is not a class; labels are names, or whole numbers of at most {NUMBER_LIMIT}"
+    )
 }
 
-fn whole(number: f64) -> Option<i64> {
-    (number.fract() == 0.0 && number.abs() <= NUMBER_LIMIT).then_some(number as i64)
+/// The whole number that a text holds, also as `3.0`, which spreadsheets write; `None` where f64 would round it.
+pub(super) fn whole_number(text: &str) -> Option<i64> {
+    let number: f64 = text.parse().ok()?;
+    let whole = number as i64;
+    let is_whole = number.fract() == 0.0 && whole.saturating_abs() <= NUMBER_LIMIT;
+    (is_whole && is_whole_as_written(text)).then_some(whole)
+}
+
+/// Whether all digits of a number behind its decimal point are 0.
+fn is_whole_as_written(number: &str) -> bool {
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let digits = digits.trim_start_matches(['+', '-']);
+    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
+    let Ok(exponent) = exponent.parse::<i32>() else {
+        return false;
+    };
+    let point = before.len() as i64 + i64::from(exponent);
+    let mut digits = (0..).zip(before.chars().chain(behind.chars()));
+    digits.all(|(place, digit)| place < point || digit == '0')
+}
+
+/// A number and a name among labels, if there are both.
+#[cfg(feature = "files")]
+pub(super) fn mixed<'a>(labels: impl Iterator<Item = &'a Label> + Clone) -> Option<(i64, &'a str)> {
+    let number = labels.clone().find_map(|label| match label {
+        Label::Number(number) => Some(*number),
+        Label::Name(_) => None,
+    });
+    let name = labels.into_iter().find_map(|label| match label {
+        Label::Number(_) => None,
+        Label::Name(name) => Some(name.as_str()),
+    });
+    number.zip(name)
 }
 
 /// The different labels of a file, in the order in which they first appear.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
     indices: BTreeMap<Label, u8>,
+    /// How a file first writes each label, and how else.
+    #[cfg(feature = "files")]
+    written: BTreeMap<Label, (String, Option<String>)>,
 }
 
 impl Labels {
+    /// Remembers how a file writes a label.
+    #[cfg(feature = "files")]
+    pub(super) fn note_written(&mut self, label: &Label, text: &str) {
+        let end = text.char_indices().nth(SHOWN);
+        let text = end.map_or(text, |(end, _)| &text[..end]);
+        match self.written.get_mut(label) {
+            None => {
+                self.written.insert(label.clone(), (text.to_owned(), None));
+            }
+            Some((first, other @ None)) if first != text => *other = Some(text.to_owned()),
+            Some(_) => {}
+        }
+    }
+
+    /// What a reader should know, as sentences: labels that are one class although they are written differently, and those
+    /// that are two although they hardly differ.
+    #[cfg(feature = "files")]
+    pub(super) fn notes(&self) -> Vec<String> {
+        let same = self.written.values().filter_map(|(first, other)| {
+            let other = other.as_ref()?;
+            Some(format!(
+                "the labels `{first}` and `{other}` are one class; write them alike"
+            ))
+        });
+        let mut folded = BTreeMap::new();
+        let alike = self.indices.keys().filter_map(|label| {
+            let label = label.to_string();
+            let key = label.split_whitespace().collect::<String>().to_lowercase();
+            let other = folded.insert(key, label.clone())?;
+            Some(format!(
+                "the classes `{other}` and `{label}` differ only in case or blanks; if they are one, write them alike"
+            ))
+        });
+        same.chain(alike).take(NOTES).collect()
+    }
+
     /// The index of a label; a new label gets the next one.
     pub(super) fn index(&mut self, label: Label) -> Result<u8, String> {
         if let Some(&index) = self.indices.get(&label) {
@@ -124,15 +204,7 @@ impl Labels {
     /// A number and a name, if there are both.
     #[cfg(feature = "files")]
     pub(super) fn mixed(&self) -> Option<(i64, &str)> {
-        let numbers = self.indices.keys().find_map(|label| match label {
-            Label::Number(number) => Some(*number),
-            Label::Name(_) => None,
-        });
-        let names = self.indices.keys().find_map(|label| match label {
-            Label::Number(_) => None,
-            Label::Name(name) => Some(name.as_str()),
-        });
-        numbers.zip(names)
+        mixed(self.indices.keys())
     }
 
     /// The names of the classes, in order; empty if the labels are 0, 1, and so on, the classes themselves.

@@ -18,6 +18,8 @@ mod header;
 mod jsonl;
 mod labels;
 #[cfg(feature = "files")]
+mod line_ends;
+#[cfg(feature = "files")]
 mod npz;
 #[cfg(feature = "files")]
 mod profile;

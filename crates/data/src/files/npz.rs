@@ -24,7 +24,9 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
         splits,
         config,
         padding_token,
+        ..
     } = contents;
+    contents.check_classes()?;
     for (prefix, dataset) in [("", &splits.train), (HELD_OUT, &splits.held_out)] {
         let ids: Vec<i64> = dataset.all_tokens().iter().map(|&id| id.into()).collect();
         let tokens = [dataset.len(), dataset.positions()];

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::io::{BufRead, BufReader, Read, Seek};
+use std::io::{BufRead, Read};
 
 use headlight_input::{LINE_LIMIT, Lines};
 use serde_json::{Map, Value};
@@ -13,6 +13,7 @@ use super::error::FileError;
 use super::formats::Format;
 use super::jsonl::{plain, without_line};
 use super::labels::whole_number;
+use super::line_ends;
 use super::records::{Records, cell};
 
 /// Columns are judged by the first rows of a file: at most this many, and this many bytes.
@@ -116,11 +117,11 @@ impl Profile {
     /// # Errors
     /// When the bytes are damaged, or hold no rows.
     pub fn read(
-        reader: impl Read + Seek,
+        reader: impl Read,
         format: Format,
         name: impl fmt::Display,
     ) -> Result<Self, FileError> {
-        let reader = BufReader::new(reader);
+        let reader = line_ends::text(reader);
         let read = match format {
             Format::Npz => {
                 return Ok(Self {

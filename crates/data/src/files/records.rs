@@ -92,10 +92,16 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// The text of a cell; empty if the row ends before it.
+/// The text of a cell without the blanks around it; empty if the row ends before it.
 pub(super) fn cell(record: &ByteRecord, column: usize) -> Result<&str, String> {
+    cell_as_written(record, column).map(str::trim)
+}
+
+/// As [`cell`], with the blanks, but without the first half of a line break of Windows.
+pub(super) fn cell_as_written(record: &ByteRecord, column: usize) -> Result<&str, String> {
     let text = str::from_utf8(record.get(column).unwrap_or_default());
-    text.map(str::trim).map_err(|error| {
+    let text = text.map(|text| text.strip_suffix('\r').unwrap_or(text));
+    text.map_err(|error| {
         format!(
             "cell {} is not UTF-8 text: its byte {} does not fit; save the file as UTF-8",
             column + 1,

@@ -88,6 +88,9 @@ pub struct Rows {
     pub(super) padding_token: Option<u32>,
     /// Why there are no labels, if a config names a column that the file lacks.
     pub(super) unlabelled: Option<String>,
+    /// A value that a column has as a text and as a number.
+    #[cfg(feature = "files")]
+    pub(super) mixed: Option<String>,
     counted: Counted,
     content: Content,
     /// For each sample: the end of its content, its place, its split, and the index of its label, if it has one.
@@ -160,6 +163,22 @@ impl Rows {
         Ok(())
     }
 
+    /// What messages call the file.
+    #[cfg(feature = "files")]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What a reader should know of its labels and values, as sentences.
+    #[cfg(feature = "files")]
+    pub fn notes(&self) -> Vec<String> {
+        self.labels
+            .notes()
+            .into_iter()
+            .chain(self.mixed.clone())
+            .collect()
+    }
+
     /// The same file of texts without its samples.
     #[cfg(feature = "files")]
     pub(super) fn without_samples(&self) -> Self {
@@ -196,7 +215,7 @@ impl Rows {
     /// Which label is missing, and what to do; `None` if all samples have one.
     pub fn without_label(&self, columns: &Columns) -> Option<String> {
         let row = self.label_indices.iter().position(Option::is_none)?;
-        let column = columns.label.as_deref().unwrap_or("label");
+        let column = columns.label_name();
         let place = self.place(row);
         let is_column = matches!(self.counted, Counted::Lines);
         Some(match &self.unlabelled {
@@ -281,11 +300,11 @@ impl Rows {
     }
 }
 
-/// The word that stands for a value of a column.
+/// The word that stands for a value of a column. No value has blanks around it.
 #[cfg(feature = "files")]
 pub(super) fn value(column: &str, value: &str) -> String {
-    let text = format!("{column}={}", value.trim());
-    text.replace(char::is_control, " ")
+    let plain = |text: &str| text.replace(char::is_control, " ");
+    format!("{}={}", plain(column), plain(value).trim())
 }
 
 /// A token id of a file.

@@ -3,40 +3,61 @@
 
 use std::io::{self, BufRead, Write};
 
-use csv::ByteRecord;
+use csv::{ByteRecord, QuoteStyle, WriterBuilder};
 
-use super::contents::Contents;
+use super::contents::{Content, Contents, check_length, refused};
 use super::header::{Columns, Holding};
 use super::labels::{Label, whole_number};
-use super::records::{Records, cell};
+use super::records::{Records, cell, cell_as_written};
 use super::rows::{Held, Rows, is_held_out, value};
 use crate::config;
 
-pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
-    let mut csv = csv::Writer::from_writer(writer);
-    let positions = contents.splits.train.positions();
-    let tokens = (0..positions).map(|position| format!("token_{position}"));
-    let mut names = ["split", "label"].map(str::to_owned).to_vec();
-    let features = &contents.config.columns.features;
-    match contents.config.words {
-        Some(_) if !features.is_empty() => names.extend_from_slice(features),
-        Some(_) => names.push("text".to_owned()),
-        None => names.extend(tokens),
+pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
+    contents.check_classes()?;
+    let columns = &contents.config.columns;
+    let names = names(contents);
+    let header = Columns::of(&ByteRecord::from(names.clone()), columns);
+    header.map_err(refused)?;
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    // What is most frequent in the header separates the cells.
+    if names.iter().any(|name| name.contains([';', '\t'])) {
+        csv = WriterBuilder::new()
+            .quote_style(QuoteStyle::Always)
+            .from_writer(Vec::new());
     }
     csv.write_record(&names)?;
-    for sample in contents.samples() {
+    writer.write_all(&csv.into_inner().map_err(io::Error::other)?)?;
+    let mut csv = csv::Writer::from_writer(writer);
+    for sample in contents.samples()? {
         let mut record = vec![sample.split.to_owned(), sample.class.to_string()];
-        match sample.text {
-            _ if !sample.values.is_empty() => {
-                record.extend(sample.values.iter().map(ToString::to_string));
-            }
-            Some(text) => record.push(text),
-            None => record.extend(sample.tokens.map(|token| token.to_string())),
+        match sample.content {
+            Content::Text(text) => record.push(text),
+            Content::Tokens(tokens) => record.extend(tokens.iter().map(ToString::to_string)),
+            Content::Values(values) => record.extend(values.into_iter().map(str::to_owned)),
         }
         record.resize(names.len(), String::new());
+        let lengths = record
+            .iter()
+            .map(|cell| cell.len() + cell.matches('"').count() + 3);
+        check_length(lengths.sum())?;
         csv.write_record(record)?;
     }
     csv.flush()
+}
+
+/// The names of the columns, as the config of the samples has them.
+fn names(contents: Contents<'_>) -> Vec<String> {
+    let columns = &contents.config.columns;
+    let mut names = ["split", columns.label_name()].map(str::to_owned).to_vec();
+    match contents.words() {
+        Some(_) if !columns.features.is_empty() => names.extend_from_slice(&columns.features),
+        Some(_) => names.push(columns.text_name().to_owned()),
+        None => {
+            let positions = contents.splits.train.positions();
+            names.extend((0..positions).map(|position| format!("token_{position}")));
+        }
+    }
+    names
 }
 
 pub(super) fn read(
@@ -78,10 +99,14 @@ pub(super) fn read(
                 Held::Values(&values)
             }
         };
+        let written = |column| cell_as_written(record, column);
+        let written = columns.label.map(written).transpose().map_err(at)?;
+        let written = written.filter(|label| !label.trim().is_empty());
+        let label = written.map(Label::of_text).transpose().map_err(at)?;
+        if let (Some(label), Some(written)) = (&label, written) {
+            rows.labels.note_written(label, written);
+        }
         let cell = |column: Option<usize>| column.map(|column| cell(record, column)).transpose();
-        let label = cell(columns.label).map_err(at)?;
-        let label = label.filter(|label| !label.is_empty());
-        let label = label.map(Label::of_text).transpose().map_err(at)?;
         let split = cell(columns.split).map_err(at)?;
         let held_out = split.map_or(Ok(false), is_held_out).map_err(at)?;
         rows.push(place, held_out, label, held)?;

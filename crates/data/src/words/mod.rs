@@ -12,4 +12,4 @@ pub use split::PATTERN;
 pub use text::{Encoder, written};
 #[cfg(feature = "rows")]
 pub(crate) use vocabulary::VALUE_END;
-pub use vocabulary::{FIRST_WORD, PAD, UNK, Words};
+pub use vocabulary::{FIRST_WORD, PAD, SPECIAL, UNK, Words};

@@ -17,6 +17,9 @@ pub const FIRST_WORD: u32 = 3;
 #[cfg(feature = "rows")]
 pub(crate) const VALUE_END: char = '\u{1f}';
 
+/// The names of the tokens before it.
+pub const SPECIAL: [&str; FIRST_WORD as usize] = ["[CLS]", "[PAD]", "[UNK]"];
+
 /// The most bytes of all words: a config is a file of at most 1 MiB.
 const BYTES_LIMIT: usize = 900_000;
 
@@ -60,8 +63,8 @@ impl Words {
         let word = index.and_then(|index| self.vocabulary.get(index as usize));
         match (token, word) {
             (_, Some(word)) => word,
-            (PAD, None) => "[PAD]",
-            (_, None) => "[UNK]",
+            (PAD, None) => SPECIAL[PAD as usize],
+            (_, None) => SPECIAL[UNK as usize],
         }
     }
 
@@ -95,6 +98,12 @@ impl Words {
                     .any(|c| c.is_control() || c.is_whitespace() && !are_values)
             {
                 return invalid("vocabulary", format!("`{word}` is not one word"));
+            }
+            if SPECIAL.contains(&&**word) {
+                return invalid(
+                    "vocabulary",
+                    format!("`{word}` is the name of a token that is no word; remove it"),
+                );
             }
             if !different.insert(word) {
                 return invalid(

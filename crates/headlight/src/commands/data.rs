@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use headlight_data::files::{self, Contents, Format};
-use headlight_data::{Dataset, DatasetConfig};
+use headlight_data::{Dataset, DatasetConfig, Source};
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::session::dataset;
+use headlight_trainer::sessions::session::{dataset, fit};
+use headlight_trainer::storage::dataset_file;
 use headlight_trainer::storage::outputs::Output;
 
 use crate::arguments::{ConfigArguments, Force};
@@ -35,11 +36,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let inputs = arguments.config.inputs(&config);
     let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
     let format = Format::of(out.named("-.csv"))?;
-    let splits = dataset(&config)?;
+    let rows = match &config.data.source {
+        Source::File(path) => Some(dataset_file::read(path, &config.data.columns)?),
+        Source::Generated { .. } => None,
+    };
+    let splits = match &rows {
+        Some(rows) => fit(rows, &config)?,
+        None => dataset(&config)?,
+    };
     let contents = Contents {
         splits: &splits,
         config: &config.data,
         padding_token: config.model.attention.padding_token,
+        rows: rows.as_ref(),
     };
     out.write(|file| files::write(contents, format, file))?;
     tell(

@@ -14,7 +14,7 @@ from ._data import datasets
 from ._model import Model
 from ._names import FIRST, PADDING, UNKNOWN, class_names, token_names
 from ._run import Run, train
-from ._texts import check_labels, is_missing, texts
+from ._texts import check_labels, is_missing, texts, warn_if_mixed
 
 FRACTIONS = "X holds fractions; categories must be whole numbers or names"
 
@@ -195,6 +195,7 @@ def _categories(X: Any) -> NDArray[Any]:
     if X.dtype == object:
         _check_present(X, [[is_missing(value) for value in row] for row in X])
         if any(isinstance(name, str) for name in X.flat):
+            warn_if_mixed(X.flat, "category")
             return np.array([[_category(value) for value in row] for row in X])
     if X.dtype.kind not in "biuf":
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ def is_missing(value: Any) -> bool:
 
 
 def check_labels(labels: Any, what: str) -> None:
-    """Checks that no label is missing; `what` is what a label belongs to.
+    """Checks that no label is missing; `what` is what a label belongs to. Warns if a number and a text become one class.
 
     Raises:
         ValueError: A label is missing; the message has the number of its row.
@@ -23,6 +24,23 @@ def check_labels(labels: Any, what: str) -> None:
     for number, label in enumerate(labels):
         if is_missing(label):
             raise ValueError(f"the label of {what} {number} is missing (it is {label!r}; the first is {what} 0); remove the row")
+    warn_if_mixed(labels, "class")
+
+
+def warn_if_mixed(values: Any, what: str) -> None:
+    """Warns of a text that reads as a number beside it does: the two become one `what`."""
+    texts = {value for value in values if isinstance(value, str)}
+    if not texts:
+        return
+    others = {_number(value): value for value in values if not isinstance(value, str)}
+    for text in sorted(texts & others.keys()):
+        warnings.warn(f"{text!r} and {others[text]!r} become one {what}; if they are two, give them other names", stacklevel=4)
+        return
+
+
+def _number(value: Any) -> str:
+    """A value as files have it: 3.0 is 3."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def texts(values: Any) -> list[str] | None:

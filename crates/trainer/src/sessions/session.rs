@@ -12,7 +12,7 @@ use headlight_keys::InvalidValue;
 
 use crate::Failure;
 use crate::devices::{self, OpenDevice};
-use crate::notes::note;
+use crate::notes::{note, note_once};
 use crate::sessions::dumping;
 use crate::sessions::opening::open_device;
 use crate::sessions::reference::Reference;
@@ -152,10 +152,26 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
 /// When they do not fit the config.
 pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
     let splits = rows.fit(&config.data, config.model.attention.padding_token);
-    splits.map_err(|error| match error {
+    let splits = splits.map_err(|error| match error {
         FitError::Config(error) => invalid(&error),
         FitError::File(error) => error.into(),
-    })
+    })?;
+    let Source::File(path) = &config.data.source else {
+        return Ok(splits);
+    };
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let tell = |what: &str, sentence: &str| {
+        let key = (path.clone(), what.to_owned());
+        note_once(key, &format!("{}: {sentence}", rows.name()));
+    };
+    for sentence in rows.notes() {
+        tell(&sentence, &sentence);
+    }
+    // Of the folds of a file, one speaks for all.
+    if let Some(sentence) = splits.texts.and_then(|texts| texts.repetition()) {
+        tell("", &sentence);
+    }
+    Ok(splits)
 }
 
 fn invalid(invalid: &InvalidValue) -> Failure {

@@ -100,7 +100,7 @@ fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Option<Fo
     file.rewind()?;
     let start = String::from_utf8_lossy(&start).to_ascii_lowercase();
     let text = start.trim_start_matches('\u{feff}').trim_start();
-    Ok(match text.lines().next().unwrap_or_default() {
+    Ok(match text.split(['\n', '\r']).next().unwrap_or_default() {
         line if line.starts_with("pk") => Some(Format::Npz),
         line if line.starts_with('{') => Some(Format::Jsonl),
         line if line.contains("token_") || has_texts(line, data) => Some(Format::Csv),
@@ -110,7 +110,7 @@ fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Option<Fo
 
 /// Whether the first line of a file names the column of texts.
 fn has_texts(line: &str, data: &DatasetConfig) -> bool {
-    let text = data.columns.text.as_deref().unwrap_or("text");
+    let text = data.columns.text_name();
     let own = data.columns.features.first().map_or(text, String::as_str);
     let names = line.split(separator_of(line));
     let mut names = names.map(|name| name.trim().trim_matches('"'));

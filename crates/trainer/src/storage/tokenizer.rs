@@ -1,6 +1,6 @@
 //! `tokenizer.json`: the words of a run, in the format of Hugging Face's `tokenizers`.
 
-use headlight_data::words::{PAD, PATTERN, UNK};
+use headlight_data::words::{PAD, PATTERN, SPECIAL};
 use headlight_data::{CLS, ClsPlace, DatasetConfig, Words};
 use serde_json::{Map, Value, json};
 
@@ -10,19 +10,11 @@ use serde_json::{Map, Value, json};
 /// `[CLS]` at the end there is no padding, which would come after it.
 pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
     let positions = config.seq_len + 1;
-    let special = |name: &str, id: u32| (name.to_owned(), Value::from(id));
-    let mut vocabulary: Map<String, Value> = [("[CLS]", CLS), ("[PAD]", PAD), ("[UNK]", UNK)]
-        .map(|(name, id)| special(name, id))
-        .into_iter()
+    let own = words.vocabulary.iter().map(String::as_str);
+    let tokens = SPECIAL.into_iter().chain(own).zip(0..);
+    let vocabulary: Map<String, Value> = tokens
+        .map(|(name, id): (_, u32)| (name.to_owned(), id.into()))
         .collect();
-    let ids = headlight_data::words::FIRST_WORD..;
-    vocabulary.extend(
-        words
-            .vocabulary
-            .iter()
-            .zip(ids)
-            .map(|(word, id)| special(word, id)),
-    );
     let cls = json!({"SpecialToken": {"id": "[CLS]", "type_id": 0}});
     let text = json!({"Sequence": {"id": "A", "type_id": 0}});
     let (template, padding) = match config.cls {
