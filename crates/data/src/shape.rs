@@ -82,7 +82,7 @@ impl SampleShape {
                 };
                 let tokens = if length == 1 { "token" } else { "tokens" };
                 return Err(format!(
-                    "the sample has {length} {tokens} besides [CLS], but data.seq_len is {seq_len}; {remedy}"
+                    "the sample has {length} {tokens} besides [CLS] = 0, but data.seq_len is {seq_len}; {remedy}"
                 ));
             }
         };
@@ -95,6 +95,23 @@ impl SampleShape {
             into.push(CLS);
         }
         Ok(())
+    }
+
+    /// Samples from outside, one after the other, as [`arrange`](Self::arrange) makes them; they hold `[CLS]` if the first does.
+    ///
+    /// # Errors
+    /// When a sample does not have this shape; the message has its number, from 0.
+    pub fn arrange_all<'a>(
+        self,
+        samples: impl IntoIterator<Item = &'a [u32]>,
+    ) -> Result<Vec<u32>, String> {
+        let (mut all, mut samples) = (Vec::new(), samples.into_iter().enumerate().peekable());
+        let has_cls = samples.peek().is_some_and(|(_, own)| self.cls.is_in(own));
+        samples.try_for_each(|(index, own)| {
+            let arranged = self.arrange(own, has_cls, &mut all);
+            arranged.map_err(|reason| format!("sample {index}: {reason}"))
+        })?;
+        Ok(all)
     }
 
     /// Refuses padding between the tokens of a sample, and samples of padding alone: a new token of a later file may have

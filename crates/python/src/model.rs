@@ -14,7 +14,8 @@ use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::weights;
 use numpy::{
-    Element, PyArray1, PyArrayMethods, PyReadonlyArray2, PyReadonlyArray5, PyReadonlyArrayDyn,
+    Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray5,
+    PyReadonlyArrayDyn,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -122,6 +123,29 @@ impl Model {
         warn(py)?;
         let tokens = read.map_err(raised)?.all_tokens().to_vec();
         array(py, tokens, &[texts.len(), self.config.inputs().positions])
+    }
+
+    /// Samples, given one after the other with their lengths, with `[CLS]` and padding. `[sample, position]`
+    fn arrange<'py>(
+        &self,
+        py: Python<'py>,
+        tokens: PyReadonlyArray1<'py, u32>,
+        lengths: Vec<usize>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let all: Vec<u32> = tokens.as_array().iter().copied().collect();
+        let mut rest = &all[..];
+        let rows = lengths.iter().map(|&length| {
+            let (row, others) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+            rest = others;
+            row
+        });
+        let arranged = self.config.sample_shape().arrange_all(rows);
+        let arranged = arranged.map_err(PyValueError::new_err)?;
+        array(
+            py,
+            arranged,
+            &[lengths.len(), self.config.inputs().positions],
+        )
     }
 
     /// The names of the arrays that the model computes beside the mask.

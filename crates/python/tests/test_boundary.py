@@ -89,12 +89,14 @@ def test_sweeps(seeds, grid):
     tried(lambda: hl.sweep("quick", seeds=few, grid=grid, training={"epochs": 1}))
 
 
+@pytest.mark.filterwarnings("ignore:the weights:UserWarning")
 @ANY
 @given(weights=st.one_of(ARRAYS, THINGS), tokens=st.one_of(ARRAYS, THINGS), scores=st.one_of(st.none(), ARRAYS))
 def test_attention_of_other_models(weights, tokens, scores):
     tried(lambda: hl.show(weights, tokens, scores=scores))
 
 
+@pytest.mark.filterwarnings("ignore:the weights:UserWarning")
 @ANY
 @given(weights=hnp.arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(0, 4), st.integers(0, 4)), elements=st.floats(0, 1)), count=st.integers(0, 4))
 def test_attention_of_nearly_the_right_form(weights, count):
@@ -144,6 +146,12 @@ def test_weights(weights):
         (lambda: hl.sweep("quick", seeds=2, grid={"training.learning_rate": [float("inf")]}), "training.learning_rate"),
         (lambda: hl.datasets.from_texts([None], ["a"]), "text 0"),
         (lambda: hl.show([[1.0]], None), "tokens"),
+        (lambda: hl.show([[1.0]], ["a"], title=3), "title"),
+        (lambda: hl.datasets.from_arrays([], []), "tokens are empty"),
+        (lambda: hl.datasets.from_texts(["a"], [1], path="samples.npz"), "csv"),
+        (lambda: hl.fit("quick").save("weights.npz"), "safetensors"),
+        (lambda: hl.fit("quick")([[]]), "sample 0"),
+        (lambda: hl.fit("quick")([[1, 2, 3, 4, 5, 6]]).without(key=[1, 2]), "pair"),
     ],
 )
 def test_the_message_names_the_argument(call, word):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -29,7 +30,8 @@ def test_tools():
     search = GridSearchCV(classifier, {"n_heads": [1, 2]}, cv=2).fit(X, y)
     assert search.best_estimator_.run_.metrics["f1"].iloc[-1] > 0.9
     # A category that no sample had.
-    assert search.predict([[9, 9, 5, 9]]) == ["yes"]
+    with pytest.warns(UserWarning, match="3 of 4 values in X were not in the training samples"):
+        assert search.predict([[9, 9, 5, 9]]) == ["yes"]
 
 
 def test_categories_may_be_names():
@@ -39,7 +41,8 @@ def test_categories_may_be_names():
     classifier = hl.AttentionClassifier(epochs=15, learning_rate=1e-2).fit(X, y)
     assert classifier.score(X, y) > 0.95
     # A name that no sample had.
-    assert classifier.predict(np.array([["red", "violet", "violet"]], dtype=object)) == [True]
+    with pytest.warns(UserWarning, match="2 of 3"):
+        assert classifier.predict(np.array([["red", "violet", "violet"]], dtype=object)) == [True]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +84,8 @@ def test_a_data_frame_may_hold_names_and_numbers():
     # A frame of the same values in polars.
     other = pl.DataFrame({name: frame[name].tolist() for name in frame})
     np.testing.assert_array_equal(classifier.predict(other), classifier.predict(frame))
-    assert classifier.predict(pd.DataFrame({"colour": ["violet"], "doors": [4], "used": [True]})) == [True]
+    with pytest.warns(UserWarning, match="1 of 3"):
+        assert classifier.predict(pd.DataFrame({"colour": ["violet"], "doors": [4], "used": [True]})) == [True]
     gap = frame.astype(object)
     gap.iloc[3, 1] = None
     with pytest.raises(ValueError, match="row 3, column 1"):
@@ -112,3 +116,67 @@ def test_a_table_of_texts_is_refused():
     with pytest.raises(ValueError, match="df"):
         hl.AttentionClassifier(epochs=1).fit(frame, y)
     assert hl.AttentionClassifier(epochs=1).fit(frame["text"], y).categories_ is None
+
+
+WHOLE = [1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("columns", "categories"),
+    [
+        ({"a": WHOLE, "b": [1.0, 2.0, 4.0]}, [1, 2, 4]),
+        ({"a": WHOLE, "b": pd.array(WHOLE, dtype="Int64")}, [1, 2, 4]),
+        ({"a": WHOLE, "b": [True, False, True]}, ["1", "2", "4", "False", "True"]),
+        ({"a": pd.Categorical(["x", "y", "x"]), "b": [True, False, True]}, ["False", "True", "x", "y"]),
+        ({"a": pd.Categorical(WHOLE), "b": [7, 8, 9]}, [1, 2, 4, 7, 8, 9]),
+        ({"a": [True, False, True], "b": [False, True, True]}, ["False", "True"]),
+        # As fractions, the two would be the same.
+        ({"a": [2**53, 2**53 + 1, 2**53], "b": [1.0, 2.0, 1.0]}, [1, 2, 2**53, 2**53 + 1]),
+    ],
+)
+def test_a_frame_of_several_kinds_keeps_its_values(columns, categories):
+    frame = pd.concat([pd.DataFrame(columns)] * 4, ignore_index=True)
+    frames = [frame, pl.DataFrame({name: frame[name].tolist() for name in frame})]
+    fitted = [hl.AttentionClassifier(epochs=1).fit(own, ["u", "v", "w"] * 4) for own in frames]
+    for classifier in fitted:
+        assert classifier.categories_.tolist() == categories
+        assert list(classifier.feature_names_in_) == ["a", "b"]
+        for own in frames:
+            tokens = classifier.tokens(own)
+            assert tokens.min() >= 3
+            np.testing.assert_array_equal(tokens, fitted[0].tokens(frame))
+            np.testing.assert_array_equal(classifier.predict(own), classifier.classes_[classifier.model_(tokens).predicted])
+
+
+def test_numbers_that_are_too_large_are_refused():
+    for large in (np.array([[1, 2**63 + 5]] * 4, dtype=np.uint64), [[1, 1e19]] * 4, [[1, 10**25]] * 4, pd.DataFrame({"a": [True] * 4, "b": [1] * 4, "c": [3e30] * 4}).iloc[:, 1:]):
+        with pytest.raises(ValueError, match="row 0, column 1.*names"):
+            hl.AttentionClassifier().fit(large, [0, 1] * 2)
+    names = hl.AttentionClassifier(epochs=1).fit([["a", 10**25], ["a", 10**25 + 1]] * 2, [0, 1] * 2)
+    assert len(names.categories_) == 3
+
+
+def test_columns_that_cannot_be_categories():
+    dates = pd.to_datetime(["2020-01-01", "2020-01-02"] * 4)
+    y = [0, 1] * 4
+    for frame, word in [
+        (pd.DataFrame({"a": dates, "b": [1, 2] * 4}), "Timestamp"),
+        (pd.DataFrame({"a": dates}), "dates"),
+        (pd.DataFrame([[1, 2]] * 8, columns=["a", "a"]), "two columns with the name 'a'"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=word):
+            hl.AttentionClassifier().fit(frame, y)
+
+
+@pytest.mark.parametrize("names", [lambda number: number, "id {}".format])
+def test_ids_are_warned_of(names):
+    frame = pd.DataFrame({"kind": [1, 2] * 60, "id": [names(number) for number in range(120)]})
+    with pytest.warns(UserWarning, match="column 'id' has 120;") as warned:
+        hl.AttentionClassifier(epochs=1).fit(frame, [0, 1] * 60)
+    assert len(warned) == 1 and "kind" not in str(warned[0].message)
+
+
+def test_no_seed_is_another_one_each_time():
+    X, y = [[1, 2], [2, 1]] * 4, [0, 1] * 4
+    seeds = [clone(hl.AttentionClassifier(epochs=1, seed=None)).fit(X, y).run_.config["seed"] for _ in range(2)]
+    assert seeds[0] != seeds[1]

@@ -105,6 +105,16 @@ def test_a_sweep_gives_the_model_of_a_seed(tmp_path):
         hl.Sweep.open(tmp_path / "nothing.jsonl")
 
 
+def test_a_sweep_says_which_runs_failed():
+    with pytest.warns(UserWarning, match="3 of 3 runs failed.*seed 0.*diverged"):
+        sweep = hl.sweep("quick", seeds=3, training=dict(learning_rate=1e30))
+    assert "3 runs, 3 failed, 0 learned" in repr(sweep)
+    whole = hl.sweep("quick", seeds=2)
+    assert "failed" not in repr(whole)
+    with pytest.raises(ValueError, match="no grid"):
+        whole.model(1, point=3)
+
+
 def test_a_sweep_is_saved_as_html(tmp_path):
     sweep = hl.sweep("quick", seeds=2)
     sweep.save_html(tmp_path / "sweep.html")

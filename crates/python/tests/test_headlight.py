@@ -130,6 +130,29 @@ def test_cls_may_be_left_out(run):
     np.testing.assert_array_equal(run.model(tokens[:, 1:]).logits, run.model(tokens).logits)
     assert run.model(tokens[0, 1:]).logits.shape == (1,)
     assert len(run.model(np.empty((0, 6), dtype=int))) == 0
+    last = hl.fit("quick", data={"cls": "last"})
+    assert last([[1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 7]]).words[1][-2:] == ["7", "[CLS]"]
+    np.testing.assert_array_equal(last([[1, 2, 3, 4, 5, 6, 0]]).logits, last([[1, 2, 3, 4, 5, 6]]).logits)
+    for model, tokens, word in [
+        (run.model, [[0, 2, 3, 4, 5, 6]], "seq_len"),
+        (run.model, [[1, 2, 0, 4, 5, 6]], "sample 0.*only be first"),
+        (run.model, [[0, 1, 2, 3, 4, 5, 0]], "only be first"),
+        (run.model, [[0, 1, 2, 3, 4, 5, 6], [7, 1, 2, 3, 4, 5, 6]], "sample 1.*first sample"),
+        (run.model, [[1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6]], "sample 1.*first sample"),
+        (last, [[0, 1, 2, 3, 4, 5, 6]], "first"),
+        (run.model, [[1, 2, 3, 4, 5, 6], [1, 2]], "sample 1.*padding_token"),
+    ]:
+        with pytest.raises(ValueError, match=word):
+            model(tokens)
+
+
+def test_shorter_samples_get_padding():
+    for place in ("first", "last"):
+        padded = hl.fit("quick", data={"cls": place}, model={"attention": {"padding_token": 9}}, training={"epochs": 1})
+        whole = padded([[1, 2, 9, 9, 9, 9], [3, 9, 9, 9, 9, 9]])
+        for samples in ([[1, 2], [3]], [[1, 2, 9, 9, 9, 9], [3]], [np.array([1, 2]), np.array([3])]):
+            np.testing.assert_array_equal(padded(samples).logits, whole.logits)
+        np.testing.assert_array_equal(padded([[1, 2]]).tokens, whole.tokens[:1])
 
 
 def test_objects_are_pickled(run):

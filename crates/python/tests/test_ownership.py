@@ -78,3 +78,15 @@ def test_embeddings_have_no_other_layer(run):
     with pytest.raises(ValueError, match="layer=99.*layer 0"):
         out.patched("embeddings", 3, [0] * 8, layer=99)
     assert (out.patched("embeddings", 3, [0] * 8, layer=0).logits == out.patched("embeddings", 3, [0] * 8).logits).all()
+
+
+@pytest.mark.parametrize("heads", [False, True])
+def test_a_trace_is_of_the_samples(run, heads):
+    clean, corrupted = run.model([[1, 2, 42, 4, 5, 6]]), run.model([[1, 2, 3, 4, 5, 6]])
+    expected = hl.trace(clean, corrupted, heads=heads)
+    for output in (clean, corrupted):
+        for name in dir(output):
+            if not name.startswith("_") and isinstance(getattr(output, name, None), np.ndarray) and name != "tokens":
+                getattr(output, name)[...] = 0
+    again = hl.trace(clean, corrupted, heads=heads)
+    assert (again.effect == expected.effect).all() and (again.logits == expected.logits).all() and again.clean == expected.clean

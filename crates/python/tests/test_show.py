@@ -68,3 +68,13 @@ def test_what_does_not_fit_is_refused(given, tokens, more, error):
     with pytest.raises(error) as raised:
         hl.show(given, tokens, **more)
     assert 10 < len(str(raised.value)) < 600
+
+
+def test_weights_that_do_not_sum_to_one_are_no_fact():
+    fact = "weights sum to 1 within"
+    halves = np.tril(np.full((3, 3), 0.5))
+    with pytest.warns(UserWarning, match="2 of 3 queries.*0.5"):
+        page = hl.show(halves, WORDS).html()
+    assert fact not in page
+    # In half precision, with a query that may look at no key.
+    assert fact in hl.show((weights(3) * [[1], [1], [0]]).astype(np.float16), WORDS).html()

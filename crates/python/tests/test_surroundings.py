@@ -3,8 +3,10 @@
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+import tempfile
 from types import ModuleType
 
 import headlight as hl
@@ -179,3 +181,40 @@ def test_progress_in_a_notebook_leaves_nothing(monkeypatch):
     assert any("of 60 runs" in content["text/plain"] for content in shown)
     assert set(shown[-1].values()) == {""}
     assert "widget" not in json.dumps(shown)
+
+
+def test_a_run_stays_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    run = hl.train("quick", run="x")
+    monkeypatch.chdir(tmp_path / "other")
+    assert pickle.loads(pickle.dumps(run)).weights_sha256 == run.weights_sha256
+    shutil.rmtree(tmp_path / "x")
+    for call in (
+        lambda: pickle.dumps(run),
+        lambda: run.metrics,
+        lambda: run.loss,
+        lambda: run.report,
+        lambda: run.samples,
+        lambda: run.attention(),
+        lambda: run.html(),
+        lambda: run.weights_sha256,
+        lambda: run.last_model,
+        lambda: run.save("copy"),
+    ):
+        with pytest.raises(FileNotFoundError, match="folder of this run is gone"):
+            call()
+    assert "\n" not in repr(run)
+
+
+def test_errors_name_no_temporary_file():
+    samples = [[number % 9, 1] for number in range(300)]
+    with pytest.raises(ValueError, match="y has 300 classes"), pytest.warns(UserWarning, match="unique classes"):
+        hl.AttentionClassifier().fit(samples, list(range(300)))
+    with pytest.raises(hl.Diverged) as raised:
+        hl.train("quick", training={"learning_rate": 1e30})
+    assert "run=" in str(raised.value) and tempfile.gettempdir() not in str(raised.value)
+
+
+def test_all_names_are_listed():
+    assert set(hl.__all__) <= set(dir(hl))

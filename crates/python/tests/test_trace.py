@@ -59,8 +59,11 @@ def test_a_trace_is_what_patches_give(model, pair):
         np.testing.assert_array_equal(traced.logits[:, 0, position], first.logits)
         second = corrupted.patched("output", position, clean.output[:, 0, position])
         np.testing.assert_array_equal(traced.logits[:, 1, position], second.logits)
-    share = (traced.logits - corrupted.logits[:, None, None]) / (clean.logits - corrupted.logits)[:, None, None]
-    np.testing.assert_allclose(traced.effect, share.mean(0), rtol=1e-4, atol=1e-6)
+    # A pair counts as much as its logits differ; the two differ in opposite directions.
+    difference = (clean.logits - corrupted.logits).astype(float)
+    assert np.sign(difference).sum() == 0
+    share = (traced.logits - corrupted.logits[:, None, None]) / difference[:, None, None]
+    np.testing.assert_allclose(traced.effect, np.average(share, axis=0, weights=abs(difference)), rtol=1e-4, atol=1e-6)
     # One position differs: its embedding is all of it, and others are nothing.
     np.testing.assert_allclose(traced.effect[0], np.eye(positions)[5], atol=1e-4)
     of_heads = hl.trace(clean, corrupted, heads=True)
@@ -81,6 +84,7 @@ def test_a_trace_is_shown_and_saved(pair, tmp_path):
     assert (tmp_path / "trace.html").read_text(encoding="utf-8") == traced.html()
     one = hl.trace(*(own._changed([]) for own in pair))
     assert "<table" in one._repr_html_()
+    assert "corrupted logit (0) and the clean one (1)" in one.html()
 
 
 def test_what_cannot_be_traced_is_refused(model, pair):

@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[3]
 CODE = """
 import headlight as hl
 import numpy as np
+import polars as pl
+from typing import Any
 
 run = hl.train("notebook", seed=3, training=dict(epochs=np.int64(3), learning_rate=1), model={"attention": {"scale": False}})
 hl.train(sed=3)  # error
@@ -35,7 +37,12 @@ out.without(keys=1)  # error
 run.typo  # error
 run.model.typo  # error
 hl.typo  # error
-hl.AttentionClassifier(d_model=8)
+hl.datasets.from_texts(pl.Series(["a"]), pl.Series([1]))
+hl.datasets.from_texts(np.array(["a"]), ("b",))
+def callback(step: int, metrics: dict[str, Any]) -> bool: return False
+hl.fit("quick", callback=callback)
+hl.train("quick", callback=lambda step, metrics: metrics["f1"] == 1)
+hl.AttentionClassifier(d_model=8, seed=None)
 hl.AttentionClassifier(d_modl=8)  # error
 """
 

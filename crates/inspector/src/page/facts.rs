@@ -8,6 +8,9 @@ use serde::Serialize;
 use super::{Again, Evidence, Lab, LossPoint, Page, PageRun, SeedComparison};
 use crate::theme::VIRIDIS;
 
+/// How far from 1 float32 sums of weights are at most.
+const SUM_TOLERANCE: f64 = 1e-3;
+
 /// The facts of a page.
 #[derive(Serialize)]
 pub(super) struct Facts<'a> {
@@ -157,13 +160,17 @@ impl PageRun {
         if let Some(seed) = last.meta.seed {
             add("Seed", seed.to_string());
         }
-        add(
-            "Sums of weights",
+        let worst = self.worst_row_sum;
+        let sums = if worst <= SUM_TOLERANCE {
             format!(
-                "In the recorded float32 numbers, each query's weights sum to 1 within {:.1e}, or to 0 if the mask allows no key.",
-                self.worst_row_sum
-            ),
-        );
+                "In the recorded float32 numbers, each query's weights sum to 1 within {worst:.1e}, or to 0 if the mask allows no key."
+            )
+        } else {
+            format!(
+                "The weights of some queries do not sum to 1: the sum that is the farthest from 1 differs by {worst:.2}."
+            )
+        };
+        add("Sums of weights", sums);
         let config = serde_json::to_string_pretty(&last.meta.config).unwrap_or_default();
         add("Config, as resolved", config);
         evidence

@@ -55,6 +55,9 @@ __version__ = "0.1.0"
 # Type checkers refuse any name that is not above.
 if not TYPE_CHECKING:
 
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
     def __getattr__(name: str) -> Any:
         # scikit-learn takes a second to import, and may be missing.
         if name == "AttentionClassifier":

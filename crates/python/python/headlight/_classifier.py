@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import math
+import secrets
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, column_or_1d, validate_data
 
 from ._data import datasets
-from ._model import Model
+from ._model import Model, Output
 from ._names import FIRST, PADDING, UNKNOWN, class_names, token_names
 from ._run import Run, train
 from ._texts import check_labels, is_missing, texts, warn_if_mixed
 
 FRACTIONS = "X holds fractions; categories must be whole numbers or names"
+
+# The most classes, and the most categories of a column without a warning.
+MOST_CLASSES = 256
+MANY = 100
 
 
 class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -24,13 +31,14 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     `X` holds categories, whole numbers or names, `[sample, position]`, or texts; `y` holds any classes. Both keep their names
     in reports and on the page. Each category of the training samples gets a token, in order; those that are not in the
-    training samples share the token `[UNK]`.
+    training samples share the token `[UNK]`, with a warning. All columns share one set of categories: to tell equal values of
+    two columns apart, give each the name of its column, such as `doors=4`.
 
     Args:
         d_model, n_heads, n_layers, d_ff: The size of the model.
         epochs, learning_rate, batch_size: As in the config's section `training`.
         token_dropout: The share of tokens that each step leaves out.
-        seed: The seed of the initial weights and of the order of samples.
+        seed: The seed of the initial weights and of the order of samples. None draws one for each fit: `run_.config["seed"]`.
 
     Attributes:
         classes_: The classes, sorted.
@@ -50,7 +58,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learning_rate: float = 3e-3,
         batch_size: int = 16,
         token_dropout: float = 0.0,
-        seed: int = 0,
+        seed: int | None = 0,
     ) -> None:
         self.d_model = d_model
         self.n_heads = n_heads
@@ -74,12 +82,16 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if sentences is not None:
             labels = column_or_1d(y, warn=True)
         else:
-            X, labels = validate_data(self, _unmixed(X), y, dtype=None, ensure_all_finite=False)
-            X = _categories(X)
+            values, labels = check_X_y(_unmixed(X), y, dtype=None, ensure_all_finite=False, estimator=self)
+            validate_data(self, X, skip_check_array=True)
+            values = _categories(values)
+            _warn_of_many(values, getattr(X, "columns", range(values.shape[1])))
         check_classification_targets(labels)
         self.classes_, numbers = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y holds {len(self.classes_)} class; a classifier needs at least two")
+        if len(self.classes_) > MOST_CLASSES:
+            raise ValueError(f"y has {len(self.classes_)} classes, and a model at most {MOST_CLASSES}; a class is not a measured value")
         names = class_names(self.classes_)
         data: dict[str, Any] = {"held_out": 0, "classes": names}
         model: dict[str, Any] = {name: getattr(self, name) for name in ("d_model", "n_heads", "n_layers", "d_ff")}
@@ -87,25 +99,47 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.categories_ = None
             data["file"] = datasets.from_texts(sentences, [names[number] for number in numbers])
         else:
-            self.categories_ = np.unique(X)
-            _check_no_texts(X, self.categories_)
-            data["file"] = datasets.from_arrays(self.tokens(X), np.array(names)[numbers])
+            self.categories_ = np.unique(values)
+            _check_no_texts(values, self.categories_)
+            data["file"] = datasets.from_arrays(self._numbered(values), np.array(names)[numbers])
             data["words"] = {"vocabulary": token_names(self.categories_), "lowercase": False}
             data["vocab_size"] = FIRST + len(self.categories_)
             model["attention"] = {"padding_token": PADDING}
         training = {name: getattr(self, name) for name in ("epochs", "learning_rate", "batch_size", "token_dropout")}
         config = {"data": data, "model": model, "training": training}
-        self.run_: Run = train(config, seed=self.seed, progress=False)
+        seed = secrets.randbelow(2**31) if self.seed is None else self.seed
+        self.run_: Run = train(config, seed=seed, progress=False)
         self.model_: Model = self.run_.model
         return self
 
     def tokens(self, X: ArrayLike) -> NDArray[Any]:
-        """Categories as the tokens of `model_`. `[sample, position]`"""
+        """Samples as the tokens of `model_`. `[sample, position]`"""
+        check_is_fitted(self, "model_")
+        sentences = texts(X)
+        if self.categories_ is None:
+            if sentences is None:
+                raise ValueError(
+                    'X holds no texts, and the classifier was trained on texts; give a list or a column of texts, such as df["text"]'
+                )
+            return self.model_.tokens(sentences)
+        values = check_array(_unmixed(X), dtype=None, ensure_all_finite=False, input_name="X", estimator=self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        tokens = self._numbered(_categories(values))
+        unknown = (tokens == UNKNOWN).sum()
+        if unknown:
+            warnings.warn(
+                f"{unknown} of {tokens.size} values in X were not in the training samples; the model has never seen the token that they "
+                "share, so what it predicts for them is arbitrary",
+                stacklevel=2,
+            )
+        return tokens
+
+    def _numbered(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The token of each category."""
         categories: Any = self.categories_
-        values = np.asarray(X)
         if categories.dtype.kind == "U":
             values = values.astype(str)
-        elif values.dtype.kind not in "biu":
+        elif values.dtype.kind == "U":
             raise ValueError("X holds names, but the classifier was trained on whole numbers")
         found = np.searchsorted(categories, values)
         known = np.append(categories, categories[:1])[found] == values
@@ -114,7 +148,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """The logits: log-odds of the second class `[sample]`, or of each class `[sample, class]`."""
-        logits: NDArray[np.float64] = self._computed(X).logits.astype(np.float64)
+        logits: NDArray[np.float64] = self._output(X).logits.astype(np.float64)
         return logits
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -128,19 +162,13 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The likeliest class. `[sample]`"""
-        found = self._computed(X).predicted
+        found = self._output(X).predicted
         predicted: NDArray[Any] = self.classes_[found]
         return predicted
 
-    def _computed(self, X: ArrayLike) -> Any:
-        check_is_fitted(self, "model_")
-        sentences = texts(X)
-        if sentences is not None and self.categories_ is None:
-            return self.model_(sentences)
-        if self.categories_ is None:
-            raise ValueError('X holds no texts, and the classifier was trained on texts; give a list or a column of texts, such as df["text"]')
-        X = _categories(validate_data(self, _unmixed(X), dtype=None, ensure_all_finite=False, reset=False))
-        return self.model_(self.tokens(X))
+    def _output(self, X: ArrayLike) -> Output:
+        tokens = self.tokens(X)
+        return self.model_(tokens)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -151,22 +179,38 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _unmixed(X: ArrayLike) -> ArrayLike:
-    """Rows of a list as objects, since NumPy would make names of the numbers and missing values beside names."""
+def _unmixed(X: Any) -> Any:
+    """Columns of different kinds as objects: libraries would make names, or other numbers, of all of them."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        names = list(X.columns)
+        twice = [name for index, name in enumerate(names) if name in names[:index]]
+        if twice:
+            raise ValueError(f"X has two columns with the name {twice[0]!r}; rename one of them")
+        kinds = set(X.dtypes)
+        if not names or len(kinds) == 1 and isinstance(kinds.pop(), np.dtype):
+            return X
+        return np.stack([np.array(list(X[name]), dtype=object) for name in names], axis=1)
     if not isinstance(X, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in X):
         return X
     has_names = any(isinstance(value, str) for row in X for value in row)
     return np.array(X, dtype=object) if has_names and len({len(row) for row in X}) == 1 else X
 
 
-def _check_present(X: Any, missing: ArrayLike) -> None:
-    """Refuses values that are missing, or NaN or infinite."""
-    places = np.argwhere(missing)
+def _refuse(X: Any, wrong: ArrayLike, why: str) -> None:
+    """Refuses values."""
+    places = np.argwhere(wrong)
     if len(places):
         row, column = places[0]
-        raise ValueError(
-            f"X has {X[row, column]!r} in row {row}, column {column} (both from 0): NaN, inf and missing values are not categories; remove "
-            "the row, or give what is missing a category of its own"
+        raise ValueError(f"X has {X[row, column]} in row {row}, column {column} (both from 0): {why}")
+
+
+def _warn_of_many(X: NDArray[Any], names: Any) -> None:
+    many = [f"column {name!r} has {count}" for name, count in zip(names, (len(np.unique(own)) for own in X.T)) if count > MANY]
+    if many:
+        warnings.warn(
+            f"X has columns with more than {MANY} different values: {', '.join(many)}; each value is a category of its own, so leave out "
+            "ids, and put measured numbers into groups",
+            stacklevel=3,
         )
 
 
@@ -179,32 +223,47 @@ def _check_no_texts(X: NDArray[Any], categories: NDArray[Any]) -> None:
         )
 
 
-def _category(value: Any) -> str:
-    """A category as a name: 3.0 is 3."""
-    if isinstance(value, float):
-        if not value.is_integer():
-            raise ValueError(FRACTIONS)
-        value = int(value)
-    return str(value)
+def _category(value: Any) -> str | int:
+    """A category as a name or a whole number: 3.0 is 3."""
+    if isinstance(value, (str, bool, np.bool_)):
+        return str(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        kind = type(value).__name__
+        raise type(error)(f"X has a {kind}; a category is a whole number or a name, such as str(value) ({error})") from None
+    if not number.is_integer():
+        raise ValueError(FRACTIONS)
+    return int(number)
+
+
+def _is_missing(value: Any) -> bool:
+    return is_missing(value) or isinstance(value, (float, np.floating)) and math.isinf(value)
 
 
 def _categories(X: Any) -> NDArray[Any]:
-    """Categories as whole numbers, or names as they are; if columns hold either, all as names."""
-    if X.dtype.kind == "U":
-        return np.asarray(X)
-    if X.dtype == object:
-        _check_present(X, [[is_missing(value) for value in row] for row in X])
-        if any(isinstance(name, str) for name in X.flat):
-            warn_if_mixed(X.flat, "category")
-            return np.array([[_category(value) for value in row] for row in X])
-    if X.dtype.kind not in "biuf":
-        try:
-            X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"X has the type {X.dtype}; it must hold categories (whole numbers or names) or texts: {error}") from None
+    """Categories as whole numbers; if some are names, or True and False, all as names."""
+    missing = "NaN, inf and missing values are not categories; remove the row, or give what is missing a category of its own"
+    if X.dtype.kind in "Ub":
+        names: NDArray[Any] = X.astype(str)
+        return names
+    if X.dtype.kind in "mM":
+        raise ValueError("X holds dates or times; categories must be whole numbers or names, such as str(value)")
     if X.dtype.kind == "f":
-        _check_present(X, ~np.isfinite(X))
-    if X.dtype.kind == "f" and (X != np.floor(X)).any():
-        raise ValueError(FRACTIONS)
+        _refuse(X, ~np.isfinite(X), missing)
+        if (X != np.floor(X)).any():
+            raise ValueError(FRACTIONS)
+    elif X.dtype.kind not in "iu":
+        X = X.astype(object)
+        _refuse(X, [[_is_missing(value) for value in row] for row in X], missing)
+        X = np.array([[_category(value) for value in row] for row in X], dtype=object)
+        if any(isinstance(value, str) for value in X.flat):
+            warn_if_mixed(X.flat, "category")
+            names = X.astype(str)
+            return names
+    if X.dtype.kind != "i":
+        _refuse(X, (X < -(2**63)) | (X >= 2**63), "whole numbers must be from -2**63 to 2**63 - 1; give names, such as str(value)")
     whole: NDArray[np.int64] = X.astype(np.int64)
     return whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sized
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +41,12 @@ class datasets:
             if f"{split}tokens" in arrays:
                 _paired(f"{split}tokens", arrays[f"{split}tokens"], f"{split}labels", arrays[f"{split}labels"])
         _number(arrays)
-        place = Path(path) if path is not None else lasting() / "samples.npz"
-        if place.suffix != ".npz":
-            raise ValueError(f"{place}: the name of the file must end with .npz")
+        place = _place(path, "samples.npz")
         np.savez(place, **arrays)
         return str(place)
 
     @staticmethod
-    def from_texts(texts: Sequence[str], labels: Sequence[Any], *, path: str | os.PathLike[str] | None = None) -> str:
+    def from_texts(texts: Iterable[Any], labels: Iterable[Any], *, path: str | os.PathLike[str] | None = None) -> str:
         """Writes texts and labels, lists or columns of pandas or polars, as a CSV file; returns its path.
 
         Raises:
@@ -56,16 +54,25 @@ class datasets:
         """
         if isinstance(texts, str):
             raise TypeError("texts must be a list of texts, not one text")
+        texts, labels = list(texts), list(labels)
         _paired("texts", texts, "labels", labels)
-        rows = checked(list(texts))
+        rows = checked(texts)
         check_labels(labels, "text")
         table = io.StringIO(newline="")
         writer = csv.writer(table)
         writer.writerow(["text", "label"])
         writer.writerows(zip(rows, labels))
-        place = Path(path) if path is not None else lasting() / "texts.csv"
+        place = _place(path, "texts.csv")
         place.write_bytes(table.getvalue().encode())
         return str(place)
+
+
+def _place(path: str | os.PathLike[str] | None, name: str) -> Path:
+    """Where to write: to `path`, which needs the ending of `name`, or under that name for as long as the process lives."""
+    place = Path(path) if path is not None else lasting() / name
+    if place.suffix != Path(name).suffix:
+        raise ValueError(f"{place}: the name of the file must end with {Path(name).suffix}")
+    return place
 
 
 def _paired(name: str, samples: Sized, other: str, labels: Sized) -> None:
@@ -102,6 +109,8 @@ def _number(arrays: dict[str, Any]) -> None:
 
 def _tokens(tokens: ArrayLike) -> Any:
     given = array(tokens, "tokens")
+    if not given.size:
+        raise ValueError("tokens are empty; give at least one sample [sample, token]")
     if given.dtype.kind not in "iu" or given.ndim != 2:
         raise TypeError(
             f"tokens must be whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"

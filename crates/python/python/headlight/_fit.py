@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .keys import Sections
 
 # Takes a step and its evaluation, as in `metrics.jsonl`; training stops if it returns True.
-Callback = Callable[[int, Mapping[str, Any]], "bool | None"]
+Callback = Callable[[int, dict[str, Any]], "bool | None"]
 
 
 def fit(

@@ -24,8 +24,8 @@ Samples = str | Sequence[str] | ArrayLike
 class Model:
     """A config's model with weights.
 
-    Called with samples, it gives an `Output`. Samples are token ids `[sample, token]`, with or without `[CLS]` (token 0),
-    or texts if the model was trained on texts: one, a list, or a column of pandas or polars.
+    Called with samples, it gives an `Output`. Samples are token ids `[sample, token]`, all of them with `[CLS]` (token 0) or
+    all without it, or texts if the model was trained on texts: one, a list, or a column of pandas or polars.
     """
 
     def __init__(self, model: _headlight.Model) -> None:
@@ -84,32 +84,34 @@ class Model:
         return hashlib.sha256(self._model.safetensors()).hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the weights as safetensors."""
+        """Writes the weights as safetensors.
+
+        Raises:
+            ValueError: The name ends in something else than `.safetensors`.
+        """
+        if not os.fspath(path).endswith(".safetensors"):
+            raise ValueError(f"{os.fspath(path)}: the name of the file must end with .safetensors")
         with open(path, "wb") as file:
             file.write(self._model.safetensors())
 
     def tokens(self, samples: Samples) -> NDArray[np.uint32]:
-        """Samples as the model sees them, as a new array: token ids with `[CLS]`. `[sample, position]`"""
+        """Samples as the model sees them, as a new array: token ids with `[CLS]`, shorter samples with padding.
+        `[sample, position]`
+
+        Raises:
+            ValueError: A sample does not suit the model.
+        """
         words = texts(samples)
         if words is not None:
             return self._model.encode(words)
-        tokens = array(samples, "tokens")
-        if tokens.size == 0 and tokens.ndim == 1:
-            tokens = np.empty((0, self.config["data"]["seq_len"]), dtype=np.int64)
+        tokens, lengths = _joined(samples)
+        if not tokens.size:
+            tokens = np.empty(0, dtype=np.uint32)
         if tokens.dtype.kind not in "iu":
             raise TypeError(f"tokens must be whole numbers [sample, token]; these have the type {tokens.dtype}")
-        if tokens.ndim == 1:
-            tokens = tokens[np.newaxis]
-        if tokens.ndim != 2:
-            raise ValueError(f"tokens must have the axes [sample, token]; these have the shape {tokens.shape}")
         if tokens.size and (tokens.min() < 0 or tokens.max() >= 2**32):
             raise ValueError(f"token {tokens.min() if tokens.min() < 0 else tokens.max()} is not a token id; ids are from 0 to 2**32 - 1")
-        data = self.config["data"]
-        length = data["seq_len"]
-        if tokens.shape[1] == length:
-            place = 0 if data.get("cls", "first") == "first" else length
-            tokens = np.insert(tokens, place, 0, axis=1)
-        return np.array(tokens, dtype=np.uint32, order="C")
+        return self._model.arrange(tokens.astype(np.uint32), lengths)
 
     def __call__(self, samples: Samples) -> Output:
         """What the model computes for samples.
@@ -164,6 +166,21 @@ class Model:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._model = _headlight.Model(_headlight.Config(state["config"], True, "{}"), state["weights"])
+
+
+def _joined(samples: Any) -> tuple[NDArray[Any], list[int]]:
+    """The token ids of all samples, one after the other, and the length of each: those of a list may differ."""
+    if isinstance(samples, (list, tuple)) and len({len(own) for own in samples if hasattr(own, "__len__")}) > 1:
+        rows = [array(own, f"sample {number}") for number, own in enumerate(samples)]
+        other = next((own.shape for own in rows if own.ndim != 1), None)
+        tokens = np.concatenate([own for own in rows if own.size]) if other is None else rows[0]
+    else:
+        tokens = array(samples, "tokens")
+        rows = [tokens] if tokens.ndim == 1 and tokens.size else list(tokens) if tokens.ndim else []
+        other = tokens.shape if tokens.ndim not in (1, 2) else None
+    if other is not None:
+        raise ValueError(f"tokens must have the axes [sample, token]; these have the shape {other}")
+    return tokens.ravel(), [len(own) for own in rows]
 
 
 def _vector(values: ArrayLike, name: str) -> list[float]:
@@ -253,8 +270,10 @@ class Output:
                 # The arrays so far stay: the caller may hold references to them.
                 self._arrays = {**self._model.forward(self._tokens, self._changes, True), **self._arrays}
                 self._all = True
+            if stored == "attention_mask" and stored not in self._arrays:
+                raise AttributeError("this output has no `mask`: without padding and a mask, every query may look at every key")
             if stored not in self._arrays:
-                known = sorted([*self._arrays, *self._names])
+                known = sorted({*self._arrays, *(own for own, other in self._names.items() if other in self._arrays)})
                 raise AttributeError(f"an output has no `{name}`; it has {', '.join(known)}")
             return self._arrays[stored]
 
@@ -287,6 +306,8 @@ class Output:
             changes.append({"kind": "head", "layer": layer, "head": own})
         if block is not None:
             changes.append({"kind": "block", "layer": _index(block, "block")})
+        if isinstance(key, list):
+            raise TypeError(f"key={key!r:.100}: give a position, or a pair (layer, position); for several keys, call without() on the result again")
         if isinstance(key, tuple):
             layer, position = _pair(key, "key")
             changes.append({"kind": "key", "layer": layer, "position": position})

@@ -76,6 +76,10 @@ def train(
         with shown(progress, "step") as report:
             _headlight.train(resolved, place, resume, force, report, heard(callback))
         is_own = True
+    except _headlight.Diverged as error:
+        if kept is None:
+            raise
+        raise _headlight.Diverged(str(error).replace(f"are in {place}", "are deleted; with run=, they stay")) from None
     finally:
         # A run that was interrupted can be resumed.
         if samples is not None and is_own and place.is_dir():
@@ -109,7 +113,8 @@ class Run(Page):
     def __init__(self, path: str | os.PathLike[str], kept: Folder | None = None) -> None:
         self._kept = kept
         self._at: dict[int, Model] = {}
-        self.path = Path(path)
+        # Wherever the process goes, it stays the same folder.
+        self.path = Path(path).absolute()
         # Raises an error if there is no valid run.
         model, self._step = _headlight.Model.of_run(self.path, None)
         self._model = Model(model)
@@ -122,6 +127,17 @@ class Run(Page):
             ValueError: The directory holds no run, or the run has no weights.
         """
         return cls(path)
+
+    @property
+    def _folder(self) -> Path:
+        """The folder of the run.
+
+        Raises:
+            FileNotFoundError: It is gone.
+        """
+        if not self.path.is_dir():
+            raise FileNotFoundError(f"{self.path}: the folder of this run is gone; train the run again, or open a copy with hl.Run.open")
+        return self.path
 
     @property
     def config(self) -> dict[str, Any]:
@@ -141,23 +157,23 @@ class Run(Page):
     @property
     def last_model(self) -> Model:
         """The model after the last step."""
-        return Model.open(self.path, str(self.path.resolve() / "model.safetensors"))
+        return Model.open(self.path, str(self._folder / "model.safetensors"))
 
     @property
     def weights_sha256(self) -> str:
         """The SHA-256 of `model.safetensors`, in hexadecimal digits."""
-        return hashlib.sha256((self.path / "model.safetensors").read_bytes()).hexdigest()
+        return hashlib.sha256((self._folder / "model.safetensors").read_bytes()).hexdigest()
 
     @property
     def metrics(self) -> Any:
         """The evaluations as a data frame, with a row for each."""
-        lines = (self.path / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+        lines = (self._folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
         return frame([json.loads(line) for line in lines])
 
     @property
     def loss(self) -> NDArray[np.float32]:
         """The loss of each step's batch, before the step. `[step]`"""
-        loss: NDArray[np.float32] = np.load(self.path / "loss.npy")
+        loss: NDArray[np.float32] = np.load(self._folder / "loss.npy")
         return loss
 
     @property
@@ -168,7 +184,7 @@ class Run(Page):
     @property
     def report(self) -> str:
         """The report as Markdown."""
-        return (self.path / "report.md").read_text(encoding="utf-8")
+        return (self._folder / "report.md").read_text(encoding="utf-8")
 
     def at(self, step: int) -> Model:
         """The model after a step. Headlight trains it again from the config."""
@@ -190,7 +206,7 @@ class Run(Page):
     @property
     def samples(self) -> NDArray[np.uint32]:
         """The samples of the run's dumps. `[sample, position]`"""
-        dumps = sorted((self.path / "attention").glob("step-*.npz"))
+        dumps = sorted((self._folder / "attention").glob("step-*.npz"))
         if not dumps:
             raise ValueError("the run has no npz dumps; give samples to run.model instead")
         with np.load(dumps[-1]) as dump:
@@ -209,15 +225,15 @@ class Run(Page):
 
     def verify(self) -> dict[str, str]:
         """The files that were changed or removed since Headlight wrote them, and what is wrong with each."""
-        return dict(_headlight.verify(self.path))
+        return dict(_headlight.verify(self._folder))
 
     def html(self) -> str:
         """The page of the run, one HTML file that needs no network."""
-        return _headlight.page([self.path])
+        return _headlight.page([self._folder])
 
     def save(self, path: str | os.PathLike[str]) -> Run:
         """Copies the run into a new directory, and returns the run there."""
-        shutil.copytree(self.path, path)
+        shutil.copytree(self._folder, path)
         return Run(path)
 
     def _repr_html_(self) -> str:
@@ -230,7 +246,7 @@ class Run(Page):
     def __getstate__(self) -> dict[str, Any]:
         files = {
             str(file.relative_to(self.path)): file.read_bytes()
-            for file in sorted(self.path.rglob("*"))
+            for file in sorted(self._folder.rglob("*"))
             if file.is_file()
         }
         return {"name": self.path.name, "files": files}

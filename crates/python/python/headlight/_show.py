@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from numpy.typing import NDArray
 from . import _headlight
 from ._arrays import array
 from ._page import Page, iframe
+
+# How far from 1 a sum of weights in half precision may be.
+TOLERANCE = 1e-3
 
 
 def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attention") -> Attention:
@@ -30,12 +34,25 @@ def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attenti
         ValueError: The shapes of the arrays do not match, or a weight is not between 0 and 1.
         TypeError: An array is on a GPU, or holds no numbers.
     """
+    if not isinstance(title, str):
+        raise TypeError(f"title={title!r:.100}: a text is needed")
     samples = _samples(tokens)
     given = _five_axes(weights, samples, "weights")
     known = None if scores is None else _five_axes(scores, samples, "scores")
     if known is not None and known.shape != given.shape:
         raise ValueError(f"the scores have the shape {known.shape}, and the weights {given.shape}")
-    return Attention(_headlight.attention_page(title, samples, given, known), title, given.shape)
+    page = _headlight.attention_page(title, samples, given, known)
+    sums = given.sum(axis=-1, dtype=np.float64)
+    # A query that may look at no key has no weights.
+    off = np.argwhere((np.abs(sums - 1) > TOLERANCE) & (sums != 0))
+    if len(off):
+        sample, layer, head, query = off[0].tolist()
+        warnings.warn(
+            f"the weights of {len(off)} of {sums.size} queries do not sum to 1, so they may not be attention weights; the first sums to "
+            f"{sums[tuple(off[0])]:.4g} (sample {sample}, layer {layer}, head {head}, query {query}, all from 0)",
+            stacklevel=2,
+        )
+    return Attention(page, title, given.shape)
 
 
 class Attention(Page):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,11 @@ def sweep(
         file = Path(folder) / "rows.jsonl" if out is None else Path(out)
         with shown(progress, "run") as report:
             svg = _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
-        return Sweep(_rows(file), svg, _origin(config, sections))
+        swept = Sweep(_rows(file), svg, _origin(config, sections))
+    failed = swept._failed
+    if failed:
+        warnings.warn(f"{len(failed)} of {len(swept)} runs failed; the first, of seed {failed[0]['seed']}: {failed[0]['error']}", stacklevel=2)
+    return swept
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
@@ -168,6 +173,8 @@ class Sweep(Page):
         if not of_seed:
             raise ValueError(f"seed={seed!r:.100}: the sweep has no such seed; it has {self.rows[0]['seed']} to {self.rows[-1]['seed']}")
         rows = of_seed if point is None else [row for row in of_seed if row.get("point") == point]
+        if point is not None and "point" not in of_seed[0]:
+            raise ValueError(f"point={point!r:.100}: the sweep has no grid; leave point= out")
         if len(rows) != 1:
             points = ", ".join(str(row.get("point")) for row in of_seed)
             raise ValueError(f"point={point!r:.100}: name one of the grid's points that seed {seed} has: {points}")
@@ -180,12 +187,17 @@ class Sweep(Page):
         """A data frame with a row per run, in the order of the seeds; some columns hold lists."""
         return frame(self.rows)
 
+    @property
+    def _failed(self) -> list[dict[str, Any]]:
+        return [row for row in self.rows if "error" in row]
+
     def __len__(self) -> int:
         return len(self.rows)
 
     def __repr__(self) -> str:
         learned = sum(row.get("learned_at_step") is not None for row in self.rows)
-        return f"<headlight.Sweep: {len(self.rows)} runs, {learned} learned>"
+        failed = f"{len(self._failed)} failed, " if self._failed else ""
+        return f"<headlight.Sweep: {len(self.rows)} runs, {failed}{learned} learned>"
 
     def html(self) -> str:
         """The pictures as an HTML file of its own."""

@@ -34,14 +34,15 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
         )
     if len(clean) == 0:
         raise ValueError("there are no samples to trace")
+    # The arrays of the outputs are the user's, who may have changed them.
+    ours, theirs = (own._model.forward(own.tokens, own._changes, own is clean) for own in (clean, corrupted))
     if heads:
-        context = clean.context
-        vectors = context.transpose(1, 2, 3, 0, 4)
+        vectors = ours["context"].transpose(1, 2, 3, 0, 4)
     else:
-        inputs = np.concatenate([clean.embeddings[:, np.newaxis], clean.output[:, :-1]], axis=1)
+        inputs = np.concatenate([ours["embeddings"][:, np.newaxis], ours["output"][:, :-1]], axis=1)
         vectors = inputs.transpose(1, 2, 0, 3)[:, np.newaxis]
     chosen = _index(logit, "logit")
-    end, start = (_logit(own.logits, chosen) for own in (clean, corrupted))
+    end, start = (_logit(own["logits"], chosen) for own in (ours, theirs))
     if clean._model.safetensors() != corrupted._model.safetensors():
         raise ValueError("clean and corrupted are of different models")
     same = np.flatnonzero(end == start)
@@ -65,8 +66,10 @@ class Trace(Page):
     """How much of the clean samples' logits each vector brings back. NumPy takes it as the array `effect`.
 
     Attributes:
-        effect: The share of the difference between the two logits that the vector restores, mean over the pairs: 0 if it
-            changes nothing, 1 if it restores the clean logit. `[block, position]`, or `[block, head, position]`
+        effect: The share of the difference between the two logits that the vector restores: 0 if it changes nothing, 1 if it
+            restores the clean logit. Of several pairs, what is restored in all of them by all differences, so that a pair
+            counts as much as its logits differ: sum of s * (logits - corrupted) / sum of s * (clean - corrupted), where s is
+            the sign of clean - corrupted. `[block, position]`, or `[block, head, position]`
         logits: The logit with each vector replaced. `[sample, block, position]`, or `[sample, block, head, position]`
         clean, corrupted: The logits without a replacement. `[sample]`
         words: The tokens of the clean samples, as in `Output.words`.
@@ -86,7 +89,8 @@ class Trace(Page):
         self.words = words
         self._others = others
         start, end = (each.reshape(-1, *[1] * (logits.ndim - 1)).astype(np.float64) for each in (corrupted, clean))
-        self.effect: NDArray[np.float64] = ((logits - start) / (end - start)).mean(axis=0)
+        sign = np.sign(end - start)
+        self.effect: NDArray[np.float64] = (sign * (logits - start)).sum(axis=0) / (sign * (end - start)).sum(axis=0)
         for own in (self.logits, self.clean, self.corrupted, self.effect):
             own.setflags(write=False)
 
@@ -110,10 +114,10 @@ class Trace(Page):
         for name, row in zip(names, rows):
             cells = "".join(f'<td style="{_CELL};{_colour(value)}">{value:.2f}</td>' for value in (row.round(2) + 0.0).tolist())
             lines.append(f'<tr><th style="{_CELL};text-align: right">{name}</th>{cells}</tr>')
-        of = "" if len(self.clean) == 1 else f", mean over {len(self.clean)} pairs"
+        of = "" if len(self.clean) == 1 else f"; {len(self.clean)} pairs, each counts as much as its logits differ"
         return (
-            f'<table style="border-collapse: collapse; font-size: 13px"><caption style="text-align: left">Share of the clean logit that '
-            f"a vector of the clean sample restores in the corrupted one{of}</caption>{''.join(lines)}</table>"
+            f'<table style="border-collapse: collapse; font-size: 13px"><caption style="text-align: left">Share of the difference between '
+            f"the corrupted logit (0) and the clean one (1) that the vector of the clean sample restores{of}</caption>{''.join(lines)}</table>"
         )
 
     def _titles(self) -> list[str]:
