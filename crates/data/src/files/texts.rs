@@ -2,20 +2,15 @@
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::LazyLock;
 
 use headlight_keys::InvalidValue;
-use regex::Regex;
 
 use super::complete::FileKeys;
 use super::error::FileError;
 use super::rows::{Held, Rows};
 use crate::config::DatasetConfig;
 use crate::dataset::TextCounts;
-use crate::words::{Encoder, PAD, UNK, Words};
-
-/// What a text is without blanks and punctuation.
-static LETTERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[^\p{P}\p{Z}\p{C}]+").ok());
+use crate::words::{Encoder, PAD, UNK, Words, letters};
 
 /// The most words of a text that a model takes, unless its config says otherwise: attention grows with their square.
 const MOST_WORDS: usize = 128;
@@ -112,11 +107,7 @@ impl Rows {
 
 /// Stands for a text in lower case without blanks and punctuation; `None` if nothing is left.
 fn hash(text: &str) -> Option<u64> {
-    let letters = LETTERS
-        .as_ref()?
-        .find_iter(text)
-        .flat_map(|part| part.as_str().chars());
-    let mut letters = letters.flat_map(char::to_lowercase).peekable();
+    let mut letters = letters(text).flat_map(char::to_lowercase).peekable();
     letters.peek()?;
     let mut hasher = DefaultHasher::new();
     letters.for_each(|letter| letter.hash(&mut hasher));

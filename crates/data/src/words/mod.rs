@@ -9,6 +9,8 @@ mod vocabulary;
 #[cfg(feature = "files")]
 pub use split::PATTERN;
 #[cfg(feature = "files")]
+pub(crate) use split::letters;
+#[cfg(feature = "files")]
 pub use text::{Encoder, written};
 #[cfg(feature = "rows")]
 pub(crate) use vocabulary::VALUE_END;

@@ -15,12 +15,14 @@ const LATER: u8 = 2;
 const AFTER_APOSTROPHE: u8 = 4;
 const SIGN: u8 = 8;
 const MARK: u8 = 16;
-const CLASSES: [(u8, &str); 5] = [
+const BETWEEN: u8 = 32;
+const CLASSES: [(u8, &str); 6] = [
     (FIRST, r"[\p{L}\p{N}_]"),
     (LATER, r"[\p{L}\p{M}\p{N}_\x{200C}\x{200D}]"),
     (AFTER_APOSTROPHE, r"[\p{L}\p{M}\p{N}_]"),
     (SIGN, r"[\p{P}\p{S}]"),
     (MARK, r"\p{M}"),
+    (BETWEEN, r"[\p{P}\p{Z}\p{C}]"),
 ];
 
 /// The classes of each character. A class that cannot be parsed has none; a test compares the words with those of the pattern.
@@ -41,6 +43,11 @@ static TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
 
 fn is(c: char, classes: u8) -> bool {
     TABLE[c as usize] & classes != 0
+}
+
+/// The characters of a text without blanks, punctuation and control characters.
+pub(crate) fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|&c| !is(c, BETWEEN))
 }
 
 /// The words of a text, one after the other.
