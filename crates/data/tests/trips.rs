@@ -74,21 +74,23 @@ enum Samples {
     Values(Vec<String>, Vec<Vec<String>>),
 }
 
+/// Names of columns that are hard to write.
+const NAMES: [&str; 10] = [
+    "color",
+    "a;b;c;d",
+    "x,y",
+    "q\"",
+    "token_0",
+    "text",
+    "two\nlines",
+    "a=b",
+    "tab\tname",
+    "größe",
+];
+
 fn samples() -> impl Strategy<Value = Samples> {
     let count = 12;
     let token = prop::collection::vec(1_u32..9, 1..5);
-    const NAMES: [&str; 10] = [
-        "color",
-        "a;b;c;d",
-        "x,y",
-        "q\"",
-        "token_0",
-        "text",
-        "two\nlines",
-        "a=b",
-        "tab\tname",
-        "größe",
-    ];
     let names = subsequence(&NAMES[..], 1..4);
     let names = names.prop_map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
     let values = names.prop_flat_map(move |names| {

@@ -105,7 +105,7 @@ proptest! {
                 label_positions: vec![vec![positions - 1]; samples],
                 config: serde_json::json!({key.clone(): f64::from(number(seed)), "text": key}),
             },
-            tokens: numbers(seed ^ 2, samples * positions).map(|bits| bits as i64).collect(),
+            tokens: numbers(seed ^ 2, samples * positions).map(u64::cast_signed).collect(),
             labels,
             logits: floats(seed ^ 3, samples * logits),
             probabilities: floats(seed ^ 4, samples * logits),

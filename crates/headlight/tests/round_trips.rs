@@ -163,21 +163,25 @@ fn labels_that_f64_cannot_tell_apart_are_refused() {
         ("1e-400", "0"),
         ("3.00000000000000000001", "3"),
     ] {
-        let csv: String = (0..8)
-            .map(|row| format!("{},w{row}\n", if row % 2 == 0 { label } else { other }))
+        let csv: Vec<String> = (0..8)
+            .map(|row| format!("{},w{row}", if row % 2 == 0 { label } else { other }))
             .collect();
-        fs::write(folder.join("numbers.csv"), format!("label,text\n{csv}")).unwrap();
+        fs::write(
+            folder.join("numbers.csv"),
+            format!("label,text\n{}\n", csv.join("\n")),
+        )
+        .unwrap();
         refuses_in(&folder, &["train", "numbers.csv"], &["label"]);
     }
-    let jsonl: String = (0..8)
+    let jsonl: Vec<String> = (0..8)
         .map(|row| {
             format!(
-                "{{\"label\":{},\"text\":\"w\"}}\n",
+                "{{\"label\":{},\"text\":\"w\"}}",
                 9_007_199_254_740_992_u64 + row % 2
             )
         })
         .collect();
-    fs::write(folder.join("numbers.jsonl"), jsonl).unwrap();
+    fs::write(folder.join("numbers.jsonl"), jsonl.join("\n")).unwrap();
     refuses_in(&folder, &["train", "numbers.jsonl"], &["numbers.jsonl"]);
 }
 

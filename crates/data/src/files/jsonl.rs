@@ -1,7 +1,7 @@
 //! Datasets as JSON lines, one per sample: `{"split":"train","label":0,"tokens":[0,45,...]}`, or with `text` in place of
 //! `tokens`. A config may name the keys of text and label. Other keys are ignored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufWriter, Write};
 
 use headlight_input::{LINE_LIMIT, Lines};
@@ -108,14 +108,11 @@ impl Serialize for Written<'_> {
 pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
     contents.check_classes()?;
     let columns = &contents.config.columns;
-    let keys = columns.features.iter().map(String::as_str);
-    let mut keys: Vec<&str> = keys.chain(["split", columns.label_name()]).collect();
-    keys.sort_unstable();
-    if let Some(twice) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(refused(format!(
-            "two of its columns would have the name `{}`",
-            twice[0]
-        )));
+    let mut different = HashSet::new();
+    let mut names = names(contents).into_iter();
+    if let Some(twice) = names.find(|name| !different.insert(*name)) {
+        let reason = format!("two of its columns would have the name `{twice}`");
+        return Err(refused(reason));
     }
     let mut writer = BufWriter::new(writer);
     for sample in contents.samples()? {
@@ -125,6 +122,19 @@ pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()
         writer.write_all(&line)?;
     }
     writer.flush()
+}
+
+/// The keys of a line.
+fn names(contents: Contents<'_>) -> Vec<&str> {
+    let columns = &contents.config.columns;
+    let content = match contents.words() {
+        Some(_) if !columns.features.is_empty() => {
+            columns.features.iter().map(String::as_str).collect()
+        }
+        Some(_) => vec![columns.text_name()],
+        None => vec!["tokens"],
+    };
+    [vec!["split", columns.label_name()], content].concat()
 }
 
 pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> Result<(), String> {

@@ -105,14 +105,16 @@ pub(super) fn whole_number(text: &str) -> Option<i64> {
 
 /// Whether all digits of a number behind its decimal point are 0.
 fn is_whole_as_written(number: &str) -> bool {
-    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let digits = digits.trim_start_matches(['+', '-']);
-    let (before, behind) = digits.split_once('.').unwrap_or((digits, ""));
-    let Ok(exponent) = exponent.parse::<i32>() else {
+    let number = number.trim_start_matches(['+', '-']);
+    let (number, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (before, behind) = number.split_once('.').unwrap_or((number, ""));
+    let Ok(exponent) = exponent.parse::<isize>() else {
         return false;
     };
-    let point = before.len() as i64 + i64::from(exponent);
-    let mut digits = (0..).zip(before.chars().chain(behind.chars()));
+    let Some(point) = before.len().checked_add_signed(exponent) else {
+        return number.chars().all(|digit| matches!(digit, '0' | '.'));
+    };
+    let mut digits = before.chars().chain(behind.chars()).enumerate();
     digits.all(|(place, digit)| place < point || digit == '0')
 }
 
