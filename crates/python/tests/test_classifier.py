@@ -136,6 +136,7 @@ WHOLE = [1, 2, 4]
 )
 def test_a_frame_of_several_kinds_keeps_its_values(columns, categories):
     frame = pd.concat([pd.DataFrame(columns)] * 4, ignore_index=True)
+    lists = [list(row) for row in zip(*(frame[name].tolist() for name in frame))]
     frames = [frame, pl.DataFrame({name: frame[name].tolist() for name in frame})]
     fitted = [hl.AttentionClassifier(epochs=1).fit(own, ["u", "v", "w"] * 4) for own in frames]
     for classifier in fitted:
@@ -146,6 +147,7 @@ def test_a_frame_of_several_kinds_keeps_its_values(columns, categories):
             assert tokens.min() >= 3
             np.testing.assert_array_equal(tokens, fitted[0].tokens(frame))
             np.testing.assert_array_equal(classifier.predict(own), classifier.classes_[classifier.model_(tokens).predicted])
+    assert hl.AttentionClassifier(epochs=1).fit(lists, ["u", "v", "w"] * 4).categories_.tolist() == categories
 
 
 def test_numbers_that_are_too_large_are_refused():

@@ -180,7 +180,7 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _unmixed(X: Any) -> Any:
-    """Columns of different kinds as objects: libraries would make names, or other numbers, of all of them."""
+    """Values of different kinds as objects: libraries would make names, or other numbers, of all of them."""
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         names = list(X.columns)
         twice = [name for index, name in enumerate(names) if name in names[:index]]
@@ -192,8 +192,8 @@ def _unmixed(X: Any) -> Any:
         return np.stack([np.array(list(X[name]), dtype=object) for name in names], axis=1)
     if not isinstance(X, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in X):
         return X
-    has_names = any(isinstance(value, str) for row in X for value in row)
-    return np.array(X, dtype=object) if has_names and len({len(row) for row in X}) == 1 else X
+    is_mixed = len({type(value) for row in X for value in row}) > 1
+    return np.array(X, dtype=object) if is_mixed and len({len(row) for row in X}) == 1 else X
 
 
 def _refuse(X: Any, wrong: ArrayLike, why: str) -> None:
