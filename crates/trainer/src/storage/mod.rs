@@ -10,6 +10,7 @@ pub mod files;
 pub mod hash;
 mod manifest;
 pub mod outputs;
+pub mod paths;
 pub mod run_dir;
 pub mod samples;
 pub mod standard;

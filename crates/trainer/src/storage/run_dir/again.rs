@@ -13,8 +13,9 @@ use super::damage::is_best_dump;
 use super::{MANIFEST, RunDir, is_dump, step_of};
 use crate::Failure;
 use crate::notes::note;
-use crate::storage::files::{damaged_name, is_file, sync_names};
+use crate::storage::files::sync_names;
 use crate::storage::hash::file_sha256;
+use crate::storage::paths::{damaged_name, is_file};
 use crate::storage::standard::shown;
 
 /// What a resumed run found.
