@@ -10,7 +10,10 @@ use crate::Failure;
 pub(crate) const DAMAGED: &str = "damaged";
 
 /// The first free name for what stands at `path` but is damaged: `NAME.damaged`.
-pub(crate) fn damaged_name(path: &Path) -> PathBuf {
+///
+/// # Errors
+/// When the machine cannot tell.
+pub(crate) fn damaged_name(path: &Path) -> Result<PathBuf, Failure> {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();
         if number > 0 {
@@ -20,17 +23,14 @@ pub(crate) fn damaged_name(path: &Path) -> PathBuf {
         name.push(DAMAGED);
         PathBuf::from(name)
     };
-    let is_free = |name: &Path| {
-        let found = name.symlink_metadata();
-        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    };
     let mut number = 0;
     loop {
         let name = numbered(number);
-        if is_free(&name) {
-            return name;
+        match name.symlink_metadata() {
+            Ok(_) => number += 1,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(name),
+            Err(error) => return Err(Failure::writing(&name, &error)),
         }
-        number += 1;
     }
 }
 

@@ -128,7 +128,7 @@ impl RunDir {
 
     /// Renames what is damaged, if it is there, so that nothing reads it and nothing replaces it.
     pub(super) fn put_aside(&self, path: &Path, problem: &str) -> Result<(), Failure> {
-        let aside = damaged_name(path);
+        let aside = damaged_name(path)?;
         self.check_in_place()?;
         match fs::rename(path, &aside) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
