@@ -12,7 +12,7 @@ use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::environment::SourceCommit;
-use headlight_trainer::storage::files::found;
+use headlight_trainer::storage::paths::found;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::training::{Training, check_complete};
 use pyo3::exceptions::PyValueError;

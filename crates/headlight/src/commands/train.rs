@@ -14,7 +14,7 @@ use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_f
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::environment::SourceCommit;
-use headlight_trainer::storage::files::found;
+use headlight_trainer::storage::paths::found;
 use headlight_trainer::storage::run_dir::{Damage, RunDir};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 use headlight_trainer::training::{Training, check_complete, how_to_resume};

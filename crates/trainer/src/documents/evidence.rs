@@ -6,8 +6,9 @@ use headlight_input::TEXT_LIMIT;
 use headlight_inspector::Evidence;
 
 use crate::Failure;
-use crate::storage::files::{is_file, read_bounded};
+use crate::storage::files::read_bounded;
 use crate::storage::hash::file_sha256;
+use crate::storage::paths::is_file;
 
 /// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
 pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {

@@ -16,9 +16,6 @@ use crate::storage::standard::{STANDARD, shown, stored_input};
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
 
-/// The file extension of what is damaged and was put aside.
-pub(crate) const DAMAGED: &str = "damaged";
-
 /// The age from which an unfinished file without a lock is abandoned; a younger one may not be locked yet.
 const ABANDONED: Duration = Duration::from_mins(1);
 
@@ -82,56 +79,6 @@ pub(crate) fn write_new(
         }
     };
     attempt().map_err(|error| cannot_write(path, &error))
-}
-
-/// The first free name for what stands at `path` but is damaged: `NAME.damaged`.
-pub(crate) fn damaged_name(path: &Path) -> PathBuf {
-    let numbered = |number: u32| {
-        let mut name = path.as_os_str().to_owned();
-        if number > 0 {
-            name.push(format!(".{number}"));
-        }
-        name.push(".");
-        name.push(DAMAGED);
-        PathBuf::from(name)
-    };
-    let is_free = |name: &PathBuf| {
-        let found = name.symlink_metadata();
-        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    };
-    (0..).map(numbered).find(is_free).unwrap_or_default()
-}
-
-/// What a path leads to; `None` if that is nothing.
-///
-/// # Errors
-/// When the machine cannot tell.
-pub fn found(path: &Path) -> Result<Option<fs::Metadata>, Failure> {
-    let found = fs::metadata(path).map_err(|error| Failure::unreadable(path, &error));
-    Ok(Failure::separate(found)?.ok())
-}
-
-/// Whether a path leads to a regular file.
-///
-/// # Errors
-/// When the machine cannot tell.
-pub(crate) fn is_file(path: &Path) -> Result<bool, Failure> {
-    Ok(found(path)?.is_some_and(|found| found.is_file()))
-}
-
-/// The paths in a folder; none if there is no such folder.
-///
-/// # Errors
-/// When it cannot be read.
-pub(crate) fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let paths = fs::read_dir(folder).and_then(|entries| {
-        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-        paths.collect()
-    });
-    match Failure::separate(paths.map_err(|error| Failure::unreadable(folder, &error)))? {
-        Ok(paths) => Ok(paths),
-        Err(_) => Ok(Vec::new()),
-    }
 }
 
 /// A temporary file in the folder of `path`, written and synced.

@@ -11,6 +11,7 @@ pub mod hash;
 mod manifest;
 pub mod memory;
 pub mod outputs;
+pub mod paths;
 pub mod run_dir;
 pub mod samples;
 pub mod standard;

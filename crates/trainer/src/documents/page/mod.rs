@@ -18,7 +18,8 @@ use serde::Deserialize;
 use crate::Failure;
 use crate::documents::evidence::evidence;
 use crate::documents::report::outcome_text;
-use crate::storage::files::{found, is_file, open, read_with};
+use crate::storage::files::{open, read_with};
+use crate::storage::paths::{found, is_file};
 use crate::storage::run_dir::{RunDir, step_of};
 use crate::storage::standard::shown;
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::snapshot::Checkpoint;
 use crate::Failure;
 use crate::notes::note;
-use crate::storage::files::{DAMAGED, paths_in, read_bounded};
+use crate::storage::files::read_bounded;
+use crate::storage::paths::{DAMAGED, paths_in};
 
 /// The number of checkpoints that are kept.
 const KEPT: usize = 2;

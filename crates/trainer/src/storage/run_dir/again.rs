@@ -13,8 +13,9 @@ use super::damage::is_best_dump;
 use super::{MANIFEST, RunDir, is_dump, step_of};
 use crate::Failure;
 use crate::notes::note;
-use crate::storage::files::{damaged_name, is_file, sync_names};
+use crate::storage::files::sync_names;
 use crate::storage::hash::file_sha256;
+use crate::storage::paths::{damaged_name, is_file};
 use crate::storage::standard::shown;
 
 /// What a resumed run found.
@@ -127,7 +128,7 @@ impl RunDir {
 
     /// Renames what is damaged, if it is there, so that nothing reads it and nothing replaces it.
     pub(super) fn put_aside(&self, path: &Path, problem: &str) -> Result<(), Failure> {
-        let aside = damaged_name(path);
+        let aside = damaged_name(path)?;
         self.check_in_place()?;
         match fs::rename(path, &aside) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

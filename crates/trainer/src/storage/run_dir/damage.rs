@@ -10,9 +10,10 @@ use super::{
 };
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoint;
-use crate::storage::files::{is_file, paths_in, read_text};
+use crate::storage::files::read_text;
 use crate::storage::hash::file_sha256;
 use crate::storage::manifest::Manifest;
+use crate::storage::paths::{is_file, paths_in};
 
 /// The largest manifest that is read, in bytes: 350,000 dumps.
 pub(crate) const MANIFEST_LIMIT: u64 = 32 << 20;

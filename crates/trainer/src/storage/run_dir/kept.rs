@@ -10,7 +10,7 @@ use headlight_experiment::metrics::StepMetrics;
 
 use super::RunDir;
 use crate::Failure;
-use crate::storage::files::is_file;
+use crate::storage::paths::is_file;
 
 /// A model of a run, with its weights in a file of the run directory.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,8 +19,9 @@ use crate::Failure;
 use crate::notes::note;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
 use crate::storage::config;
-use crate::storage::files::{TEMPORARY, found, is_at, is_file, paths_in};
+use crate::storage::files::{TEMPORARY, is_at};
 use crate::storage::manifest::Manifest;
+use crate::storage::paths::{found, is_file, paths_in};
 
 pub use again::Rewound;
 pub(crate) use damage::MANIFEST_LIMIT;

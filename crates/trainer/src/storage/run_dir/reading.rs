@@ -12,7 +12,8 @@ use super::{CHECKPOINTS, ENVIRONMENT, RunDir, step_of};
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoints;
 use crate::storage::config;
-use crate::storage::files::{is_file, paths_in, read_bounded, read_json_lines};
+use crate::storage::files::{read_bounded, read_json_lines};
+use crate::storage::paths::{is_file, paths_in};
 use crate::storage::weights;
 
 impl RunDir {

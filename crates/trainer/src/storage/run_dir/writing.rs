@@ -19,10 +19,9 @@ use crate::Failure;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
 use crate::storage::config;
 use crate::storage::environment::Environment;
-use crate::storage::files::{
-    Log, folder_of, found, paths_in, read_bounded, sync_names, write_atomically,
-};
+use crate::storage::files::{Log, folder_of, read_bounded, sync_names, write_atomically};
 use crate::storage::hash::file_sha256;
+use crate::storage::paths::{found, paths_in};
 use crate::storage::tokenizer;
 use crate::storage::weights;
 
