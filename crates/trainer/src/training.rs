@@ -8,7 +8,6 @@ use headlight_experiment::evaluate::assess;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
 use headlight_experiment::{Engine, Experiment, TrainingState};
-use headlight_input::FILE_LIMIT;
 use headlight_inspector::Screen;
 
 use crate::Failure;
@@ -22,7 +21,7 @@ use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
 use crate::sessions::session::Session;
-use crate::storage::checkpoint::Checkpoint;
+use crate::storage::checkpoint::{CHECKPOINT_LIMIT, Checkpoint};
 use crate::storage::environment::SourceCommit;
 use crate::storage::run_dir::{Damage, RunDir, is_dump, step_of};
 use crate::storage::standard::{quoted, shown};
@@ -297,7 +296,7 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
     match failure {
         Failure::Diverged(message) => {
             let _ = page::write(run, None).and_then(|_| run.write_manifest());
-            let checkpoint = run.checkpoints().newest(FILE_LIMIT, |_| Ok(()));
+            let checkpoint = run.checkpoints().newest(CHECKPOINT_LIMIT, |_| Ok(()));
             let mut saved = "metrics".to_owned();
             if let Ok(Some(checkpoint)) = checkpoint {
                 let step = checkpoint.progress.step;

@@ -15,7 +15,7 @@ pub(crate) struct Told<'a> {
     name: &'a str,
     pub(crate) length: u64,
     read: u64,
-    told: Instant,
+    last: Instant,
 }
 
 impl<'a> Told<'a> {
@@ -26,7 +26,7 @@ impl<'a> Told<'a> {
             file,
             name,
             read: 0,
-            told: Instant::now(),
+            last: Instant::now(),
         })
     }
 }
@@ -35,8 +35,8 @@ impl Read for Told<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.read += read as u64;
-        if self.told.elapsed() >= EVERY {
-            self.told = Instant::now();
+        if self.last.elapsed() >= EVERY {
+            self.last = Instant::now();
             let percent = (100 * self.read) / self.length.max(1);
             note(&format!("{}: read {}%", self.name, percent.min(100)));
         }
