@@ -124,8 +124,9 @@ fn every_file_of_a_run_is_within_the_limit_of_its_reader() {
         let set: Vec<String> = set.map(|&one| one.to_owned()).collect();
         let run = format!("run-{number}");
         let mut arguments = vec!["train", path.to_str().unwrap(), "--run", &run, "--force"];
-        set.iter()
-            .for_each(|one| arguments.extend(["--set", one.as_str()]));
+        for one in &set {
+            arguments.extend(["--set", one.as_str()]);
+        }
         let trained = run_in(&folder, &arguments);
         let Ok(mut session) = config::load(&path, &set).and_then(Session::open) else {
             refused(&trained, &[]);
