@@ -1,16 +1,18 @@
 //! What Headlight writes, it reads: the largest output of each writer, against the limit of its reader.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::common::{ended, folder, limited, refused, run_in};
+use headlight_npz::NpzReader;
+use headlight_trainer::sessions::dump_volume;
 use headlight_trainer::sessions::limits::{PAIRS, check};
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::storage::config;
 
 /// The sizes of what a run wrote, in the order of the table.
-fn written(run: &Path) -> [u64; 7] {
+fn written(run: &Path) -> [u64; 8] {
     let files = |folder: &Path, ending: &str| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
@@ -25,6 +27,12 @@ fn written(run: &Path) -> [u64; 7] {
         let start = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
         u64::from_le_bytes(bytes[start..start + 8].try_into().unwrap())
     };
+    let dumps = files(&run.join("attention"), "npz");
+    let meta = |path: &PathBuf| {
+        let mut npz = NpzReader::new(File::open(path).unwrap()).unwrap();
+        npz.string("meta").unwrap().chars().count() as u64
+    };
+    let meta = dumps.iter().map(meta).max().unwrap();
     let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
     [
         size(&run.join("config.toml")),
@@ -33,11 +41,8 @@ fn written(run: &Path) -> [u64; 7] {
         size(&run.join("model.safetensors")),
         metrics.lines().map(str::len).max().unwrap() as u64,
         size(&run.join("manifest.sha256")),
-        files(&run.join("attention"), "npz")
-            .iter()
-            .map(size)
-            .max()
-            .unwrap_or(0),
+        dumps.iter().map(size).max().unwrap(),
+        meta,
     ]
 }
 
@@ -113,16 +118,19 @@ fn every_file_of_a_run_is_within_the_limit_of_its_reader() {
             file if file.exists() => file,
             _ => name.into(),
         };
-        let set: Vec<String> = set.iter().map(|&one| one.to_owned()).collect();
+        let set = set.iter().chain(&["compute.engine=\"fused\""]);
+        let set: Vec<String> = set.map(|&one| one.to_owned()).collect();
         let run = format!("run-{number}");
         let mut arguments = vec!["train", path.to_str().unwrap(), "--run", &run, "--force"];
-        set.iter()
-            .for_each(|one| arguments.extend(["--set", one.as_str()]));
+        for one in &set {
+            arguments.extend(["--set", one.as_str()]);
+        }
         let trained = run_in(&folder, &arguments);
-        let Ok(session) = config::load(&path, &set).and_then(Session::open) else {
+        let Ok(mut session) = config::load(&path, &set).and_then(Session::open) else {
             refused(&trained, &[]);
             continue;
         };
+        dump_volume::adapt(&mut session.experiment, None).unwrap();
         if check(&session.experiment).is_err() {
             refused(&trained, &[]);
             assert!(!folder.join(run).exists(), "{name}");

@@ -4,7 +4,8 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_input::{TEXT_LIMIT, size};
 use headlight_trainer::Failure;
 
-use crate::results::ROW_LIMIT;
+/// The longest row, in bytes; enough for 167,000 epochs.
+pub(crate) const ROW_LIMIT: u64 = 4 << 20;
 
 /// The bytes of a number of a list, and of all that a row has besides its lists.
 const NUMBER: u64 = 25;

@@ -13,13 +13,11 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::files::{Log, cannot_write, folder_of, is_at, open, sync_names};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 
+use crate::limits::ROW_LIMIT;
 use crate::origin::{ANOTHER, Origin, difference};
 use crate::plan::Plan;
 use crate::row::Row;
 use crate::stored_row::StoredRow;
-
-/// The longest row, in bytes; enough for 167,000 epochs.
-pub(crate) const ROW_LIMIT: u64 = 4 << 20;
 
 /// The most time between two syncs of the file while rows are added.
 const SYNCED_EVERY: Duration = Duration::from_secs(10);

@@ -22,7 +22,7 @@ use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
 use crate::sessions::session::Session;
-use crate::storage::checkpoint::Checkpoint;
+use crate::storage::checkpoint::{CHECKPOINT_LIMIT, Checkpoint};
 use crate::storage::environment::SourceCommit;
 use crate::storage::run_dir::{Damage, RunDir, is_dump, step_of};
 use crate::storage::standard::{quoted, shown};

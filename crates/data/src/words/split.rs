@@ -3,7 +3,7 @@
 use std::str::Chars;
 use std::sync::LazyLock;
 
-use regex_syntax::hir::{Class, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// What a word is: letters, combining marks, digits and underscores, with apostrophes inside; or one sign. What lies between words is left out.
 /// Other programs find the same words with it (Oniguruma, JavaScript, Python's `regex`).
@@ -30,12 +30,14 @@ static TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut table = vec![0; char::MAX as usize + 1];
     for (bit, class) in CLASSES {
         let parsed = regex_syntax::parse(class);
-        let Ok(HirKind::Class(Class::Unicode(class))) = parsed.map(|hir| hir.into_kind()) else {
+        let Ok(HirKind::Class(Class::Unicode(class))) = parsed.map(Hir::into_kind) else {
             continue;
         };
         for range in class.ranges() {
             let of = &mut table[range.start() as usize..=range.end() as usize];
-            of.iter_mut().for_each(|classes| *classes |= bit);
+            for classes in of {
+                *classes |= bit;
+            }
         }
     }
     table

@@ -36,7 +36,7 @@ const METRIC: u64 = 64;
 const LISTED: u64 = 110;
 
 /// Every file of a run that Headlight writes and reads.
-pub const PAIRS: [Pair; 7] = [
+pub const PAIRS: [Pair; 8] = [
     Pair {
         what: "config.toml",
         largest: |experiment| {
@@ -89,12 +89,22 @@ pub const PAIRS: [Pair; 7] = [
             }
             let samples = config.dump.chosen(&experiment.splits.train).len();
             let dims = fused::dims(config, samples)?;
-            Ok(headlight_dump::size(dims, is_masked(config)).1 as u64 + AROUND)
+            let arrays = headlight_dump::size(dims, is_masked(config)).1 as u64;
+            // A character of a text has four bytes.
+            Ok(arrays + 4 * meta(experiment)?)
         },
         limit: |_| FILE_LIMIT,
-        remedy: "lower dump.positives, dump.negatives or the number of dump.samples",
+        remedy: FEWER_SAMPLES,
+    },
+    Pair {
+        what: "the meta of a dump",
+        largest: meta,
+        limit: |_| headlight_npz::TEXT_LIMIT,
+        remedy: FEWER_SAMPLES,
     },
 ];
+
+const FEWER_SAMPLES: &str = "lower dump.positives, dump.negatives or the number of dump.samples";
 
 /// Refuses a run that would write what cannot be read back.
 ///
@@ -129,6 +139,29 @@ fn parameters(experiment: &Experiment) -> u64 {
 fn names(experiment: &Experiment) -> u64 {
     let layout = layout(experiment);
     layout.iter().map(|one| one.name.len() as u64 + 128).sum()
+}
+
+/// What a dump says of itself: the config, the words, and for each sample its number and the positions that decide.
+fn meta(experiment: &Experiment) -> Result<u64, Failure> {
+    /// A number, or a word, with the blanks before it.
+    const ITEM: usize = 32;
+    let config = &experiment.config;
+    let json = json(config)?;
+    let text = format!("{json:#}");
+    let indented = text.len() + 4 * text.lines().count();
+    let words = config.data.words.iter().flat_map(|words| &words.vocabulary);
+    // Each byte of a word may be escaped.
+    let words: usize = words.map(|word| 2 * word.len() + ITEM).sum();
+    let train = &experiment.splits.train;
+    let chosen = config.dump.chosen(train);
+    let deciding = |&sample: &usize| {
+        let rule = config.data.rule.as_ref();
+        rule.map_or(0, |rule| rule.label_positions(train.tokens(sample)).len())
+    };
+    let positions: usize = chosen.iter().map(deciding).sum();
+    let tokens = (chosen.len() * train.positions()).min(config.data.vocab_size as usize);
+    let items = ITEM * (3 * chosen.len() + positions + tokens);
+    Ok((indented + words + items) as u64 + AROUND)
 }
 
 /// The header of a checkpoint: the config as JSON within JSON, and the parameters three times, as tensors, as the best model

@@ -4,7 +4,6 @@ use std::io;
 use std::path::Path;
 
 use headlight_data::Splits;
-use headlight_input::FILE_LIMIT;
 use sha2::{Digest, Sha256};
 
 use crate::Failure;
@@ -16,7 +15,7 @@ use crate::storage::files::open;
 /// When the file cannot be read.
 pub fn file_sha256(path: &Path) -> Result<String, Failure> {
     let mut hash = Sha256::new();
-    io::copy(&mut open(path, FILE_LIMIT)?, &mut hash)
+    io::copy(&mut open(path, u64::MAX)?, &mut hash)
         .map_err(|error| Failure::unreadable(path, &error))?;
     Ok(format!("{:x}", hash.finalize()))
 }

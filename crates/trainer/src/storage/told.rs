@@ -14,7 +14,7 @@ pub(crate) struct Told<'a, F> {
     name: &'a str,
     length: u64,
     read: u64,
-    told: Instant,
+    last: Instant,
 }
 
 impl<'a, F> Told<'a, F> {
@@ -25,7 +25,7 @@ impl<'a, F> Told<'a, F> {
             name,
             length,
             read: 0,
-            told: Instant::now(),
+            last: Instant::now(),
         }
     }
 }
@@ -34,8 +34,8 @@ impl<F: Read> Read for Told<'_, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.read += read as u64;
-        if self.told.elapsed() >= EVERY {
-            self.told = Instant::now();
+        if self.last.elapsed() >= EVERY {
+            self.last = Instant::now();
             let percent = (100 * self.read) / self.length.max(1);
             note(&format!("{}: read {}%", self.name, percent.min(100)));
         }
