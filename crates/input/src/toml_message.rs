@@ -45,7 +45,11 @@ pub fn is_too_large(text: &str) -> bool {
 
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 8] = [
+    const WORDS: [(&str, &str); 9] = [
+        (
+            "invalid type: unit variant, expected string only",
+            "invalid type, expected a string",
+        ),
         ("expected usize", "expected a whole number, 0 or more"),
         ("expected u64", "expected a whole number, 0 or more"),
         (

@@ -4,6 +4,8 @@ use std::sync::OnceLock;
 
 use headlight_inspector::terminal::visible;
 
+use crate::brief;
+
 /// Receives notes.
 type Listener = fn(&str);
 
@@ -14,9 +16,9 @@ pub fn pass_on(listener: Listener) {
     let _ = LISTENER.set(listener);
 }
 
-/// Tells the program a sentence, in which control characters are replaced.
+/// Tells the program a sentence, in which control characters are replaced and the middle is left out if it is long.
 pub fn note(text: &str) {
     if let Some(listener) = LISTENER.get() {
-        listener(&visible(text));
+        listener(&visible(&brief(text)));
     }
 }
