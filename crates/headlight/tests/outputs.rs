@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::{SHORT, fed, folder, refused, refuses_in, run_in, text};
 
@@ -71,7 +72,7 @@ fn outputs_replace_nothing() {
         refuses_in(
             &folder,
             &[&to(input)[..], &["--force"]].concat(),
-            &["input"],
+            &[Path::new(input).file_name().unwrap().to_str().unwrap()],
         );
     }
     // A sweep replaces its own picture, and no other.

@@ -78,9 +78,10 @@ impl StoredRow {
             Kind::Text => value.is_string(),
         };
         let results = fields().iter().map(|field| (&*field.name, field.kind()));
-        let all: Vec<(&str, Kind)> = match self.fields.contains_key("error") {
-            true => vec![("error", Kind::Text)],
-            false => results.collect(),
+        let all: Vec<(&str, Kind)> = if self.fields.contains_key("error") {
+            vec![("error", Kind::Text)]
+        } else {
+            results.collect()
         };
         let is_right = |name: &str, kind| {
             self.fields

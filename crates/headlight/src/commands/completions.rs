@@ -23,9 +23,12 @@ pub(crate) struct Arguments {
 /// When standard output cannot be written to.
 pub(super) fn run(arguments: &Arguments, program: clap::Command) -> Result<(), Failure> {
     // A shell completes outputs as files, too; clap knows that of `PathBuf` alone.
-    let completed = |argument: Arg| match is_output(&argument) {
-        true => argument.value_hint(ValueHint::AnyPath),
-        false => argument,
+    let completed = |argument: Arg| {
+        if is_output(&argument) {
+            argument.value_hint(ValueHint::AnyPath)
+        } else {
+            argument
+        }
     };
     let mut program = program.mut_subcommands(|command| command.mut_args(completed));
     let mut script = Vec::new();

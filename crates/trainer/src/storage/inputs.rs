@@ -20,8 +20,9 @@ pub(crate) fn note_input(path: &Path) {
 pub fn note_named(config: &Table) {
     let named = |value: Option<&Value>| value?.as_str().map(PathBuf::from);
     let file = config.get("data").and_then(|data| data.get("file"));
-    for path in [named(file), named(config.get("reference"))] {
-        path.iter().for_each(|path| note_input(path));
+    let named = [named(file), named(config.get("reference"))];
+    for path in named.iter().flatten() {
+        note_input(path);
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// A run directory or a dump (.npz)
     source: PathBuf,
     /// More run directories or dumps, to compare on one page
-    #[arg(value_name = "OTHER", requires = "html")]
+    #[arg(value_name = "OTHER", requires = "html", conflicts_with_all = ["svg", "png"])]
     others: Vec<PathBuf>,
     /// The sample: its index in the training set, or its row in a dump of other samples
     /// [default: the first sample of the dump]
@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "query", "range", "scores", "svg", "png", "watch"])]
     html: Option<Destination>,
     /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
-    #[arg(long, value_name = "RESULTS", requires = "html")]
+    #[arg(long, value_name = "RESULTS", requires = "html", conflicts_with_all = ["svg", "png"])]
     sweep: Option<PathBuf>,
     /// Open a page in a browser: the one that --html writes, or else the run's own page
     #[arg(long, conflicts_with_all = ["svg", "png", "watch"])]
