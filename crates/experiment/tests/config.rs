@@ -9,7 +9,7 @@ use common::{CONFIG, dataset, experiment, parse};
 use headlight_data::{Dataset, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
 use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
-use headlight_keys::InvalidValue;
+use headlight_keys::{InvalidValue, Section};
 
 #[test]
 fn keys_that_are_left_out_have_kerass_defaults() {
@@ -367,4 +367,48 @@ fn samples_to_look_at_suit_the_config() {
         beyond[1] = 9;
         assert!(refused(&beyond).contains("token 9"));
     }
+}
+
+/// Whatever a key is set to, the message is for someone who does not read Rust.
+#[test]
+fn messages_name_no_type_of_rust() {
+    let values = [
+        "3",
+        "-1",
+        "1.5",
+        "true",
+        "x",
+        "'x'",
+        "[]",
+        "[1]",
+        "{}",
+        "{ a = 1 }",
+        "{ a = 1, b = 2 }",
+        "1979-05-27",
+    ];
+    let foreign = [
+        "variant", "struct", "enum", "usize", "u64", "u32", "i64", "f64", "sequence", "tuple",
+        "unit", "a map", "newtype",
+    ];
+    let mut found = Vec::new();
+    for (key, _) in headlight_keys::paths(ExperimentConfig::keys()) {
+        for value in values {
+            let Err(message) = parse(&[&format!("{key}={value}")]) else {
+                continue;
+            };
+            let mut words = message.split(|c: char| !c.is_alphanumeric() && c != ' ');
+            let of_rust = words.find(|part| foreign.iter().any(|word| part.contains(word)));
+            found.extend(of_rust.map(|_| message.clone()));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// A change is one value: what follows it on another line is no second one that is dropped in silence.
+#[test]
+fn a_change_is_one_value() {
+    assert!(parse(&["training.epochs=1\nseed=9"]).is_err());
+    assert!(parse(&["data.file=a\nb"]).is_err(), "a rule and a file");
+    let lines = parse(&["dump.samples=[\n0,\n1]"]).unwrap();
+    assert_eq!(lines, parse(&["dump.samples=[0, 1]"]).unwrap());
 }

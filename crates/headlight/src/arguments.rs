@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use headlight_data::{Columns, Source};
+use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::{Arg, Args, value_parser};
+use headlight_data::Columns;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::STANDARD;
 use headlight_trainer::{Failure, devices};
 use serde_json::Value;
@@ -59,16 +59,6 @@ impl ConfigArguments {
         let stem = path.file_stem().filter(|_| path != Path::new(STANDARD))?;
         Some(data_stem(path).unwrap_or_else(|| stem.to_string_lossy()))
     }
-
-    /// The files that a config is read from.
-    pub(crate) fn inputs<'a>(&'a self, config: &'a ExperimentConfig) -> Vec<&'a Path> {
-        let mut inputs = vec![self.path()];
-        if let Source::File(path) = &config.data.source {
-            inputs.push(path);
-        }
-        inputs.extend(config.reference.as_deref());
-        inputs
-    }
 }
 
 /// The columns of a data file.
@@ -109,6 +99,12 @@ pub(crate) fn data_stem(path: &Path) -> Option<Cow<'_, str>> {
     let path = if is_packed { &unpacked } else { path };
     let stem = path.file_stem().filter(|_| is_data(path))?;
     Some(stem.to_string_lossy().into_owned().into())
+}
+
+/// Whether an argument names a file that is written.
+pub fn is_output(argument: &Arg) -> bool {
+    let of_outputs = ValueParser::from(value_parser!(Destination)).type_id();
+    argument.get_value_parser().type_id() == of_outputs
 }
 
 /// Whether outputs may replace files.

@@ -1,9 +1,12 @@
 //! The command line.
 
+use std::borrow::Cow;
+
 use crate::printing::{Verbosity, complain};
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use headlight_experiment::config::toml;
+use headlight_trainer::brief;
 
 use crate::commands::Command;
 
@@ -13,7 +16,7 @@ pub(crate) fn parse() -> Cli {
         let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
             (error.kind(), error.get(ContextKind::InvalidArg).cloned())
         else {
-            error.exit()
+            end(&error)
         };
         // The tip to write `-- --epochs`: no command takes such a value.
         error.remove(ContextKind::Suggested);
@@ -28,8 +31,19 @@ pub(crate) fn parse() -> Cli {
             ));
             std::process::exit(error.exit_code());
         }
-        error.exit()
+        end(&error)
     })
+}
+
+/// Prints the message of clap, and ends the program. A long message, which quotes an argument, is cut.
+fn end(error: &clap::Error) -> ! {
+    let message = error.render().to_string();
+    match brief(&message) {
+        // Not a long `--help`.
+        Cow::Owned(cut) if error.use_stderr() => complain(cut.trim_end()),
+        _ => error.exit(),
+    }
+    std::process::exit(error.exit_code())
 }
 
 /// The heading in `--help` of what every command takes.

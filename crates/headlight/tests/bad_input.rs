@@ -10,6 +10,7 @@ use crate::common::{
 };
 use headlight_experiment::config::ExperimentConfig;
 use headlight_keys::{Section, paths};
+use headlight_trainer::devices::DEVICES;
 
 #[test]
 #[allow(clippy::too_many_lines)] // A table.
@@ -353,4 +354,45 @@ fn a_folder_that_cannot_be_written_to_is_named() {
     let finished = run(&["train", "configs/quick.toml", "--run", text(&inside)]);
     ended(&finished, 1, &[]);
     assert!(mentions(&finished.stderr, text(&folder.join("file"))));
+}
+
+/// A message does not repeat a huge argument or file, and still says what is wrong with it.
+#[test]
+fn messages_are_short() {
+    let long = "x".repeat(100_000);
+    let option = format!("--{long}");
+    let change = format!("training.epochs={long}");
+    for arguments in [
+        &[&*long][..],
+        &["train", &option],
+        &["train", "--device", &long],
+        &["train", "--set", &long],
+        &["train", "--set", &change],
+        &["sweep", "--out", "rows.jsonl", "--seeds", &long],
+        &["evaluate", &long],
+    ] {
+        let finished = run(arguments);
+        assert_eq!(finished.code, Some(2));
+        assert!(finished.stderr.len() < 10_000, "{}", finished.stderr.len());
+    }
+    let device = run(&["train", "--device", &long]).stderr;
+    assert!(device.contains("headlight devices"), "{device}");
+}
+
+/// A GPU that Headlight has no device for: the message names devices of this build, and else the feature to build.
+#[test]
+fn a_suggested_device_is_in_this_build() {
+    for name in ["cuda", "mps", "gpu", "cpu", "tpu"] {
+        let set = format!("compute.device={name}");
+        let refused = run(&["data", "quick", "--out", "-", "--set", &set]);
+        assert_eq!(refused.code, Some(2));
+        let before_features = refused.stderr.split("--features").next().unwrap();
+        for device in DEVICES.iter().filter(|device| !device.is_built) {
+            assert!(
+                !mentions(before_features, device.name),
+                "{}",
+                refused.stderr
+            );
+        }
+    }
 }

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
+use std::path::Path;
 
 use crate::common::{SHORT, fed, folder, refused, refuses_in, run_in, text};
 
@@ -69,7 +70,7 @@ fn outputs_replace_nothing() {
         refuses_in(
             &folder,
             &[&to(input)[..], &["--force"]].concat(),
-            &["input"],
+            &[Path::new(input).file_name().unwrap().to_str().unwrap()],
         );
     }
     // A sweep replaces its own picture, and no other.

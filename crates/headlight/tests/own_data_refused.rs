@@ -142,3 +142,20 @@ fn types_of_arrays_have_the_names_of_numpy() {
         done.done();
     }
 }
+
+/// A line that is JSON, but no object.
+#[test]
+fn a_line_of_json_is_an_object() {
+    let folder = folder("refused_json");
+    for (first, columns) in [("3", &[][..]), ("3", &["--label", "class"]), ("\"x\"", &[])] {
+        fs::write(folder.join("mine.jsonl"), format!("{first}\n")).unwrap();
+        let train = [&["train", "mine.jsonl", "--run", "run"][..], columns].concat();
+        let finished = run_in(&folder, &train);
+        refused(&finished, &["mine.jsonl: line 1", "object"]);
+    }
+    let lines = "{\"label\":1,\"tokens\":[1]}\n3\n";
+    fs::write(folder.join("mine.jsonl"), lines).unwrap();
+    fs::write(folder.join("mine.toml"), "data.file = \"mine.jsonl\"\n").unwrap();
+    let finished = run_in(&folder, &["train", "mine.toml", "--run", "run"]);
+    refused(&finished, &["mine.jsonl: line 2", "object"]);
+}

@@ -161,3 +161,27 @@ fn several_classes_get_a_probability_each() {
         assert_eq!(row[1], row[5]);
     }
 }
+
+/// Weights that compute no number are wrong input of each command that applies them.
+#[test]
+fn weights_that_compute_nothing_end_all_commands_alike() {
+    let (folder, path, data) = run_and_data("predict_infinite", "csv");
+    let weights = folder.join("large.safetensors");
+    let mut bytes = fs::read(path.join("model.safetensors")).unwrap();
+    let header = 8 + u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    for value in bytes[header..].chunks_exact_mut(4) {
+        value.copy_from_slice(&1e38_f32.to_le_bytes());
+    }
+    fs::write(&weights, bytes).unwrap();
+    let (path, data, weights) = (text(&path), text(&data), text(&weights));
+    let (sample, dump) = ("0 16 5 42 43 32 2", folder.join("dump.npz"));
+    for arguments in [
+        &["evaluate", path][..],
+        &["predict", path, data],
+        &["predict", path, "--tokens", sample],
+        &["predict", path, "--tokens", sample, "--explain"],
+        &["dump", "quick", "--tokens", data, "--out", text(&dump)],
+    ] {
+        ended(&run(&[arguments, &["--weights", weights]].concat()), 2, &[]);
+    }
+}

@@ -22,6 +22,7 @@ mod environment;
 mod evaluate;
 mod explain;
 mod folds;
+mod force;
 mod hostile_files;
 mod inspect;
 mod keras;

@@ -401,3 +401,47 @@ fn links_in_a_run_are_not_written_through() {
     refused(&resumed.into(), &["metrics.jsonl"]);
     assert_eq!(fs::read_to_string(own).unwrap(), "mine");
 }
+
+/// More samples in the file of a run are reported as such; its checkpoints are whole.
+#[test]
+fn a_dataset_that_grew_is_named() {
+    let folder = folder("resume_grown");
+    let file = folder.join("mine.csv");
+    let samples = |rows: usize| {
+        let rows = (0..rows).map(|row| format!("{},{},{}\n", row % 2, row % 7 + 1, row % 2 + 1));
+        fs::write(
+            &file,
+            "label,token_0,token_1\n".to_owned() + &rows.collect::<String>(),
+        )
+        .unwrap();
+    };
+    samples(40);
+    let config = format!(
+        "data.file = {:?}\nmodel.d_model = 4\ntraining.epochs = 2\n",
+        text(&file)
+    );
+    fs::write(folder.join("mine.toml"), config).unwrap();
+    let run_dir = folder.join("run");
+    run(&[
+        "train",
+        text(&folder.join("mine.toml")),
+        "--run",
+        text(&run_dir),
+    ])
+    .done();
+    for rows in [41, 400] {
+        samples(rows);
+        let resume = [
+            "train",
+            "--resume",
+            "--run",
+            text(&run_dir),
+            "--set",
+            "training.epochs=3",
+        ];
+        let refused = refuses(&folder, &resume, &["[data]"]);
+        assert!(!refused.stderr.contains("checkpoint"), "{}", refused.stderr);
+    }
+    samples(40);
+    resumed_with(&run_dir, &["training.epochs=3"]).done();
+}

@@ -364,3 +364,45 @@ fn a_long_sweep_survives_kills_at_any_moment() {
     assert!(mentions(&stdout, "5000"), "{stdout}");
     assert!(fs::read(&merged).unwrap() == fs::read(&whole).unwrap());
 }
+
+/// A results file that holds something else, or rows that no sweep writes, stays as it is.
+#[test]
+fn what_is_no_row_of_this_sweep_is_left_alone() {
+    let folder = folder("sweep_foreign");
+    let out = folder.join("rows.jsonl");
+    sweep(&out, "0..2", &[]).done();
+    let own = fs::read_to_string(&out).unwrap();
+    let first = own.lines().next().unwrap();
+    let value: serde_json::Value = serde_json::from_str(first).unwrap();
+    let changed = |key: &str, to: Option<serde_json::Value>| {
+        let mut row = value.as_object().unwrap().clone();
+        row.remove(key);
+        row.extend(to.map(|to| (key.to_owned(), to)));
+        serde_json::to_string(&row).unwrap() + "\n"
+    };
+    let hash = value["config_sha256"].as_str().unwrap();
+    let foreign = [
+        "my notes".to_owned(),
+        "a,b\r1,2\r".to_owned(),
+        "{\"label\":1,\"tokens\":[1]}".to_owned(),
+        "{\"seed\":7,".to_owned(),
+        first.replace(hash, &hash.replace(['a', '1'], "0")),
+        own.clone() + "my notes",
+        "\0".repeat(512) + "my notes",
+        changed("f1", None),
+        changed("f1", Some("x".into())),
+        changed("epoch_loss", Some("x".into())),
+        changed("model.d_model", Some(4.into())),
+    ];
+    for foreign in foreign {
+        fs::write(&out, &foreign).unwrap();
+        refused(&sweep(&out, "0..3", &["--force"]), &["rows.jsonl"]);
+        assert!(fs::read(&out).unwrap() == foreign.as_bytes(), "{foreign}");
+    }
+    // The beginning of a row may be dropped, however short.
+    for length in [0, 1, 9, first.len()] {
+        fs::write(&out, &first[..length]).unwrap();
+        sweep(&out, "0..2", &[]).done();
+        assert_eq!(fs::read_to_string(&out).unwrap(), own);
+    }
+}

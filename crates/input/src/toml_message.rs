@@ -45,7 +45,15 @@ pub fn is_too_large(text: &str) -> bool {
 
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
-    const WORDS: [(&str, &str); 8] = [
+    const WORDS: [(&str, &str); 13] = [
+        ("expected variant identifier", "expected a string"),
+        ("invalid type: sequence", "invalid type: list"),
+        ("invalid type: map", "invalid type: section"),
+        ("expected a map", "expected a section"),
+        (
+            "invalid type: unit variant, expected string only",
+            "invalid type, expected a string",
+        ),
         ("expected usize", "expected a whole number, 0 or more"),
         ("expected u64", "expected a whole number, 0 or more"),
         (

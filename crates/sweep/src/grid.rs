@@ -68,12 +68,8 @@ impl FromStr for Grid {
                 "`{key}` is not a key of a section; write SECTION.KEY, such as model.d_model"
             ));
         }
-        let parsed = format!("values = [{values}]")
-            .parse::<toml::Table>()
-            .ok()
-            .and_then(|mut table| table.remove("values"));
-        let values = match parsed {
-            Some(toml::Value::Array(values)) => values,
+        let values = match format!("[{values}]").parse::<toml::Value>() {
+            Ok(toml::Value::Array(values)) => values,
             _ if values.split(',').any(|word| is_too_large(word.trim())) => {
                 return Err(format!("`{text}`: {TOO_LARGE}"));
             }
@@ -149,9 +145,8 @@ fn words(values: &str) -> Vec<&str> {
 
 /// A word as TOML; as a string, if it is not TOML.
 fn value(word: &str) -> toml::Value {
-    let parsed = format!("value = {word}").parse::<toml::Table>();
-    let value = parsed.ok().and_then(|mut table| table.remove("value"));
-    value.unwrap_or_else(|| toml::Value::String(word.to_owned()))
+    let parsed = word.parse::<toml::Value>();
+    parsed.unwrap_or_else(|_| toml::Value::String(word.to_owned()))
 }
 
 /// Every combination of the grids' values, the last grid varying fastest.

@@ -10,7 +10,8 @@ use headlight_trainer::notes::note;
 use headlight_trainer::sessions::session::engine_for;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::files::read_text;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::inputs::note_named;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 use serde_json::Value;
 
@@ -47,7 +48,11 @@ impl Origin {
     pub(crate) fn of(results: &Path, config_sha256: &str) -> Option<Self> {
         let path = beside(results);
         let text = read_text(&path, TEXT_LIMIT).ok()?;
-        (marked(&text)? == config_sha256).then_some(Self { path, text })
+        if marked(&text)? != config_sha256 {
+            return None;
+        }
+        let _ = text.parse().map(|config| note_named(&config));
+        Some(Self { path, text })
     }
 
     /// Writes the config of a sweep beside its results file, in place of that of other rows; never in place of a file
@@ -58,8 +63,9 @@ impl Origin {
     pub(crate) fn write(results: &Path, config: &str, config_sha256: &str) -> Result<(), Failure> {
         let path = beside(results);
         if path.exists() {
-            let found = read_text(&path, TEXT_LIMIT).unwrap_or_default();
-            match marked(&found) {
+            // Not as an input, which no output may replace.
+            let found = headlight_input::read(&path, TEXT_LIMIT).unwrap_or_default();
+            match marked(&String::from_utf8_lossy(&found)) {
                 Some(hash) if hash == config_sha256 => return Ok(()),
                 Some(_) => {}
                 None => {
@@ -72,19 +78,16 @@ impl Origin {
             }
         }
         let text = format!("{MARK}{config_sha256}\n\n{config}");
-        Output::new(&path, &[], true)?.write_all(text.as_bytes())
+        Output::new(&Destination::from(path), true)?.write_all(text.as_bytes())
     }
 
-    /// Copies the config beside one results file to another, for merged rows.
+    /// Writes it beside another results file, for merged rows.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(crate) fn copy(from: &Path, to: &Path, config_sha256: &str) -> Result<(), Failure> {
-        let Some(origin) = Self::of(from, config_sha256) else {
-            return Ok(());
-        };
-        let config = origin.text.split_once("\n\n").map_or("", |(_, text)| text);
-        Self::write(to, config, config_sha256)
+    pub(crate) fn copy(&self, to: &Path) -> Result<(), Failure> {
+        let config = self.text.split_once("\n\n").map_or("", |(_, text)| text);
+        Self::write(to, config, marked(&self.text).unwrap_or_default())
     }
 
     /// The file.

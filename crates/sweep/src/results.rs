@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use headlight_input::Line;
 use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::signals::Signals;
@@ -189,7 +190,7 @@ fn check(
     let end = hole(file).map_err(reading)?;
     let mut lines = RowLines::until(end, file.try_clone().map_err(reading)?, path);
     let (mut finished, mut length) = (0, 0);
-    while let Some(line) = lines.next_complete()? {
+    while let Some(line) = lines.next()? {
         let invalid = |reason: String| {
             Failure::Input(format!(
                 "{}, line {}: {reason}; choose another --out, or move the file",
@@ -197,8 +198,12 @@ fn check(
                 finished + 1
             ))
         };
-        let found = StoredRow::parse_only(&line, |_| false).map_err(&invalid)?;
         let run = runs.start + finished;
+        if !line.whole {
+            check_fragment(&line.text, plan, run).map_err(&invalid)?;
+            break;
+        }
+        let found = StoredRow::parse_only(&line.text, |_| true).map_err(&invalid)?;
         if run >= runs.end {
             return Err(invalid(format!(
                 "the file holds more than the {} requested runs",
@@ -216,8 +221,17 @@ fn check(
                 found.seed
             )));
         }
+        found
+            .check(&plan.points()[point].values)
+            .map_err(&invalid)?;
         finished += 1;
         length = lines.read();
+    }
+    if end == 0 && !is_own_after_hole(file, plan).map_err(reading)? {
+        return Err(Failure::Input(format!(
+            "{} holds no row of this sweep; choose another --out, or move the file",
+            shown(path)
+        )));
     }
     if file.metadata().map_err(reading)?.len() > length {
         note(&format!(
@@ -226,6 +240,30 @@ fn check(
         ));
     }
     Ok((finished, length))
+}
+
+/// The end of the row that [`check_fragment`] makes.
+const AFTER_PLACE: &str = r#""error":"","config_sha256":""}"#;
+
+/// Checks that a line that was cut short begins like the row of a run, so that it may be dropped: it may be all that
+/// a file of something else holds.
+fn check_fragment(text: &str, plan: &Plan, run: usize) -> Result<(), String> {
+    let (seed, point) = plan.place(run);
+    let row = Row {
+        seed,
+        point: plan.has_grid().then_some(point),
+        values: plan.points()[point].values.clone(),
+        outcome: Err(String::new()),
+        config_sha256: String::new(),
+    };
+    let row = serde_json::to_string(&row).unwrap_or_default();
+    let start = row.strip_suffix(AFTER_PLACE).unwrap_or(&row);
+    let is_other = StoredRow::parse_only(text, |_| false)
+        .is_ok_and(|found| found.config_sha256 != plan.config_sha256);
+    if is_other || !(text.starts_with(start) || start.starts_with(text)) {
+        return Err("it is not the beginning of a row of this sweep".to_owned());
+    }
+    Ok(())
 }
 
 /// The longest hole, in bytes: more than a sweep writes in ten seconds.
@@ -243,6 +281,17 @@ fn hole(mut file: &File) -> io::Result<u64> {
     let is_whole = end.is_multiple_of(BLOCK) || end == file.metadata()?.len();
     let is_hole = (1..=HOLE_LIMIT).contains(&zeros) && is_whole;
     Ok(if is_hole { start } else { u64::MAX })
+}
+
+/// Whether a file that begins with a hole has nothing after it, or a row of this sweep.
+fn is_own_after_hole(mut file: &File, plan: &Plan) -> io::Result<bool> {
+    let mut reader = BufReader::new(file);
+    skip(&mut reader, |byte| byte == 0)?;
+    let mut rest = Vec::new();
+    reader.take(ROW_LIMIT).read_to_end(&mut rest)?;
+    file.rewind()?;
+    let holds_row = || String::from_utf8_lossy(&rest).contains(&plan.config_sha256);
+    Ok(rest.is_empty() || holds_row())
 }
 
 /// Reads on while the bytes are `wanted`; returns their number.
@@ -282,11 +331,16 @@ impl<'a> RowLines<'a> {
         }
     }
 
+    /// The next line; `None` at the end of the file.
+    fn next(&mut self) -> Result<Option<Line>, Failure> {
+        let next = self.lines.next_line();
+        next.map_err(|error| Failure::unreadable(self.path, &error))
+    }
+
     /// The next line, without its line break; `None` at the end of the file, or before a last line that was
     /// cut short.
     pub(crate) fn next_complete(&mut self) -> Result<Option<String>, Failure> {
-        let next = self.lines.next_line();
-        let next = next.map_err(|error| Failure::unreadable(self.path, &error))?;
+        let next = self.next()?;
         Ok(next.filter(|line| line.whole).map(|line| line.text))
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::fields::{Kind, fields};
 use crate::grid::POINT_LIMIT;
 
 /// A row that was read: its place in the plan, and the requested fields.
@@ -50,6 +51,47 @@ impl StoredRow {
             config_sha256: hash.ok_or("it has no `config_sha256`")?.to_owned(),
             fields,
         })
+    }
+
+    /// Checks that a row holds all that a sweep writes: these values of the grid, and all results or why the run failed.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub(crate) fn check(&self, values: &[(String, Value)]) -> Result<(), String> {
+        let grid = self.fields.iter().filter(|(key, _)| key.contains('.'));
+        // As they are read, since a decimal number can be another one then.
+        let written = |(key, value): &(String, Value)| {
+            let value = serde_json::from_str(&value.to_string()).unwrap_or_default();
+            (key.clone(), value)
+        };
+        let expected = values.iter().map(written).collect::<Map<_, _>>();
+        if !grid.eq(&expected) {
+            return Err("its values of the grid's keys are not those of this sweep".to_owned());
+        }
+        let is_number = |value: &Value| value.is_number() || value.is_null();
+        let is_of = |kind, value: &Value| match kind {
+            Kind::Number => is_number(value),
+            Kind::List { .. } => {
+                let list = value.as_array();
+                value.is_null() || list.is_some_and(|list| list.iter().all(is_number))
+            }
+            Kind::Text => value.is_string(),
+        };
+        let results = fields().iter().map(|field| (&*field.name, field.kind()));
+        let all: Vec<(&str, Kind)> = if self.fields.contains_key("error") {
+            vec![("error", Kind::Text)]
+        } else {
+            results.collect()
+        };
+        let is_right = |name: &str, kind| {
+            self.fields
+                .get(name)
+                .is_some_and(|value| is_of(kind, value))
+        };
+        match all.into_iter().find(|&(name, kind)| !is_right(name, kind)) {
+            Some((name, _)) => Err(format!("its `{name}` is missing, or of another type")),
+            None => Ok(()),
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use common::{file, folder};
 use headlight_experiment::metrics::Tally;
 use headlight_sweep::{Merged, Outcome, Row};
 use headlight_trainer::Failure;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use serde_json::{Value, json};
 
 /// A row of seed and point, of config `a`.
@@ -27,7 +27,10 @@ fn read(path: &Path) -> String {
 }
 
 fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
-    headlight_sweep::merge(paths, Output::new(out, &[], true)?)
+    headlight_sweep::merge(
+        paths,
+        Output::new(&Destination::from(out.to_owned()), true)?,
+    )
 }
 
 /// The message that refuses to merge these files.

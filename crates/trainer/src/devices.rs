@@ -51,15 +51,10 @@ pub const DEVICES: [Device; 5] = [
     },
 ];
 
-/// The names of all devices.
-pub fn names() -> [&'static str; DEVICES.len()] {
-    DEVICES.map(|device| device.name)
-}
-
 /// Checks that `compute.device` names a device.
 ///
 /// # Errors
-/// When it does not; the message lists the names.
+/// When it does not; the message lists the names of this build.
 pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
     find(&config.compute.device).map(|_| ()).map_err(|message| {
         let key = "compute.device";
@@ -70,19 +65,31 @@ pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
 /// Finds a device by name.
 ///
 /// # Errors
-/// When the name is unknown; the message lists the names.
+/// When the name is unknown; the message lists those of this build.
 pub fn find(name: &str) -> Result<Device, String> {
     let found = DEVICES.into_iter().find(|device| device.name == name);
     found.ok_or_else(|| {
-        let names = names().join(", ");
-        let instead = match name {
-            "cuda" | "nvidia" | "rocm" => "; for this GPU choose `vulkan` or `wgpu`",
-            "mps" | "apple" => "; for this GPU choose `metal` or `wgpu`",
-            "gpu" => "; for a GPU choose `wgpu`",
-            "cpu" => "; for the CPU choose `flex`",
-            _ => "",
+        let fitting: &[&str] = match name {
+            "cuda" | "nvidia" | "rocm" => &["vulkan", "wgpu"],
+            "mps" | "apple" => &["metal", "wgpu"],
+            "gpu" => &["wgpu"],
+            "cpu" => &["flex", "ndarray"],
+            _ => &[],
         };
-        format!("unknown device `{name}`; choose one of {names}{instead}")
+        let built = DEVICES.iter().filter(|device| device.is_built);
+        let built: Vec<&str> = built.map(|device| device.name).collect();
+        let instead = match fitting.iter().find(|name| built.contains(name)) {
+            Some(ready) => format!("; choose `{ready}`"),
+            None if fitting.is_empty() => "; `headlight devices` lists all".to_owned(),
+            None => format!(
+                "; for `{name}`, build with --features {}",
+                fitting.join(" or ")
+            ),
+        };
+        format!(
+            "unknown device `{name}`; this build has {}{instead}",
+            built.join(", ")
+        )
     })
 }
 

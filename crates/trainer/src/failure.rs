@@ -1,6 +1,7 @@
 //! The failures of a command, and their exit codes.
 
-use std::fmt::{self, Write};
+use std::borrow::Cow;
+use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -115,21 +116,28 @@ fn is_of_input(error: &io::Error) -> bool {
 /// The longest message that is shown, in characters.
 const SHOWN_LIMIT: usize = 4000;
 
+/// A message without its middle if it is long, since it may quote a foreign file: what is wrong stands before or after
+/// what it quotes.
+pub fn brief(message: &str) -> Cow<'_, str> {
+    let count = message.chars().count();
+    if count <= SHOWN_LIMIT {
+        return message.into();
+    }
+    let place = |number| message.char_indices().nth(number).map_or(0, |(at, _)| at);
+    let (start, end) = (place(SHOWN_LIMIT / 2), place(count - SHOWN_LIMIT / 2));
+    let left_out = count - SHOWN_LIMIT;
+    let (start, end) = (&message[..start], &message[end..]);
+    format!("{start}... ({left_out} more characters) ...{end}").into()
+}
+
 impl fmt::Display for Failure {
-    /// The message, cut to `SHOWN_LIMIT`: it may quote a foreign file.
+    /// The message, as [`brief`] shows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Input(message)
         | Self::Diverged(message)
         | Self::Interrupted { message, .. }
         | Self::System(message)) = self;
-        let mut left = message.chars();
-        for shown in left.by_ref().take(SHOWN_LIMIT) {
-            f.write_char(shown)?;
-        }
-        match left.count() {
-            0 => Ok(()),
-            more => write!(f, "... ({more} more characters)"),
-        }
+        f.write_str(&brief(message))
     }
 }
 

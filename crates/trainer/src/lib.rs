@@ -13,4 +13,4 @@ pub mod sessions;
 pub mod storage;
 pub mod training;
 
-pub use failure::Failure;
+pub use failure::{Failure, brief};

@@ -6,6 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use headlight_inspector::terminal::visible;
 
+use crate::brief;
+
 /// Receives notes.
 type Listener = fn(&str);
 
@@ -16,10 +18,10 @@ pub fn pass_on(listener: Listener) {
     let _ = LISTENER.set(listener);
 }
 
-/// Tells the program a sentence, in which control characters are replaced.
+/// Tells the program a sentence, in which control characters are replaced and the middle is left out if it is long.
 pub fn note(text: &str) {
     if let Some(listener) = LISTENER.get() {
-        listener(&visible(text));
+        listener(&visible(&brief(text)));
     }
 }
 

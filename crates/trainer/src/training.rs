@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::storage::checkpoint::CHECKPOINT_LIMIT;
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
 use headlight_experiment::evaluate::assess;

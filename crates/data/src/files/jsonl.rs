@@ -16,6 +16,7 @@ use super::rows::{Held, Place, Rows, is_held_out, value};
 use crate::config::Columns;
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Row {
     split: Option<String>,
     label: Option<Value>,
@@ -208,5 +209,6 @@ pub(super) fn without_line(error: &serde_json::Error) -> String {
     let place = format!(" at line {} column {}", error.line(), error.column());
     let message = error.to_string();
     let reason = message.strip_suffix(&place).unwrap_or(&message);
+    let reason = reason.replace("expected a map", "expected an object");
     format!("column {}: {reason}", error.column())
 }

@@ -97,8 +97,8 @@ impl Source {
             ));
         };
         let (key, value) = (key.trim(), value.trim());
-        let parsed = match format!("value = {value}").parse::<Table>() {
-            Ok(mut table) => table.remove("value"),
+        let parsed = match value.parse::<Value>() {
+            Ok(parsed) => Some(parsed),
             Err(error) if value.starts_with(['[', '{', '"', '\'']) => {
                 return Err(format!("{flag} {change}: {}", plain(error.message())));
             }

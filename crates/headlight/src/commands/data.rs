@@ -1,14 +1,12 @@
 //! `headlight data`: writes a config's dataset to a file.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use headlight_data::files::{self, Contents, Format};
 use headlight_data::{Dataset, DatasetConfig, Source};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::{dataset, fit};
 use headlight_trainer::storage::dataset_file;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::printing::tell;
@@ -22,7 +20,7 @@ pub(crate) struct Arguments {
     config: ConfigArguments,
     /// The file to write; its extension selects the format: .npz, .csv or .jsonl
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    out: Destination,
     #[command(flatten)]
     output: Force,
 }
@@ -33,8 +31,7 @@ pub(crate) struct Arguments {
 /// When the config is invalid or the file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
-    let inputs = arguments.config.inputs(&config);
-    let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
+    let out = Output::new(&arguments.out, arguments.output.force)?;
     let format = Format::of(out.named("-.csv"))?;
     let rows = match &config.data.source {
         Source::File(path) => Some(dataset_file::read(path, &config.data.columns)?),

@@ -8,7 +8,7 @@ use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::sessions::opening::open_device;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::run_dir::write_dump;
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::shown;
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     tokens: PathBuf,
     /// The file to write: .npz, .json or .csv
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    out: Destination,
     #[command(flatten)]
     output: Force,
     /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
@@ -48,14 +48,12 @@ pub(crate) struct Arguments {
 /// When the config, the weights or the samples are invalid, or the dump cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
-    let mut inputs = arguments.config.inputs(&config);
-    inputs.extend([arguments.weights.as_path(), &arguments.tokens]);
-    let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
-    let format = format_of(out.named("-.json"))?;
     let (dataset, labelled) = samples::read(&arguments.tokens, &config)?;
+    let parameters = weights::load(&config, &arguments.weights)?;
+    let out = Output::new(&arguments.out, arguments.output.force)?;
+    let format = format_of(out.named("-.json"))?;
     let device = arguments.device.as_ref();
     let device = open_device(device.unwrap_or(&config.compute.device))?;
-    let parameters = weights::load(&config, &arguments.weights)?;
     let samples = Samples {
         indices: (0..dataset.len()).collect(),
         dataset: &dataset,

@@ -13,7 +13,7 @@ use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::assessment::document;
 use headlight_trainer::sessions::session;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
@@ -46,10 +46,10 @@ pub(crate) struct Arguments {
     form: Form,
     /// Also write the curves and the confusion matrix, as an SVG picture
     #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
+    svg: Option<Destination>,
     /// Also write tables and curves, as an HTML page
     #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    html: Option<Destination>,
     #[command(flatten)]
     output: Force,
     /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
@@ -81,11 +81,12 @@ struct Line<'a> {
 /// When the run or the samples cannot be read, the samples have no labels, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (file, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
-    let inputs: Vec<&Path> = [file, weights].into_iter().flatten().collect();
-    let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
-    let outputs = Output::all(outputs, &inputs, arguments.output.force)?;
-    arguments.form.check(&outputs)?;
-    let [svg, html] = outputs;
+    let checked = || {
+        let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
+        Output::all(outputs, arguments.output.force)
+    };
+    // Before runs are trained again; and below, once all files are read.
+    arguments.form.check(&checked()?)?;
     let model = RunModel::open(
         &arguments.run,
         weights,
@@ -96,6 +97,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(path) => (labelled(path, &model.config)?, None),
         None => own(&arguments.run, &model.config, arguments.split)?,
     };
+    let outputs = checked()?;
+    let [svg, html] = outputs;
     let (step, which) = (model.step(), model.which());
     let (session, members) = model.session(dataset)?;
     let models = members.len();

@@ -9,7 +9,7 @@ use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::built_in::{self, CONFIGS};
 use headlight_trainer::storage::data_file;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::{quoted, shown};
 
 use crate::arguments::{ColumnArguments, Force, data_stem};
@@ -28,7 +28,7 @@ pub(crate) struct Arguments {
     list: bool,
     /// The file to write [default: the name with .toml]
     #[arg(long, value_name = "FILE", conflicts_with = "list")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     #[command(flatten)]
     output: Force,
 }
@@ -54,14 +54,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let name = name.to_string_lossy().into_owned();
         (name, explained(config.content), TRAIN)
     };
-    let default = PathBuf::from(name + ".toml");
-    let path = arguments.out.as_deref().unwrap_or(&default);
-    let out = Output::new(path, &[], arguments.output.force)?;
+    let default = Destination::from(PathBuf::from(name + ".toml"));
+    let path = arguments.out.as_ref().unwrap_or(&default);
+    let out = Output::new(path, arguments.output.force)?;
     out.write_all(text.as_bytes())?;
     if out.is_standard() {
         return Ok(());
     }
-    let path = quoted(path);
+    let path = quoted(out.path());
     print(&format!("wrote {}; {use_it} {path}\n", out.shown()))
 }
 

@@ -1,11 +1,9 @@
 //! `headlight lab`: the page of a config, without a run.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::page;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::browser;
@@ -22,7 +20,7 @@ pub(crate) struct Arguments {
     config: ConfigArguments,
     /// The page to write
     #[arg(long, value_name = "FILE", default_value = "lab.html")]
-    html: PathBuf,
+    html: Destination,
     /// Open the page in a browser
     #[arg(long)]
     open: bool,
@@ -36,8 +34,7 @@ pub(crate) struct Arguments {
 /// When the config is invalid, a page cannot train it, or the page cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
-    let inputs = arguments.config.inputs(&config);
-    let out = Output::new(&arguments.html, &inputs, arguments.output.force)?;
+    let out = Output::new(&arguments.html, arguments.output.force)?;
     if arguments.open && out.is_standard() {
         let message = "--open opens a file, and `-` is standard output; give --html a file";
         return Err(Failure::Input(message.to_owned()));
@@ -49,7 +46,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let size = text.len() as f64 / 1000.0;
     tell(out, &format!("a page without a run, {size:.0} KB"))?;
     if arguments.open {
-        browser::open(&arguments.html);
+        browser::open(out.path());
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
 //! `headlight merge`: merges the results files of shards.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::printing::{note, tell};
 use clap::Args;
 use headlight_inspector::counted;
 use headlight_sweep::{Merged, merge};
 use headlight_trainer::Failure;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 
 use crate::arguments::Force;
 
@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     results: Vec<PathBuf>,
     /// The file to write: .jsonl, or .csv with a column for each epoch and position
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    out: Destination,
     #[command(flatten)]
     output: Force,
 }
@@ -31,8 +31,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When a file cannot be read, or rows contradict each other.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let inputs: Vec<&Path> = arguments.results.iter().map(PathBuf::as_path).collect();
-    let out = Output::new(&arguments.out, &inputs, arguments.output.force)?;
+    let out = Output::new(&arguments.out, arguments.output.force)?;
     let Merged {
         rows,
         duplicates,

@@ -11,7 +11,7 @@ use headlight_inspector::counted;
 use headlight_sweep::{AttentionTarget, Measured, Remeasure, Row, Sink, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 
 use crate::arguments::{Force, Form};
 use crate::terminal::{self, SweepDisplay};
@@ -39,10 +39,10 @@ pub(crate) struct Arguments {
     learned: f64,
     /// Also write the plots, as an SVG picture
     #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
+    svg: Option<Destination>,
     /// Also write tables and plots, as an HTML page
     #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    html: Option<Destination>,
     #[command(flatten)]
     output: Force,
     #[command(flatten)]
@@ -55,10 +55,12 @@ pub(crate) struct Arguments {
 /// When the results cannot be read, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.results;
-    let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
-    let outputs = Output::all(outputs, &[path], arguments.output.force)?;
-    arguments.form.check(&outputs)?;
-    let [svg, html] = outputs;
+    let checked = || {
+        let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
+        Output::all(outputs, arguments.output.force)
+    };
+    // Before runs are trained again; and below, once all files are read.
+    arguments.form.check(&checked()?)?;
     let target = match arguments.position.as_slice() {
         [] => AttentionTarget::Main,
         positions => AttentionTarget::Positions(
@@ -74,6 +76,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Measured::default()
     };
     let summary = Summary::with(path, target, &arguments.by, arguments.learned, measured)?;
+    let outputs = checked()?;
+    let [svg, html] = outputs;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = summary.document(&format!("{} of {name}", counted(summary.runs(), "run")));
     if let Some(out) = svg {

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::thread;
 
 use crate::printing::{note, print};
@@ -16,7 +16,7 @@ use headlight_sweep::{
 use headlight_sweep::{Folds, Grid, Seeds, Shard};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 
 use crate::arguments::{ConfigArguments, at_least_one, device, engines};
@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     engine: Option<EngineName>,
     /// The results file (.jsonl), one row per run; runs that are already in it are skipped
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    out: Destination,
     /// Replace the picture beside --out even if this sweep did not write it
     #[arg(long)]
     force: bool,
@@ -74,7 +74,8 @@ pub(crate) struct Arguments {
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = plan(arguments)?;
-    Results::check_name(&arguments.out)?;
+    let out = arguments.out.path();
+    Results::check_name(out)?;
     if let (Some(count), true) = (arguments.shards, arguments.list) {
         if count.get() > plan.len() {
             return Err(Failure::Input(format!(
@@ -82,7 +83,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 plan.len()
             )));
         }
-        let lines = commands(env::args_os(), count, &arguments.out)?;
+        let lines = commands(env::args_os(), count, out)?;
         return print(&(lines.join("\n") + "\n"));
     }
     let request = match (arguments.shard, arguments.shards) {
@@ -95,8 +96,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
     let runs = assignment.shard.runs(plan.len());
     let out = match arguments.shards {
-        Some(_) => assignment.shard.file(&arguments.out),
-        None => arguments.out.clone(),
+        Some(_) => assignment.shard.file(out),
+        None => out.to_owned(),
     };
     if let Some(named_by) = assignment.named_by {
         note(&format!(
@@ -111,9 +112,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(threads) => threads.get(),
         None => thread::available_parallelism().map_or(1, usize::from),
     };
-    // A sweep replaces its own picture: one beside results that exist already.
-    let picture = out.with_extension("svg");
-    let picture = Output::new(&picture, &[], arguments.force || out.exists())?;
+    // Rows are added to a file that exists. A sweep replaces its own picture: one beside such a file.
+    let picture = Destination::from(out.with_extension("svg"));
+    let picture = Output::new(&picture, arguments.force || out.exists())?;
+    let out = Destination::from(out);
+    let out = Output::new(&out, true)?.path();
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
     let busy = if assignment.is_scheduled() {
@@ -121,13 +124,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         Busy::Refuse
     };
-    let results = Results::open(&out, &plan, runs.clone(), busy)?;
+    let results = Results::open(out, &plan, runs.clone(), busy)?;
     if results.finished > 0 {
         note(&format!(
             "{} of {} runs are already in {}; skipping them",
             results.finished,
             runs.len(),
-            shown(&out)
+            shown(out)
         ));
     }
     let left = runs.start + results.finished..runs.end;
@@ -166,12 +169,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             signal,
             message: format!(
                 "interrupted: {} holds {finished} of {} runs; run the same command again to resume",
-                shown(&out),
+                shown(out),
                 runs.len()
             ),
         });
     }
-    summarise(&out, picture, &plan, runs.len(), measured)
+    summarise(out, picture, &plan, runs.len(), measured)
 }
 
 /// The runs that the arguments describe.

@@ -87,6 +87,7 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
         failed,
         missing: missing(&places),
     };
+    let origin = config.and_then(|(hash, first)| Origin::of(&first, &hash));
     // The output must find room among the files that may be open.
     reader.close();
     match format {
@@ -97,8 +98,8 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
         }),
         Format::Csv => csv::write(out, &mut reader, &places),
     }?;
-    if let (Format::Jsonl, false, Some((config, first))) = (format, out.is_standard(), &config) {
-        Origin::copy(first, out.path(), config)?;
+    if let (Format::Jsonl, false, Some(origin)) = (format, out.is_standard(), origin) {
+        origin.copy(out.path())?;
     }
     Ok(merged)
 }

@@ -102,11 +102,14 @@ pub(crate) fn latest_checkpoint(
     let check_settings = |checkpoint: &Checkpoint| {
         check_config(run, &with_defaults(&checkpoint.config)?, &experiment.config)
     };
+    let inputs = inputs_sha256(experiment, session.reference.as_ref());
     let found = run.checkpoints().newest(limit(experiment), |checkpoint| {
         match check_settings(checkpoint) {
-            Ok(()) => check_checkpoint(run, session, checkpoint),
-            // Reported below: with other settings, a whole checkpoint need not match this session.
-            Err(_) => Ok(()),
+            Ok(()) if checkpoint.inputs_sha256 == inputs => {
+                check_checkpoint(run, session, checkpoint)
+            }
+            // Reported below: with other settings or samples, a whole checkpoint need not match this session.
+            _ => Ok(()),
         }
     })?;
     match &found {
@@ -123,9 +126,10 @@ pub(crate) fn latest_checkpoint(
         }
         return Ok(None);
     };
-    if checkpoint.inputs_sha256 != inputs_sha256(experiment, session.reference.as_ref()) {
+    if checkpoint.inputs_sha256 != inputs {
         return Err(Failure::Input(format!(
-            "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed since the run began",
+            "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed \
+             since the run began; restore them, or start a new run with another --run",
             run.path().display()
         )));
     }

@@ -10,9 +10,10 @@ use crate::notes::note;
 use crate::storage::built_in;
 use crate::storage::data_file;
 use crate::storage::dataset_file;
+use crate::storage::inputs::note_named;
 use crate::storage::standard::shown;
 use crate::{Failure, devices};
-use ::toml::{Table, Value};
+use ::toml::Value;
 
 /// Reads a config, a file or a built-in one, applies `KEY=VALUE` changes, completes it from its dataset file, and
 /// checks the result.
@@ -65,9 +66,8 @@ fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> Columns {
     let mut columns = Columns::default();
     for (key, value) in changes.filter_map(|change| change.split_once('=')) {
         let (key, value) = (key.trim(), value.trim());
-        let parsed = format!("value = {value}").parse::<Table>();
-        let parsed = parsed.ok().and_then(|mut table| table.remove("value"));
-        let parsed = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+        let parsed = value.parse::<Value>();
+        let parsed = parsed.unwrap_or_else(|_| Value::String(value.to_owned()));
         match (key, parsed) {
             ("data.text", Value::String(name)) => columns.text = Some(name),
             ("data.label", Value::String(name)) => columns.label = Some(name),
@@ -90,6 +90,7 @@ pub fn parse<'a>(
     let name = shown(path);
     let mut of_machine = None;
     let complete = |table: &mut _| {
+        note_named(table);
         dataset_file::complete(table).map_err(|failure| {
             let message = failure.to_string();
             of_machine = Some(failure).filter(|failure| matches!(failure, Failure::System(_)));

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::TempPath;
 
 use crate::Failure;
+use crate::storage::inputs::note_input;
 use crate::storage::standard::{STANDARD, shown, stored_input};
 
 /// The start of the names of files that are still being written.
@@ -308,6 +309,7 @@ pub fn open(path: &Path, limit: u64) -> Result<File, Failure> {
     let opened = if path == Path::new(STANDARD) {
         stored_input(limit)
     } else {
+        note_input(path);
         headlight_input::open(path, limit)
     };
     opened.map_err(|error| Failure::unreadable(path, &error))

@@ -8,6 +8,7 @@ pub mod dataset_file;
 pub mod environment;
 pub mod files;
 pub mod hash;
+pub mod inputs;
 mod manifest;
 pub mod memory;
 pub mod outputs;

@@ -1,7 +1,8 @@
 //! The files that a command writes where its user says; `-` is standard output. No command replaces what it reads, or
 //! a file of a run. It replaces another file only with `--force`. Links are followed, devices and pipes written to.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,8 +10,33 @@ use crate::Failure;
 use crate::storage::files::{
     folder_of, remove_unfinished, sync_names, write_atomically, write_new,
 };
+use crate::storage::inputs::{is_input, place, target};
 use crate::storage::run_dir::is_file_of_run;
 use crate::storage::standard::{STANDARD, shown};
+
+/// Where a user wants a file to be written. Arguments have this type, so that the description of the command line
+/// tells outputs from inputs.
+#[derive(Clone, Debug)]
+pub struct Destination(PathBuf);
+
+impl Destination {
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl From<OsString> for Destination {
+    fn from(path: OsString) -> Self {
+        Self(path.into())
+    }
+}
+
+impl From<PathBuf> for Destination {
+    fn from(path: PathBuf) -> Self {
+        Self(path)
+    }
+}
 
 /// A file to be written, which has been checked.
 #[derive(Clone, Copy, Debug)]
@@ -24,55 +50,64 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// As [`all`](Self::all).
-    pub fn new(path: &'a Path, inputs: &[&Path], force: bool) -> Result<Self, Failure> {
+    pub fn new(destination: &'a Destination, force: bool) -> Result<Self, Failure> {
+        let path = destination.path();
         let output = Self { path, force };
-        let refuse = |reason: &str| {
-            let message = format!("{} {reason}", shown(path));
-            Err(Failure::Input(message))
-        };
-        if output.is_standard() || output.is_special() {
-            return Ok(output);
-        }
-        let own = target(path);
-        if inputs.iter().any(|input| target(input) == own) {
-            return refuse("is an input of this command; choose another output file");
-        }
-        if is_file_of_run(&own) || is_file_of_run(&place(path)) {
-            return refuse("is a file of a run; choose another output file");
-        }
-        if own.is_dir() {
-            return refuse("is a folder; choose a file as the output");
-        }
-        if own.exists() && !force {
-            return refuse(EXISTS);
-        }
+        output.check()?;
         Ok(output)
     }
 
-    /// Checks all outputs of a command, in the given order.
+    /// Standard output.
+    pub fn standard() -> Self {
+        Self {
+            path: Path::new(STANDARD),
+            force: false,
+        }
+    }
+
+    /// Checks all outputs of a command, in the given order. What the command reads later counts when it writes.
     ///
     /// # Errors
     /// When an output is named twice, is an input, is a file of a run, or exists and `force` is not given; the
     /// message names the file.
     pub fn all<const N: usize>(
-        paths: [Option<&'a Path>; N],
-        inputs: &[&Path],
+        destinations: [Option<&'a Destination>; N],
         force: bool,
     ) -> Result<[Option<Self>; N], Failure> {
         let mut outputs = [None; N];
-        for (index, path) in paths.into_iter().enumerate() {
-            let Some(path) = path else { continue };
-            let before = paths[..index].iter().flatten();
-            if before
-                .map(|other| target(other))
-                .any(|other| other == target(path))
-            {
-                let message = format!("{} is named twice; choose another output file", named(path));
+        for (index, destination) in destinations.into_iter().enumerate() {
+            let Some(destination) = destination else {
+                continue;
+            };
+            let own = target(destination.path());
+            let mut before = destinations[..index].iter().flatten();
+            if before.any(|other| target(other.path()) == own) {
+                let named = named(destination.path());
+                let message = format!("{named} is named twice; choose another output file");
                 return Err(Failure::Input(message));
             }
-            outputs[index] = Some(Self::new(path, inputs, force)?);
+            outputs[index] = Some(Self::new(destination, force)?);
         }
         Ok(outputs)
+    }
+
+    fn check(self) -> Result<(), Failure> {
+        if self.is_standard() || self.is_special() {
+            return Ok(());
+        }
+        let own = target(self.path);
+        let reason = if is_input(self.path) {
+            "is an input of this command; choose another output file"
+        } else if is_file_of_run(&own) || is_file_of_run(&place(self.path)) {
+            "is a file of a run; choose another output file"
+        } else if own.is_dir() {
+            "is a folder; choose a file as the output"
+        } else if own.exists() && !self.force {
+            EXISTS
+        } else {
+            return Ok(());
+        };
+        Err(Failure::Input(format!("{} {reason}", shown(self.path))))
     }
 
     /// The file.
@@ -97,6 +132,8 @@ impl<'a> Output<'a> {
                 OpenOptions::new().write(true).open(self.path)
             });
         }
+        // What was read since, and what came into being.
+        self.check()?;
         let linked = self.path.is_symlink().then(|| target(self.path));
         let path = linked.as_deref().unwrap_or(self.path);
         remove_unfinished(folder_of(path));
@@ -153,25 +190,6 @@ const STANDARD_OUTPUT: &str = "standard output";
 
 /// Why a file is not replaced.
 const EXISTS: &str = "already exists; choose another output file, or replace it with --force";
-
-/// The file that a path leads to, through links; it may not exist yet.
-fn target(path: &Path) -> PathBuf {
-    if let Ok(real) = fs::canonicalize(path) {
-        return real;
-    }
-    if let Ok(link) = fs::read_link(path) {
-        return path.with_file_name("").join(link);
-    }
-    place(path)
-}
-
-/// Where the name itself stands: its folder through links, but not what the name links to.
-fn place(path: &Path) -> PathBuf {
-    match (fs::canonicalize(folder_of(path)), path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => path.to_owned(),
-    }
-}
 
 /// Writes to a place that keeps no files, once all is written without an error; a reader that stops early (`| head`) is
 /// no failure.

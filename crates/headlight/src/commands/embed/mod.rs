@@ -3,7 +3,7 @@
 mod table;
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
@@ -14,7 +14,7 @@ use headlight_input::toml_message::nearest;
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::shown;
 use headlight_trainer::storage::weights;
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     weights: Option<PathBuf>,
     /// Also write each vector, and its place in the plane of each level, as CSV
     #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    csv: Option<Destination>,
     #[command(flatten)]
     output: Force,
     #[command(flatten)]
@@ -57,11 +57,6 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the run cannot be read, no sample holds the words, or the file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let inputs: Vec<&Path> = arguments.weights.iter().map(PathBuf::as_path).collect();
-    let csv = arguments.csv.as_deref();
-    let outputs = Output::all([csv], &inputs, arguments.output.force)?;
-    arguments.form.check(&outputs)?;
-    let [csv] = outputs;
     let run = RunDir::open(&arguments.run)?;
     let config = run.config()?;
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
@@ -77,6 +72,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         (&splits.held_out, "held-out")
     };
+    let outputs = Output::all([arguments.csv.as_ref()], arguments.output.force)?;
+    arguments.form.check(&outputs)?;
+    let [csv] = outputs;
     let found = occurrences(&config, dataset, &tokens, arguments.occurrences.get());
     if found.is_empty() {
         return Err(Failure::Input(format!(

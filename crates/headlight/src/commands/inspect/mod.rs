@@ -11,7 +11,7 @@ use headlight_dump::AttentionDump;
 use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
 use headlight_trainer::Failure;
 use headlight_trainer::documents::page::{no_dumps, read_dump};
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::run_dir::{RunDir, step_of};
 use headlight_trainer::storage::standard::shown;
 
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// A run directory or a dump (.npz)
     source: PathBuf,
     /// More run directories or dumps, to compare on one page
-    #[arg(value_name = "OTHER", requires = "html")]
+    #[arg(value_name = "OTHER", requires = "html", conflicts_with_all = ["svg", "png"])]
     others: Vec<PathBuf>,
     /// The sample: its index in the training set, or its row in a dump of other samples
     /// [default: the first sample of the dump]
@@ -62,15 +62,15 @@ pub(crate) struct Arguments {
     scores: bool,
     /// Write the heatmap as an SVG picture instead of printing it
     #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
+    svg: Option<Destination>,
     /// Write the heatmap as a PNG picture instead of printing it
     #[arg(long, value_name = "FILE")]
-    png: Option<PathBuf>,
+    png: Option<Destination>,
     /// Write a page of all samples, steps and heads instead of printing one heatmap
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "query", "range", "scores", "svg", "png", "watch"])]
-    html: Option<PathBuf>,
+    html: Option<Destination>,
     /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
-    #[arg(long, value_name = "RESULTS", requires = "html")]
+    #[arg(long, value_name = "RESULTS", requires = "html", conflicts_with_all = ["svg", "png"])]
     sweep: Option<PathBuf>,
     /// Open a page in a browser: the one that --html writes, or else the run's own page
     #[arg(long, conflicts_with_all = ["svg", "png", "watch"])]
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let sweep = arguments.sweep.as_deref();
         page::write(sources, sweep, html, arguments.output.force)?;
         if arguments.open {
-            browser::open(html);
+            browser::open(html.path());
         }
         return Ok(());
     }
@@ -110,8 +110,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if is_best {
         heatmap.title.push_str(" · best model");
     }
-    let paths = [&arguments.svg, &arguments.png].map(Option::as_deref);
-    let outputs = Output::all(paths, &[&path], arguments.output.force)?;
+    let pictures = [arguments.svg.as_ref(), arguments.png.as_ref()];
+    let outputs = Output::all(pictures, arguments.output.force)?;
     if outputs.iter().all(Option::is_none) {
         return print(&heatmap.text(terminal::options(), arguments.query));
     }

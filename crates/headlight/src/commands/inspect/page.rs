@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::printing::{print, tell};
 use headlight_trainer::Failure;
 use headlight_trainer::documents::page::{self, Source};
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::shown;
 
@@ -16,15 +16,13 @@ use crate::commands::seeds;
 pub(super) fn write<'a>(
     paths: impl Iterator<Item = &'a PathBuf>,
     sweep: Option<&Path>,
-    html: &Path,
+    html: &Destination,
     force: bool,
 ) -> Result<(), Failure> {
     let sources: Vec<Source> = paths
         .map(|path| Source::open(path))
         .collect::<Result<_, _>>()?;
-    let dumps = sources.iter().flat_map(Source::files);
-    let inputs: Vec<&Path> = dumps.chain(sweep).collect();
-    let out = Output::new(html, &inputs, force)?;
+    let out = Output::new(html, force)?;
     let page = match sweep {
         Some(results) => seeds::page(&sources, results)?,
         None => page::page(&sources, |_, _, _| Ok(()))?,

@@ -13,7 +13,7 @@ use headlight_data::Source;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::{STANDARD, shown};
 use serde_json::json;
@@ -47,13 +47,13 @@ pub(crate) struct Arguments {
     text: Option<String>,
     /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    out: Option<Destination>,
     /// Show which words decided: the prediction without each word, and integrated gradients, beside attention
     #[arg(long, conflicts_with = "out")]
     explain: bool,
     /// Also write what --explain shows as an SVG picture
     #[arg(long, value_name = "FILE", requires = "explain")]
-    svg: Option<PathBuf>,
+    svg: Option<Destination>,
     #[command(flatten)]
     output: Force,
     #[command(flatten)]
@@ -80,8 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         &arguments.swept,
     )?;
     if let Some(path) = &arguments.file {
-        let inputs: Vec<&Path> = [path.as_path()].into_iter().chain(weights).collect();
-        let out = output(arguments, &inputs)?;
+        let out = output(arguments)?;
         let which = (model.step(), model.which());
         let trained = trained_on(&model.config, path);
         let count = beside::write(model, path, out)?;
@@ -99,8 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 shown(path)
             )));
         }
-        let inputs: Vec<&Path> = [path].into_iter().chain(weights).collect();
-        let out = output(arguments, &inputs)?;
+        let out = output(arguments)?;
         let which = (model.step(), model.which());
         let count = file::write(model, path, out)?;
         return tell_count(arguments, out, &count, which, None);
@@ -120,8 +118,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rule = config.data.rule.as_ref();
     let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
     let label = label.map(|_| dataset.label(0));
-    let inputs: Vec<&Path> = weights.into_iter().collect();
-    let [picture] = Output::all([arguments.svg.as_deref()], &inputs, arguments.output.force)?;
+    let [picture] = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
     arguments.form.check(&[picture])?;
     let model = model.trained()?;
     let explained = if arguments.explain {
@@ -156,9 +153,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Where the predictions for a file go.
-fn output<'a>(arguments: &'a Arguments, inputs: &[&Path]) -> Result<Output<'a>, Failure> {
-    let out = arguments.out.as_deref().unwrap_or(Path::new(STANDARD));
-    let out = Output::new(out, inputs, arguments.output.force)?;
+fn output(arguments: &Arguments) -> Result<Output<'_>, Failure> {
+    let out = match &arguments.out {
+        Some(out) => Output::new(out, arguments.output.force)?,
+        None => Output::standard(),
+    };
     if arguments.form.json && out.is_standard() {
         let message =
             "--json prints one object, and a file has many samples; add --out predictions.jsonl";

@@ -3,10 +3,9 @@
 #[cfg(feature = "burn")]
 mod show;
 
-use std::path::PathBuf;
-
 use clap::Args;
 use headlight_trainer::Failure;
+use headlight_trainer::storage::outputs::Destination;
 
 use crate::arguments::Force;
 
@@ -21,13 +20,13 @@ pub(crate) struct Arguments {
     walkthrough: Option<String>,
     /// Write the walkthrough as an HTML page instead of printing it
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
-    html: Option<PathBuf>,
+    html: Option<Destination>,
     /// Write the walkthrough as an SVG picture instead of printing it
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
-    svg: Option<PathBuf>,
+    svg: Option<Destination>,
     /// Write its numbers as JSON instead of printing them
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
-    json: Option<PathBuf>,
+    json: Option<Destination>,
     #[command(flatten)]
     output: Force,
 }
@@ -41,8 +40,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some(name) = &arguments.walkthrough else {
         return show::list();
     };
-    let paths = [&arguments.html, &arguments.svg, &arguments.json].map(Option::as_deref);
-    show::show(name, paths, arguments.output.force)
+    let destinations = [&arguments.html, &arguments.svg, &arguments.json].map(Option::as_ref);
+    show::show(name, destinations, arguments.output.force)
 }
 
 #[cfg(not(feature = "burn"))]

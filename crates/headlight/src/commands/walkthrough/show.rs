@@ -8,7 +8,7 @@ use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in
 use crate::printing::{print, print_beside};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::files::read_bounded;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 
 use crate::terminal;
@@ -17,9 +17,13 @@ use crate::terminal;
 ///
 /// # Errors
 /// When the name is unknown, the walkthrough's file is invalid, or a file cannot be written.
-pub(super) fn show(name: &str, paths: [Option<&Path>; 3], force: bool) -> Result<(), Failure> {
+pub(super) fn show(
+    name: &str,
+    destinations: [Option<&Destination>; 3],
+    force: bool,
+) -> Result<(), Failure> {
     let walkthrough = find(name)?;
-    let outputs = Output::all(paths, &[Path::new(name)], force)?;
+    let outputs = Output::all(destinations, force)?;
     if outputs.iter().all(Option::is_none) {
         return print(&walkthrough.document().text(terminal::options()));
     }

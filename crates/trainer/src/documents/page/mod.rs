@@ -68,12 +68,6 @@ impl Source {
         })
     }
 
-    /// All dumps that are read.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let best = self.best.as_ref().map(|(_, path)| path);
-        self.dumps.iter().chain(best).map(PathBuf::as_path)
-    }
-
     /// Its file name, or its whole path if another source has the same file name.
     fn name(&self, all: &[Self]) -> String {
         let file_name = |source: &Self| {

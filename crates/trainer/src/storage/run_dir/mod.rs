@@ -13,13 +13,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::ExperimentConfig;
+use headlight_input::TEXT_LIMIT;
 use serde::Deserialize;
 
 use crate::Failure;
 use crate::notes::note;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
 use crate::storage::config;
-use crate::storage::files::{TEMPORARY, is_at};
+use crate::storage::files::{TEMPORARY, is_at, read_text};
+use crate::storage::inputs::note_named;
 use crate::storage::manifest::Manifest;
 use crate::storage::paths::{found, is_file, paths_in};
 
@@ -240,6 +242,9 @@ impl RunDir {
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let run = Self::at(path, None);
         if run.is_begun()? {
+            // What a run names counts as read, whatever the command reads of it.
+            let config = read_text(&run.config_path(), TEXT_LIMIT).unwrap_or_default();
+            let _ = config.parse().map(|config| note_named(&config));
             return Ok(run);
         }
         Err(not_a_run(path))

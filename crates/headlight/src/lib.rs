@@ -1,0 +1,38 @@
+//! The `headlight` command. It is a library so that tests can read the description of its command line.
+
+mod arguments;
+mod browser;
+mod cli;
+mod commands;
+mod printing;
+mod terminal;
+
+use std::process::ExitCode;
+
+pub use arguments::is_output;
+use clap::CommandFactory;
+use headlight_trainer::notes;
+use headlight_trainer::sessions::signals::survive_size_limit;
+
+use cli::Cli;
+use printing::{complain, note, set_verbosity};
+
+/// Runs the command of this process's arguments.
+pub fn run() -> ExitCode {
+    survive_size_limit();
+    let cli = cli::parse();
+    set_verbosity(cli.verbosity());
+    notes::pass_on(note);
+    match cli.command.run(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            complain(&format!("error: {failure}"));
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+/// The description of the command line.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
