@@ -161,7 +161,7 @@ pub(crate) mod results {
 /// Two results files to merge, separated by a zero byte.
 pub(crate) mod merge {
     use headlight_sweep::merge;
-    use headlight_trainer::storage::outputs::Output;
+    use headlight_trainer::storage::outputs::{Destination, Output};
 
     use super::{file, fs, rows};
 
@@ -175,7 +175,8 @@ pub(crate) mod merge {
         fs::write(&paths[1], second).unwrap();
         for out in [file("merged.jsonl"), file("merged.csv")] {
             let _ = fs::remove_file(&out);
-            let merged = Output::new(&out, &[], false).and_then(|out| merge(&paths, out));
+            let merged = Output::new(&Destination::from(out.clone()), false)
+                .and_then(|out| merge(&paths, out));
             assert_eq!(merged.is_ok(), out.exists());
         }
     }
