@@ -63,14 +63,20 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// The first screen of the run.
+    /// The first screen of the run; `again` names its config on a command line.
     ///
     /// # Errors
     /// When the model does not suit the config.
-    pub fn screen(&self, experiment: &Experiment, run: &RunDir) -> Result<Screen, Failure> {
+    pub fn screen(
+        &self,
+        experiment: &Experiment,
+        run: &RunDir,
+        again: String,
+    ) -> Result<Screen, Failure> {
         let ended = Ended {
             experiment,
             run,
+            again,
             parameters: &self.parameters,
             outcome: self.outcome.as_ref(),
             interrupted: self.was_interrupted.then_some(self.progress),

@@ -84,6 +84,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let inputs: Vec<&Path> = [file, weights].into_iter().flatten().collect();
     let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
     let outputs = Output::all(outputs, &inputs, arguments.output.force)?;
+    Output::check_formats(&outputs, ["svg", "html"])?;
     arguments.form.check(&outputs)?;
     let [svg, html] = outputs;
     let model = RunModel::open(
@@ -97,6 +98,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         None => own(&arguments.run, &model.config, arguments.split)?,
     };
     let (step, which) = (model.step(), model.which());
+    let trained = file.and_then(|path| model.trained_on(path));
     let (session, members) = model.session(dataset)?;
     let models = members.0.len();
     let samples = &session.experiment.splits.train;
@@ -106,7 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let document = document(
         &title(arguments, split, assessment.samples),
-        about(arguments, split, models, which),
+        about(arguments, split, models, which, trained),
         data,
         &assessment,
     );
@@ -173,6 +175,7 @@ fn about(
     split: Option<Split>,
     models: usize,
     which: Option<String>,
+    trained: Option<usize>,
 ) -> Vec<String> {
     let averaged =
         (models > 1).then(|| format!("Each probability is the mean of those of {models} models."));
@@ -181,10 +184,15 @@ fn about(
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
     let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
         .then(|| "The run holds out no samples.".to_owned());
+    let trained = trained.map(|trained| {
+        format!(
+            "The model was trained on {trained} of these samples; without a file, `headlight evaluate` takes the held-out ones."
+        )
+    });
     let known = (split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
-    [averaged, which, weights, none_held_out, known]
+    [averaged, which, weights, none_held_out, known, trained]
         .into_iter()
         .flatten()
         .collect()

@@ -38,6 +38,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let inputs = arguments.config.inputs(&config);
     let out = Output::new(&arguments.html, &inputs, arguments.output.force)?;
+    Output::check_formats(&[Some(out)], ["html"])?;
     if arguments.open && out.is_standard() {
         let message = "--open opens a file, and `-` is standard output; give --html a file";
         return Err(Failure::Input(message.to_owned()));

@@ -57,6 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.results;
     let outputs = [arguments.svg.as_deref(), arguments.html.as_deref()];
     let outputs = Output::all(outputs, &[path], arguments.output.force)?;
+    Output::check_formats(&outputs, ["svg", "html"])?;
     arguments.form.check(&outputs)?;
     let [svg, html] = outputs;
     let target = match arguments.position.as_slice() {

@@ -25,6 +25,7 @@ pub(super) fn write<'a>(
     let dumps = sources.iter().flat_map(Source::files);
     let inputs: Vec<&Path> = dumps.chain(sweep).collect();
     let out = Output::new(html, &inputs, force)?;
+    Output::check_formats(&[Some(out)], ["html"])?;
     let page = match sweep {
         Some(results) => seeds::page(&sources, results)?,
         None => page::page(&sources, |_, _, _| Ok(()))?,
