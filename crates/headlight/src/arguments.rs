@@ -56,8 +56,13 @@ impl ConfigArguments {
     /// The experiment as it was typed, for another command; `None` if it comes from standard input.
     pub(crate) fn typed(&self) -> Option<String> {
         let path = Some(self.path()).filter(|path| *path != Path::new(STANDARD))?;
-        let columns = [("--text", &self.columns.text), ("--label", &self.columns.label)];
-        let columns = columns.into_iter().filter_map(|(flag, value)| Some((flag, value.as_ref()?)));
+        let columns = [
+            ("--text", &self.columns.text),
+            ("--label", &self.columns.label),
+        ];
+        let columns = columns
+            .into_iter()
+            .filter_map(|(flag, value)| Some((flag, value.as_ref()?)));
         let sets = self.overrides.iter().map(|value| ("--set", value));
         let options = columns.chain(sets).map(|(flag, value)| {
             // A value that begins like a flag is a value only after `=`.

@@ -72,7 +72,10 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
         config.model.attention.keys(cls, tokens)
     };
     let counts = all.iter().map(|said| keys_of(said).count());
-    let even = counts.clone().min().filter(|&least| counts.max() == Some(least));
+    let even = counts
+        .clone()
+        .min()
+        .filter(|&least| counts.max() == Some(least));
     let is_even = even.is_some();
     let mut rows = Vec::new();
     for class in 0..data.n_classes.min(MOST_CLASSES) {
