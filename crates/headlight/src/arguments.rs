@@ -53,8 +53,9 @@ impl ConfigArguments {
             .unwrap_or(Path::new(built_in::DEFAULT))
     }
 
-    /// The experiment as it was typed, for another command; `None` if it comes from standard input.
-    pub(crate) fn typed(&self) -> Option<String> {
+    /// The experiment as it was typed, for another command: the config, then each option with its value. `None` if it
+    /// comes from standard input.
+    pub(crate) fn typed(&self) -> Option<Vec<String>> {
         let path = Some(self.path()).filter(|path| *path != Path::new(STANDARD))?;
         let columns = [
             ("--text", &self.columns.text),
@@ -67,9 +68,9 @@ impl ConfigArguments {
         let options = columns.chain(sets).map(|(flag, value)| {
             // A value that begins like a flag is a value only after `=`.
             let sign = if value.starts_with('-') { '=' } else { ' ' };
-            format!(" {flag}{sign}{}", quoted(Path::new(value)))
+            format!("{flag}{sign}{}", quoted(Path::new(value)))
         });
-        Some(quoted(path) + &options.collect::<String>())
+        Some([quoted(path)].into_iter().chain(options).collect())
     }
 
     /// The name of the config, for what is made of it; `None` if it comes from standard input.

@@ -63,7 +63,7 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// The first screen of the run; `again` names its config on a command line.
+    /// The first screen of the run; `again` is its config on a command line, word by word.
     ///
     /// # Errors
     /// When the model does not suit the config.
@@ -71,7 +71,7 @@ impl Trained {
         &self,
         experiment: &Experiment,
         run: &RunDir,
-        again: String,
+        again: Vec<String>,
     ) -> Result<Screen, Failure> {
         let ended = Ended {
             experiment,

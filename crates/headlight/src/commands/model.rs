@@ -167,9 +167,8 @@ impl RunModel {
         }
         // Without the run's own data, nothing is known of them.
         let own = session::dataset(&self.config).ok()?.train;
-        (!has_unknown(&own)).then_some(
-            "the model saw no unknown word in training, so what it makes of [UNK] is arbitrary",
-        )
+        (!has_unknown(&own))
+            .then_some("no training sample holds [UNK], so what the model makes of it is arbitrary")
     }
 
     /// The model for the samples of a dataset, and the weights of each member.

@@ -125,7 +125,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             Some(_) => arguments.config.typed(),
             None => None,
         };
-        let again = typed.unwrap_or_else(|| quoted(&run.config_path()));
+        let again = typed.unwrap_or_else(|| vec![quoted(&run.config_path())]);
         let screen = trained.screen(&session.experiment, &run, again)?;
         print(&screen.text(terminal::options().colour))?;
         if verbosity() == Verbosity::Verbose {

@@ -20,6 +20,7 @@ use crate::terminal;
 pub(super) fn show(name: &str, paths: [Option<&Path>; 3], force: bool) -> Result<(), Failure> {
     let walkthrough = find(name)?;
     let outputs = Output::all(paths, &[Path::new(name)], force)?;
+    Output::check_formats(&outputs, ["html", "svg", "json"])?;
     if outputs.iter().all(Option::is_none) {
         return print(&walkthrough.document().text(terminal::options()));
     }

@@ -36,8 +36,8 @@ pub struct Ended<'a> {
     pub experiment: &'a Experiment,
     /// Its run directory.
     pub run: &'a RunDir,
-    /// Its config, as a command line names it.
-    pub again: String,
+    /// Its config on a command line, and the options of the config.
+    pub again: Vec<String>,
     /// The parameters of the model that is used.
     pub parameters: &'a [Parameter],
     /// What came of the training.
@@ -88,9 +88,6 @@ impl Ended<'_> {
             if blind_cls(config).is_some() {
                 lines.push("The mask lets [CLS] look at no token but itself".to_owned());
             }
-            if self.has_few() {
-                lines.push("Few samples: five folds test on all (the last command)".to_owned());
-            }
         }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
             let epochs = config.training.epochs;
@@ -113,6 +110,24 @@ impl Ended<'_> {
         let splits = &self.experiment.splits;
         let is_file = matches!(self.experiment.config.data.source, Source::File(_));
         is_file && splits.train.len() + splits.held_out.len() < FEW
+    }
+
+    /// The command that tests on all samples, in lines that a shell joins.
+    fn folds(&self) -> String {
+        let own = self.again.iter().map(String::as_str);
+        let words = own.chain(["--folds 5", "--out folds.jsonl"]);
+        let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
+        for word in words {
+            width += 1 + word.chars().count();
+            // A backslash follows the last word of a line.
+            if width + 2 > PATH {
+                text.push_str(" \\\n          ");
+                width = 1 + word.chars().count();
+            }
+            text.push(' ');
+            text.push_str(word);
+        }
+        text
     }
 
     fn links(&self, has_words: bool) -> Part {
@@ -138,11 +153,7 @@ impl Ended<'_> {
         }
         links.push(link("Report", shown(&report)));
         if self.has_few() {
-            let again = &self.again;
-            links.push(link(
-                "Folds",
-                format!("headlight sweep {again} --folds 5 --out folds.jsonl"),
-            ));
+            links.push(link("Test all", self.folds()));
         }
         Part::Links(links)
     }

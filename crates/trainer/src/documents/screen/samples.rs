@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::{Error, Experiment};
-use headlight_inspector::{Part, Weights, counted, shorten};
+use headlight_inspector::{Part, Weights, counted, number, shorten};
 
 use super::model::{Said, UsedModel};
 use crate::documents::report::{answer, quoted_answer};
@@ -71,12 +71,9 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
         let tokens = judged.tokens(said.sample);
         config.model.attention.keys(cls, tokens)
     };
-    let counts = all.iter().map(|said| keys_of(said).count());
-    let even = counts
-        .clone()
-        .min()
-        .filter(|&least| counts.max() == Some(least));
-    let is_even = even.is_some();
+    // Samples of different lengths have no uniform attention in common, and their weights no common measure.
+    let first = all.first().map(keys_of);
+    let common = first.filter(|first| all.iter().all(|said| keys_of(said) == *first));
     let mut rows = Vec::new();
     for class in 0..data.n_classes.min(MOST_CLASSES) {
         let own = all
@@ -86,12 +83,10 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
         for said in own {
             let row = &said.heads[head][cls * positions..][..positions];
             let keys = keys_of(said);
-            // With as many keys in all samples, a position that is no key of one is that of none: a weight of 0.
-            let counted = |key| is_even || keys.has(key);
             for (key, (sum, count)) in sums.iter_mut().enumerate() {
-                if counted(key) {
+                if keys.has(key) {
                     let weight = f64::from(row[key]);
-                    let times = keys.times_uniform(weight).filter(|_| !is_even);
+                    let times = keys.times_uniform(weight).filter(|_| common.is_none());
                     *sum += times.unwrap_or(weight);
                     *count += 1.0;
                 }
@@ -116,10 +111,10 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
         classes => format!("; {MOST_CLASSES} of {classes} classes"),
     };
     Weights {
-        title: match even {
+        title: match common {
             Some(keys) => format!(
-                "Where [CLS] looks, mean of {samples} (layer {layer}, head {head}; uniform {:.2}{left_out})",
-                1.0 / keys.max(1) as f64
+                "Where [CLS] looks, mean of {samples} (layer {layer}, head {head}; uniform {}{left_out})",
+                number(keys.each(), 2)
             ),
             None => format!(
                 "Where [CLS] looks, in multiples of a sample's uniform attention: mean of {samples} of different \
