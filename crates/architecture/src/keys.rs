@@ -26,6 +26,14 @@ impl AttentionConfig {
     }
 }
 
+impl AttentionConfig {
+    /// Whether the mask lets a query look at no position but its own.
+    pub fn is_blind(&self, query: usize, positions: usize) -> bool {
+        let mut others = (0..positions).filter(|&key| key != query);
+        !others.any(|key| self.mask.allows(query, key))
+    }
+}
+
 impl Keys {
     /// The number of keys.
     pub fn count(&self) -> usize {

@@ -12,7 +12,7 @@ use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
 use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::standard::STANDARD;
+use headlight_trainer::storage::standard::{STANDARD, quoted};
 use headlight_trainer::{Failure, devices};
 use serde_json::Value;
 
@@ -51,6 +51,26 @@ impl ConfigArguments {
         self.config
             .as_deref()
             .unwrap_or(Path::new(built_in::DEFAULT))
+    }
+
+    /// The experiment as it was typed, for another command: the config, then each option with its value. `None` if it
+    /// comes from standard input.
+    pub(crate) fn typed(&self) -> Option<Vec<String>> {
+        let path = Some(self.path()).filter(|path| *path != Path::new(STANDARD))?;
+        let columns = [
+            ("--text", &self.columns.text),
+            ("--label", &self.columns.label),
+        ];
+        let columns = columns
+            .into_iter()
+            .filter_map(|(flag, value)| Some((flag, value.as_ref()?)));
+        let sets = self.overrides.iter().map(|value| ("--set", value));
+        let options = columns.chain(sets).map(|(flag, value)| {
+            // A value that begins like a flag is a value only after `=`.
+            let sign = if value.starts_with('-') { '=' } else { ' ' };
+            format!("{flag}{sign}{}", quoted(Path::new(value)))
+        });
+        Some([quoted(path)].into_iter().chain(options).collect())
     }
 
     /// The name of the config, for what is made of it; `None` if it comes from standard input.

@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{
-    Finished, ended, folder, headlight, mentions, quick_run, refused, refuses, run, text,
+    Finished, ended, folder, headlight, mentions, quick_run, refused, refuses, refuses_in, run,
+    text,
 };
 use headlight_experiment::config::ExperimentConfig;
 use headlight_keys::{Section, paths};
@@ -195,6 +196,18 @@ fn missing_files_and_unknown_extensions_are_named() {
     for (arguments, parts) in cases {
         refused(&run(arguments), parts);
     }
+    let folder = folder("no_config");
+    for (name, bytes) in [
+        ("x.txt", &b"a"[..]),
+        ("x.xlsx", b"PK\x03\x04\xff\xfe"),
+        ("run/config.toml", b""),
+    ] {
+        fs::create_dir_all(folder.join("run")).unwrap();
+        fs::write(folder.join(name), bytes).unwrap();
+    }
+    refuses_in(&folder, &["train", "x.txt"], &["x.txt", ".csv"]);
+    refuses_in(&folder, &["train", "x.xlsx"], &["x.xlsx", ".csv"]);
+    refuses_in(&folder, &["lab", "run"], &["run/config.toml"]);
 }
 
 #[test]

@@ -95,7 +95,17 @@ fn compare_shows_where_runs_differ() {
     let folder = folder("compare");
     let (first, second) = (folder.join("a"), folder.join("b"));
     quick_run(&first, &[]);
-    quick_run(&second, &["--set", "seed=5", "--set", "training.epochs=2"]);
+    let many: Vec<String> = (0..40).map(|sample| sample.to_string()).collect();
+    let many = format!("dump.samples=[{}]", many.join(","));
+    let other = [
+        "--set",
+        "seed=5",
+        "--set",
+        "training.epochs=2",
+        "--set",
+        &many,
+    ];
+    quick_run(&second, &other);
     let table = run(&["compare", text(&first), text(&second)]).done().stdout;
     let row = |name: &str| -> Vec<&str> {
         let line = table
@@ -107,6 +117,11 @@ fn compare_shows_where_runs_differ() {
     assert_eq!(row("seed"), ["seed", "0", "5"]);
     assert_eq!(row("training.epochs"), ["training.epochs", "3", "2"]);
     assert_eq!(row("step"), ["step", "300", "200"]);
+    // Long values are cut.
+    assert!(
+        table.lines().all(|line| line.chars().count() < 200),
+        "{table}"
+    );
     assert!(
         !table.contains("data.seq_len"),
         "equal settings are left out:\n{table}"

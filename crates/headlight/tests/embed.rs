@@ -258,5 +258,14 @@ fn tokens_are_words_too_and_faults_are_refused() {
     let found: Value = from_str(&found.stdout).unwrap();
     assert_eq!(found["occurrences"], 40);
     refuse(&["tokens", "--word", "4000"], &["4000"]);
+
+    // A value of a column, as pictures and reports show it.
+    let rows = (0..40).map(|row| format!("{},{}\n", ["Big Pro", "Team"][row % 2], row % 2));
+    let rows = "plan,label\n".to_owned() + &rows.collect::<String>();
+    fs::write(folder.join("plans.csv"), rows).unwrap();
+    let train = "train plans.csv --set training.epochs=1 --run plans";
+    run_in(&folder, &train.split(' ').collect::<Vec<_>>()).done();
+    run_in(&folder, &["embed", "plans", "--word", "plan=Big Pro"]).done();
+    refuse(&["plans", "--word", "team"], &["plan=Team"]);
     refuse(&["tokens", "--word", "apple"], &["apple"]);
 }

@@ -130,7 +130,7 @@ fn folds_that_cannot_be_are_refused() {
     };
     refused(
         &sweep("quick", "5", &[]),
-        &["data.fold", "generated", "held_out"],
+        &["--folds", "data.fold", "generated", "held_out"],
     );
     refused(&sweep("r.toml", "1", &[]), &["--folds"]);
     refused(&sweep("r.toml", "31", &[]), &["30 samples", "31 folds"]);

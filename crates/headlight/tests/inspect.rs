@@ -433,4 +433,18 @@ fn inspect_writes_pictures() {
     let twice = ["--svg", text(&svg), "--png", text(&svg)];
     let twice = [&["inspect", text(&dump)][..], &twice].concat();
     refuses(&folder, &twice, &[text(&svg)]);
+    // Nor does a picture get the name of another format.
+    for [flag, name] in [["--svg", "b.PNG"], ["--png", "b.svg"], ["--html", "b.csv"]] {
+        let name = folder.join(name);
+        refuses(
+            &folder,
+            &["inspect", text(&path), flag, text(&name)],
+            &[flag],
+        );
+    }
+    refuses(
+        &folder,
+        &["inspect", text(&path), "--sample", "9999"],
+        &["9999", "choose"],
+    );
 }

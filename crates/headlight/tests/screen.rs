@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{SHORT, folder, run_in};
+use crate::common::{SHORT, folder, refuses_in, run_in};
 use serde_json::Value;
 
 /// At most 24 lines of 80 columns, and no padding.
@@ -39,7 +39,8 @@ fn the_notebook_has_the_matrix_that_it_never_printed() {
     fits(&screen);
     assert_eq!(screen.lines().next(), Some("Is token 42 at position 3?"));
     assert!(screen.contains("F1 1.000 on 2,000 samples"), "{screen}");
-    // Uniform attention is 1/7.
+    // Uniform attention is 1/7; the title says over which samples.
+    assert!(screen.contains("held-out samples"), "{screen}");
     assert!(screen.contains("0.14)"), "{screen}");
     for answer in ["yes", "no"] {
         let means = row(&screen, "Where", answer);
@@ -48,10 +49,11 @@ fn the_notebook_has_the_matrix_that_it_never_printed() {
         let largest = means.iter().copied().fold(0.0, f64::max);
         assert!((means[3] - largest).abs() < 1e-9, "{means:?}");
     }
-    for token in ["[CLS]", "16", "5", "42", "43", "32", "2"] {
-        assert_eq!(row(&screen, "Sample 10", token).len(), 7, "{token}");
+    for token in ["16", "5", "42", "43", "32", "2"] {
+        let title = "Correct: training sample 10, label \"yes\"";
+        assert_eq!(row(&screen, title, token).len(), 7, "{token}");
     }
-    assert!(screen.contains("without position 3"), "{screen}");
+    assert!(screen.contains("without\nposition 3"), "{screen}");
     assert!(screen.contains("run/report.md"), "{screen}");
     // The page has the sentence of the report, and no rule of its own.
     let report = fs::read_to_string(path.join("report.md")).unwrap();
@@ -162,6 +164,115 @@ fn texts_show_the_words_that_decided() {
         screen.contains(&format!("accuracy {accuracy:.3}")),
         "{screen}"
     );
+}
+
+/// Short samples have no late positions: means by position are over the samples that have them, in multiples of uniform
+/// attention, and uniform attention is 1 everywhere.
+#[test]
+fn samples_of_different_lengths_show_no_preference_for_the_start() {
+    let folder = folder("screen_lengths");
+    let row = |index: usize| format!("{} {}\n", index % 2, "5 ".repeat(1 + index * 7 % 6).trim());
+    let rows = (0..240).map(row).map(|row| {
+        let (label, tokens) = row.trim().split_once(' ').unwrap();
+        format!(
+            "{{\"label\": {label}, \"tokens\": [{}]}}\n",
+            tokens.replace(' ', ", ")
+        )
+    });
+    fs::write(folder.join("x.jsonl"), rows.collect::<String>()).unwrap();
+    let still = ["--set", "training.learning_rate=1e-9", "--run", "run"];
+    let screen = run_in(&folder, &[&["train", "x.jsonl"][..], &still].concat()).done();
+    fits(&screen.stdout);
+    for class in ["0", "1"] {
+        let means = row_of_means(&screen.stdout, class);
+        assert_eq!(means.len(), 7);
+        assert!(
+            means.iter().all(|mean| (mean - 1.0).abs() < 0.05),
+            "{means:?}"
+        );
+    }
+    let sweep = ["sweep", "x.jsonl", "--seeds", "0..1", "--out", "s.jsonl"];
+    let report = run_in(&folder, &sweep).done().stdout;
+    assert!(report.contains("short samples lack them"), "{report}");
+}
+
+fn row_of_means(screen: &str, class: &str) -> Vec<f64> {
+    let below = screen.lines().skip_while(|line| !line.starts_with("Where"));
+    let mut rows = below.map(str::split_ascii_whitespace).skip(1);
+    let keys = rows.find(|line| line.clone().next() == Some("[CLS]"));
+    assert!(keys.is_some(), "{screen}");
+    let row = rows.find_map(|mut words| (words.next() == Some(class)).then_some(words));
+    row.unwrap().map(|word| word.parse().unwrap()).collect()
+}
+
+/// What the screen recommends runs as it stands, with the options of the training.
+#[test]
+fn recommended_commands_run() {
+    let folder = folder("screen_commands");
+    let rows = (0..60).map(|row| {
+        let word = ["good", "bad"][row % 2];
+        format!("it was {word};{word};{}\n", ["a", "b", "c"][row % 3])
+    });
+    let rows = "text;kind;other\n".to_owned() + &rows.collect::<String>();
+    fs::write(folder.join("few.csv"), rows).unwrap();
+    let train = "train few.csv --label kind --set training.epochs=2 --run run";
+    let train: Vec<&str> = train.split(' ').collect();
+    let screen = run_in(&folder, &train).done().stdout;
+    fits(&screen);
+    let (_, command) = screen.split_once("\nTest all ").unwrap();
+    // A shell joins lines that end with a backslash.
+    let command = command.replace("\\\n", " ").replace('\'', "");
+    let command: Vec<&str> = command.split_whitespace().skip(1).collect();
+    run_in(&folder, &command).done();
+    let rows = fs::read_to_string(folder.join("folds.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), 5);
+    let config = fs::read_to_string(folder.join("folds.config.toml")).unwrap();
+    assert!(config.contains("epochs = 2"), "{config}");
+    let svg = fs::read_to_string(folder.join("folds.svg")).unwrap();
+    assert!(svg.contains("2 classes from a file"));
+    let again = ["evaluate", "folds.jsonl", "--config", "few.csv"];
+    refuses_in(&folder, &again, &["--set data.label"]);
+
+    // Its own file has samples that it was trained on.
+    let judged = run_in(&folder, &["evaluate", "run", "few.csv"])
+        .done()
+        .stdout;
+    assert!(judged.contains("trained on 48 of these"), "{judged}");
+    // The model never saw an unknown word.
+    let told = run_in(&folder, &["predict", "run", "--text", "zebra"]).done();
+    assert!(told.stderr.contains("[UNK]"), "{}", told.stderr);
+    let told = run_in(&folder, &["predict", "run", "--text", "good"]).done();
+    assert!(!told.stderr.contains("[UNK]"), "{}", told.stderr);
+}
+
+/// A `[CLS]` that may look at nothing is named before training and after it.
+#[test]
+fn a_blind_cls_is_named() {
+    let folder = folder("screen_blind");
+    let causal = ["--set", "model.attention.mask=causal"];
+    let train = ["train", "quick", "--run"];
+    let told = run_in(&folder, &[&train[..], &["a"], &SHORT, &causal].concat()).done();
+    for text in [&told.stdout, &told.stderr] {
+        assert!(text.contains("look at no token but itself"), "{text}");
+    }
+    let last = ["--set", "data.cls=last"];
+    let told = run_in(
+        &folder,
+        &[&train[..], &["b"], &SHORT, &causal, &last].concat(),
+    )
+    .done();
+    for text in [&told.stdout, &told.stderr] {
+        assert!(!text.contains("but itself"), "{text}");
+    }
+    // Pictures hatch the keys that a query may not look at.
+    let hatched = |more: &[&str]| {
+        let inspect = ["inspect", "b", "--force", "--svg", "b.svg"];
+        run_in(&folder, &[&inspect[..], more].concat()).done();
+        let svg = fs::read_to_string(folder.join("b.svg")).unwrap();
+        svg.matches(": masked</title>").count()
+    };
+    assert_eq!(hatched(&[]), 21);
+    assert_eq!(hatched(&["--layer", "all", "--head", "all"]), 21);
 }
 
 /// A sweep and a training of the same seed agree, also where another F1 counts as learned.

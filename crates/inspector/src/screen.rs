@@ -56,7 +56,7 @@ pub struct Weights {
     pub title: String,
     /// The names of the keys.
     pub keys: Vec<String>,
-    /// The rows with their names.
+    /// The rows with their names; NaN where there is no weight.
     pub rows: Vec<(String, Vec<f32>)>,
     /// The row that stays if there is no room for all; `None` keeps the first ones.
     pub main: Option<usize>,
@@ -164,6 +164,10 @@ impl Weights {
             let _ = write!(text, "  {name} ");
             for &key in &shown {
                 let share = if most > 0.0 { row[key] / most } else { 0.0 };
+                if row[key].is_nan() {
+                    text.push_str(&right("–", cell));
+                    continue;
+                }
                 let number = right(&format!("{:.2}", row[key]), cell);
                 text.push_str(&colour.paint(share, &number));
             }

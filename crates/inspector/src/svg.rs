@@ -109,14 +109,23 @@ impl Svg {
     pub(crate) fn finish(self, title: &str, size: [f64; 2]) -> String {
         let [width, height] = size.map(f64::round);
         let title = escape(title);
+        let hatch = if self.body.contains("url(#hatch)") {
+            HATCH
+        } else {
+            ""
+        };
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-             height=\"{height}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<style>{}</style>\n{}</svg>\n",
+             height=\"{height}\" role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<style>{}</style>\n{hatch}{}</svg>\n",
             svg_style(),
             self.body
         )
     }
 }
+
+/// The paint `url(#hatch)`.
+const HATCH: &str = "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" \
+                     patternTransform=\"rotate(45)\"><path class=\"cell\" stroke-width=\"4\" d=\"M0 0V6\"/></pattern></defs>\n";
 
 /// A class attribute, or nothing.
 fn of_class(class: &str) -> String {

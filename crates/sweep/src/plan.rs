@@ -18,7 +18,7 @@ use headlight_trainer::storage::standard::shown;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::grid::{Grid, Seeds, product};
+use crate::grid::{FOLD, Grid, Seeds, product};
 use crate::limits;
 use crate::origin::{as_changes, changed};
 
@@ -94,7 +94,10 @@ impl Plan {
             let grid = as_changes(&values);
             let set = overrides.iter().map(|text| ("--set", text.as_str()));
             let set = all_epochs.into_iter().chain(set);
-            let grid = grid.iter().map(|text| ("--grid", text.as_str()));
+            let grid = grid.iter().zip(&values).map(|(text, (key, _))| {
+                let flag = if key == FOLD { "--folds" } else { "--grid" };
+                (flag, text.as_str())
+            });
             let all = set.chain(grid);
             let mut config = config::load_changed(path, all.clone())?;
             let stops = config.training.patience > 0;

@@ -114,10 +114,10 @@ proptest! {
             paths.push(file(&folder, "2.jsonl", first));
         }
         let out = folder.join("all.jsonl");
-        headlight_sweep::merge(&paths, Output::new(&out, &[], true).unwrap()).unwrap();
+        headlight_sweep::merge(&paths, Output::new(&out.clone().into(), true).unwrap()).unwrap();
         prop_assert_eq!(fs::read_to_string(&out).unwrap(), lines.join("\n") + "\n");
         let table = folder.join("all.csv");
-        headlight_sweep::merge(&paths, Output::new(&table, &[], true).unwrap()).unwrap();
+        headlight_sweep::merge(&paths, Output::new(&table.clone().into(), true).unwrap()).unwrap();
         let mut table = csv::Reader::from_path(&table).unwrap();
         let header = table.headers().unwrap().clone();
         let records: Vec<csv::StringRecord> = table.records().collect::<Result<_, _>>().unwrap();

@@ -67,14 +67,20 @@ pub struct Trained {
 }
 
 impl Trained {
-    /// The first screen of the run.
+    /// The first screen of the run; `again` is its config on a command line, word by word.
     ///
     /// # Errors
     /// When the model does not suit the config.
-    pub fn screen(&self, experiment: &Experiment, run: &RunDir) -> Result<Screen, Failure> {
+    pub fn screen(
+        &self,
+        experiment: &Experiment,
+        run: &RunDir,
+        again: Vec<String>,
+    ) -> Result<Screen, Failure> {
         let ended = Ended {
             experiment,
             run,
+            again,
             parameters: &self.parameters,
             outcome: self.outcome.as_ref(),
             interrupted: self.was_interrupted.then_some(self.progress),

@@ -233,7 +233,7 @@ impl Profile {
             check_label(column, "")?;
             return Ok(column);
         }
-        let remedy = "; name the column of classes with --label";
+        let remedy = "; name the column of classes with --label, or with --set data.label=NAME";
         if let Some(column) = self.called("label") {
             check_label(column, remedy)?;
             return Ok(column);
@@ -265,7 +265,7 @@ impl Profile {
                 self.listed()
             )),
             several => Err(format!(
-                "several columns could be the labels: {}; name one with --label",
+                "several columns could be the labels: {}; name one with --label, or with --set data.label=NAME",
                 examples(several)
             )),
         }

@@ -34,7 +34,7 @@ impl Rows {
         if self.are_texts() {
             return self.tokenized(config)?.0.dataset(config, padding_token);
         }
-        let remedy = "; delete the column of labels, or rename it: `predict` needs none";
+        let remedy = "; fix the label, or remove the row; `predict` needs no labels, so for it rename their column";
         self.arranged(config, padding_token, remedy)
     }
 

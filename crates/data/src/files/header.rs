@@ -94,8 +94,8 @@ impl Columns {
         }
         if tokens.is_empty() {
             let remedy = format!(
-                "set data.text to the column of texts or data.features to those of categories, or name the columns of \
-                 tokens token_0, token_1, and so on; its columns are {}",
+                "name the columns of tokens token_0, token_1, and so on; if they are texts or categories, the config to \
+                 train needs data.text or data.features; its columns are {}",
                 listed(&names)
             );
             return Err(format!(

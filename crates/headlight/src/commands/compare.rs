@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_experiment::metrics::METRICS;
-use headlight_inspector::number;
+use headlight_inspector::{number, shorten};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::shown;
@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             run.settings
                 .iter()
                 .find(|(name, _)| *name == key)
-                .map_or("–".to_owned(), |(_, value)| value.clone())
+                .map_or("–".to_owned(), |(_, value)| shorten(value, MOST_VALUE))
         });
     }
     let train = METRICS
@@ -86,6 +86,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
     print(&format!("{}\n{of_best}{LEGEND}\n", aligned(&rows)))
 }
+
+/// The longest value of a setting in a table, in columns.
+const MOST_VALUE: usize = 41;
 
 struct Summary {
     name: String,

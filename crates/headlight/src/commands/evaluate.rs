@@ -83,7 +83,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (file, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
     let checked = || {
         let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
-        Output::all(outputs, arguments.output.force)
+        let outputs = Output::all(outputs, arguments.output.force)?;
+        Output::check_formats(&outputs, ["svg", "html"]).map(|()| outputs)
     };
     // Before runs are trained again; and below, once all files are read.
     arguments.form.check(&checked()?)?;
@@ -100,6 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outputs = checked()?;
     let [svg, html] = outputs;
     let (step, which) = (model.step(), model.which());
+    let trained = file.and_then(|path| model.trained_on(path));
     let (session, members) = model.session(dataset)?;
     let models = members.len();
     let samples = &session.experiment.splits.train;
@@ -109,7 +111,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let document = document(
         &title(arguments, split, assessment.samples),
-        about(arguments, split, models, which),
+        about(arguments, split, models, which, trained),
         data,
         &assessment,
     );
@@ -176,6 +178,7 @@ fn about(
     split: Option<Split>,
     models: usize,
     which: Option<String>,
+    trained: Option<usize>,
 ) -> Vec<String> {
     let averaged =
         (models > 1).then(|| format!("Each probability is the mean of those of {models} models."));
@@ -184,10 +187,15 @@ fn about(
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
     let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
         .then(|| "The run holds out no samples.".to_owned());
+    let trained = trained.map(|trained| {
+        format!(
+            "The model was trained on {trained} of these samples; without a file, `headlight evaluate` takes the held-out ones."
+        )
+    });
     let known = (split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
-    [averaged, which, weights, none_held_out, known]
+    [averaged, which, weights, none_held_out, known, trained]
         .into_iter()
         .flatten()
         .collect()

@@ -35,6 +35,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let out = Output::new(&arguments.html, arguments.output.force)?;
+    Output::check_formats(&[Some(out)], ["html"])?;
     if arguments.open && out.is_standard() {
         let message = "--open opens a file, and `-` is standard output; give --html a file";
         return Err(Failure::Input(message.to_owned()));

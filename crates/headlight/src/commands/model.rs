@@ -5,14 +5,15 @@ use std::thread;
 
 use crate::printing::note;
 use headlight_architecture::Parameter;
-use headlight_data::Dataset;
+use headlight_data::words::UNK;
+use headlight_data::{Dataset, Source};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Ensemble, Predictor, TrainingState};
 use headlight_sweep::{Again, Plan, Seeds, Sink};
 use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::sessions::opening::open_device;
-use headlight_trainer::sessions::session::Session;
+use headlight_trainer::sessions::session::{self, Session};
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::run_dir::{KeptModel, RunDir};
 use headlight_trainer::storage::standard::shown;
@@ -137,6 +138,33 @@ impl RunModel {
     /// Which model of its run it is, in words, if the run keeps more than one.
     pub(super) fn which(&self) -> Option<String> {
         which(&self.config, self.kept.as_ref())
+    }
+
+    /// How many samples of a file the model was trained on, if the file is that of the run's data.
+    pub(super) fn trained_on(&self, path: &Path) -> Option<usize> {
+        let Source::File(own) = &self.config.data.source else {
+            return None;
+        };
+        if own.canonicalize().ok()? != path.canonicalize().ok()? {
+            return None;
+        }
+        // A file that no longer suits the config is another one.
+        Some(session::dataset(&self.config).ok()?.train.len())
+    }
+
+    /// That the model never saw an unknown word in training, if that is so and a sample has one.
+    pub(super) fn unseen(&self, dataset: &Dataset) -> Option<&'static str> {
+        self.config.data.words.as_ref()?;
+        let has_unknown = |dataset: &Dataset| {
+            (0..dataset.len()).any(|sample| dataset.tokens(sample).contains(&UNK))
+        };
+        if !has_unknown(dataset) {
+            return None;
+        }
+        // Without the run's own data, nothing is known of them.
+        let own = session::dataset(&self.config).ok()?.train;
+        (!has_unknown(&own))
+            .then_some("no training sample holds [UNK], so what the model makes of it is arbitrary")
     }
 
     /// The model for the samples of a dataset, and the weights of each member.

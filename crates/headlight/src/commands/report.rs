@@ -57,7 +57,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.results;
     let checked = || {
         let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
-        Output::all(outputs, arguments.output.force)
+        let outputs = Output::all(outputs, arguments.output.force)?;
+        Output::check_formats(&outputs, ["svg", "html"]).map(|()| outputs)
     };
     // Before runs are trained again; and below, once all files are read.
     arguments.form.check(&checked()?)?;

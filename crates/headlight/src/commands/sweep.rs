@@ -217,9 +217,9 @@ fn summarise(
         print(&format!("{}: {runs} of {all} runs\n", shown(path)))?;
         return failures(&summary, path);
     }
-    let rule = plan.points()[0].config().data.rule.as_ref();
-    let task = rule.map_or_else(
-        || "two classes from a file".to_owned(),
+    let data = &plan.points()[0].config().data;
+    let task = data.rule.as_ref().map_or_else(
+        || format!("{} classes from a file", data.n_classes),
         |rule| rule.describe(),
     );
     let title = format!("{}: {task}", counted(summary.runs(), "run"));

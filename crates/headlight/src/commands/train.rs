@@ -16,7 +16,7 @@ use headlight_trainer::storage::config;
 use headlight_trainer::storage::environment::SourceCommit;
 use headlight_trainer::storage::paths::found;
 use headlight_trainer::storage::run_dir::{Damage, RunDir};
-use headlight_trainer::storage::standard::{STANDARD, shown};
+use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
 use headlight_trainer::training::{Training, check_complete, how_to_resume};
 
 use super::ended::{Ended, pictures};
@@ -126,7 +126,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         note(&report());
     } else {
-        let screen = trained.screen(&session.experiment, &run)?;
+        let typed = match &arguments.config.config {
+            Some(_) => arguments.config.typed(),
+            None => None,
+        };
+        let again = typed.unwrap_or_else(|| vec![quoted(&run.config_path())]);
+        let screen = trained.screen(&session.experiment, &run, again)?;
         print(&screen.text(terminal::options().colour))?;
         if verbosity() == Verbosity::Verbose {
             print(&format!("\n{}", report()))?;

@@ -16,6 +16,9 @@ pub(super) fn fill(share: f32) -> String {
     format!("fill=\"#{r:02x}{g:02x}{b:02x}\"")
 }
 
+/// The attribute that fills a shape of a key that the query may not look at.
+pub(super) const MASKED: &str = "fill=\"url(#hatch)\"";
+
 /// Draws the colours of a scale downwards from the last, with the values that it names.
 pub(super) fn colour_bar(svg: &mut Svg, scale: &ColourScale, [x, top]: [f64; 2], length: f64) {
     let step = length / STEPS as f64;

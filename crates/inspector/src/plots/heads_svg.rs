@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Heatmap;
-use super::colour_bar::{BAR_WIDTH, colour_bar, fill};
-use super::heatmap::AXES;
+use super::colour_bar::{BAR_WIDTH, MASKED, colour_bar, fill};
 use crate::svg::Svg;
 use crate::words::width;
 
@@ -124,8 +123,7 @@ impl<'a> Grid<'a> {
             svg.text("title", [MARGIN, y], line);
             y += LINE;
         }
-        let axes = format!("{AXES}{}", self.heatmap.star());
-        svg.text("quiet", [MARGIN, y], &axes);
+        svg.text("quiet", [MARGIN, y], &self.heatmap.axes());
         svg.text("quiet", [MARGIN, y + LINE], &self.heatmap.scale().legend());
     }
 
@@ -173,9 +171,19 @@ impl<'a> Grid<'a> {
                 left + key as f64 * self.cell,
                 top + query as f64 * self.cell,
             ];
-            let fill = fill(scale.share(query, value));
+            let is_allowed = self.heatmap.is_allowed(query, key);
+            let fill = if is_allowed {
+                fill(scale.share(query, value))
+            } else {
+                MASKED.to_owned()
+            };
             if with_values {
                 let [query, key] = [query, key].map(|position| &self.names[position]);
+                let value = if is_allowed {
+                    value.to_string()
+                } else {
+                    "masked".to_owned()
+                };
                 let name = format!("query {query}, key {key}: {value}");
                 svg.named_rect(&fill, corner, [self.cell; 2], &name);
             } else {

@@ -130,6 +130,19 @@ impl Heatmap {
         is_close.then_some("These weights are close to uniform attention.")
     }
 
+    /// Whether a query may look at a key.
+    pub(super) fn is_allowed(&self, query: usize, key: usize) -> bool {
+        self.keys[query].has(key)
+    }
+
+    /// The axes, and what stands in the cells of keys that a query may not look at, if there are any.
+    pub(super) fn axes(&self) -> String {
+        let count = self.tokens.len();
+        let masked = self.keys.iter().any(|keys| keys.count() < count);
+        let masked = if masked { "; hatched: masked" } else { "" };
+        format!("{AXES}{}{masked}", self.star())
+    }
+
     /// The places of values in the scale of colours.
     pub(super) fn scale(&self) -> ColourScale<'_> {
         ColourScale::new(self.range, &self.keys, &self.cells)

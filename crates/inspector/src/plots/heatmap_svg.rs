@@ -1,8 +1,7 @@
 //! A heatmap of one head as an SVG picture.
 
-use super::colour_bar::{BAR_WIDTH, colour_bar, fill};
+use super::colour_bar::{BAR_WIDTH, MASKED, colour_bar, fill};
 use super::heads_svg;
-use super::heatmap::AXES;
 use super::{Heatmap, Quantity};
 use crate::svg::Svg;
 use crate::theme::{takes_black_ink, viridis};
@@ -109,8 +108,7 @@ impl<'a> Layout<'a> {
             svg.text("title", [MARGIN, y], line);
             y += LINE;
         }
-        let axes = format!("{AXES}{}", self.heatmap.star());
-        svg.text("quiet", [MARGIN, y], &axes);
+        svg.text("quiet", [MARGIN, y], &self.heatmap.axes());
         let colours = self.heatmap.scale().legend();
         svg.text("quiet", [MARGIN, y + LINE], &colours);
         if let Some(sentence) = self.heatmap.uniform(None) {
@@ -150,11 +148,13 @@ impl<'a> Layout<'a> {
         for (index, &value) in self.heatmap.cells.iter().enumerate() {
             let (query, key) = (index / count, index % count);
             let (x, y) = (left + key as f64 * size[0], top + query as f64 * size[1]);
+            let place = format!("query {}, key {}", self.names[query], self.names[key]);
+            if !self.heatmap.is_allowed(query, key) {
+                svg.named_rect(MASKED, [x, y], size, &format!("{place}: masked"));
+                continue;
+            }
             let share = scale.share(query, value);
-            let name = format!(
-                "query {}, key {}: {value}",
-                self.names[query], self.names[key]
-            );
+            let name = format!("{place}: {value}");
             svg.named_rect(&fill(share), [x, y], size, &name);
             if count <= MOST_NUMBERS {
                 let black = takes_black_ink(viridis(share));

@@ -39,8 +39,11 @@ pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
         }
         rows.push(row);
     }
-    let how = "each run's mean over heads and over the samples of a class";
-    (rows.len() > 1).then(|| Table::of_text("Attention of [CLS] on each position", how, rows))
+    let how = format!(
+        "each run's mean over heads and over the samples of a class{}",
+        lengths(summary)
+    );
+    (rows.len() > 1).then(|| Table::of_text("Attention of [CLS] on each position", &how, rows))
 }
 
 pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
@@ -55,13 +58,25 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
     let positions = positions(summary);
     let uniform = summary.visible().each();
     (positions > 0).then(|| Plot::Ranges {
-        labels: ["position", "attention of [CLS] (median, 5% to 95%)"].map(str::to_owned),
+        labels: [
+            format!("position{}", lengths(summary)),
+            "attention of [CLS] (median, 5% to 95%)".to_owned(),
+        ],
         groups: (0..positions.min(MOST_ROWS))
             .map(|position| position.to_string())
             .collect(),
         sets: sets.to_vec(),
         mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
     })
+}
+
+/// What samples of different lengths do to means by position, of which rows hold no more.
+fn lengths(summary: &Summary) -> &'static str {
+    if summary.padded {
+        "; late positions are small because short samples lack them"
+    } else {
+        ""
+    }
 }
 
 /// The number of positions of the longest samples.

@@ -52,7 +52,7 @@ pub struct Summary {
     /// Attention to the target, of positives and of negatives. `[run]`
     pub(super) attention: [Vec<f32>; 2],
     /// Whether samples may hold padding, so that rows do not tell how many keys a query may look at.
-    padded: bool,
+    pub(super) padded: bool,
     /// What uniform attention to the target would be, of positives; NaN if rows do not tell. `[run]`
     pub(super) uniform: Vec<f64>,
     /// The names of positives and of negatives.

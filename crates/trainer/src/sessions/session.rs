@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use headlight_architecture::Parameter;
 use headlight_data::files::{FitError, Rows};
-use headlight_data::{Dataset, Source, Splits};
+use headlight_data::{ClsPlace, Dataset, Source, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
 use headlight_input::size;
@@ -30,6 +30,23 @@ pub struct Session {
     pub reference: Option<Reference>,
 }
 
+/// That `[CLS]` sees no token, so that nothing can be learned from them, and what to do.
+pub(crate) fn blind_cls(config: &ExperimentConfig) -> Option<String> {
+    let inputs = config.inputs();
+    let attention = &config.model.attention;
+    let is_blind = attention.is_blind(inputs.cls_position, inputs.positions);
+    is_blind.then(|| {
+        let other = match config.data.cls {
+            ClsPlace::First => "last",
+            ClsPlace::Last => "first",
+        };
+        format!(
+            "the mask lets [CLS] look at no token but itself, so the model cannot read its samples; choose another \
+             model.attention.mask, or data.cls = \"{other}\""
+        )
+    })
+}
+
 impl Session {
     /// Generates or reads the dataset, opens the device, and reads the reference run.
     ///
@@ -44,6 +61,9 @@ impl Session {
         }
         let session = Self::with_shared(config, splits, device)?;
         session.experiment.check_recording()?;
+        if let Some(sentence) = blind_cls(&session.experiment.config) {
+            note(&sentence);
+        }
         Ok(session)
     }
 

@@ -99,6 +99,15 @@ pub fn config_text(name: &Path) -> Result<String, Failure> {
     if name.is_file() || name == Path::new(STANDARD) {
         return read_text(name, TEXT_LIMIT);
     }
+    if name.is_dir() {
+        let own = name.join("config.toml");
+        let reason = if own.is_file() {
+            format!("it is a run directory; name its config, {}", shown(&own))
+        } else {
+            "it is a folder; name a config, a TOML file".to_owned()
+        };
+        return Err(Failure::reading(name, reason));
+    }
     let mut with_ending = PathBuf::from(name).into_os_string();
     with_ending.push(".toml");
     if Path::new(&with_ending).is_file() {

@@ -55,11 +55,21 @@ pub fn text_of<'a>(
     changes: impl Iterator<Item = &'a str>,
 ) -> Result<(String, Option<String>), Failure> {
     if !data_file::is_data(path) {
-        return Ok((built_in::config_text(path)?, None));
+        let text = built_in::config_text(path);
+        let is_toml = |text: &String| text.parse::<::toml::Table>().is_ok();
+        let ending = path.extension().filter(|ending| *ending != "toml");
+        if path.is_file() && ending.is_some() && !text.as_ref().is_ok_and(is_toml) {
+            return Err(Failure::reading(path, NO_CONFIG));
+        }
+        return Ok((text?, None));
     }
     let data_file::DataConfig { choice, text } = data_file::config(path, &named_columns(changes))?;
     Ok((text, Some(choice)))
 }
+
+/// What is wrong with a file that is neither a config nor data.
+const NO_CONFIG: &str = "it is neither a config, which is TOML, nor data by its ending, which is .csv, .tsv, .jsonl or .npz, or \
+                         one of these with .gz; save a table as CSV";
 
 /// The columns that changes of a config name.
 fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> Columns {

@@ -110,6 +110,31 @@ impl<'a> Output<'a> {
         Err(Failure::Input(format!("{} {reason}", shown(self.path))))
     }
 
+    /// Checks that no name ends as that of another format does; `endings` are those of the outputs, whose flags are
+    /// named for them.
+    ///
+    /// # Errors
+    /// When one does.
+    pub fn check_formats<const N: usize>(
+        outputs: &[Option<Self>; N],
+        endings: [&str; N],
+    ) -> Result<(), Failure> {
+        for (output, ending) in outputs.iter().zip(endings) {
+            let Some(Self { path, .. }) = output else {
+                continue;
+            };
+            let own = path.extension().and_then(|own| own.to_str());
+            let own = own.map(str::to_ascii_lowercase).unwrap_or_default();
+            if own != ending && FORMATS.contains(&own.as_str()) {
+                return Err(Failure::Input(format!(
+                    "--{ending} {}: its name ends in .{own}, and --{ending} writes .{ending}; choose another name",
+                    shown(path)
+                )));
+            }
+        }
+        Ok(())
+    }
+
     /// The file.
     pub fn path(self) -> &'a Path {
         self.path
@@ -185,6 +210,9 @@ fn named(path: &Path) -> String {
     }
     shown(path)
 }
+
+/// The endings of the formats that commands write.
+const FORMATS: [&str; 8] = ["svg", "png", "html", "csv", "tsv", "json", "jsonl", "npz"];
 
 const STANDARD_OUTPUT: &str = "standard output";
 

@@ -73,6 +73,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (&splits.held_out, "held-out")
     };
     let outputs = Output::all([arguments.csv.as_ref()], arguments.output.force)?;
+    Output::check_formats(&outputs, ["csv"])?;
     arguments.form.check(&outputs)?;
     let [csv] = outputs;
     let found = occurrences(&config, dataset, &tokens, arguments.occurrences.get());
@@ -114,6 +115,10 @@ fn token(word: &str, data: &DatasetConfig) -> Result<u32, Failure> {
             ))
         });
     };
+    let is_word = |&token: &u32| words.text(token) == word;
+    if let Some(token) = (UNK + 1..words.vocab_size()).find(is_word) {
+        return Ok(token);
+    }
     match Encoder::new(words).encode(word)[..] {
         [token] if token != UNK => Ok(token),
         [_, _, ..] => Err(Failure::Input(format!(
@@ -121,7 +126,20 @@ fn token(word: &str, data: &DatasetConfig) -> Result<u32, Failure> {
         ))),
         _ => {
             let known = words.vocabulary.iter().map(String::as_str);
-            let like = nearest(word, known).map(|like| format!("; did you mean {like:?}?"));
+            let of_column = |known: &&str| {
+                let value = known.split_once('=').map(|(_, value)| value);
+                value.is_some_and(|value| value.to_lowercase() == word.to_lowercase())
+            };
+            let same: Vec<String> = known
+                .clone()
+                .filter(of_column)
+                .map(|known| format!("{known:?}"))
+                .collect();
+            let like = match &same[..] {
+                [] => nearest(word, known).map(|like| format!("{like:?}")),
+                _ => Some(same.join(" or ")),
+            };
+            let like = like.map(|like| format!("; did you mean {like}?"));
             Err(Failure::Input(format!(
                 "--word {word:?}: it is not among the {} words of the run's vocabulary{}",
                 words.vocabulary.len(),

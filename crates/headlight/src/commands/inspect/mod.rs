@@ -112,6 +112,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let pictures = [arguments.svg.as_ref(), arguments.png.as_ref()];
     let outputs = Output::all(pictures, arguments.output.force)?;
+    Output::check_formats(&outputs, ["svg", "png"])?;
     if outputs.iter().all(Option::is_none) {
         return print(&heatmap.text(terminal::options(), arguments.query));
     }
@@ -247,7 +248,7 @@ fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Fail
             let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
             Failure::Input(match sample {
                 Some(sample) => format!(
-                    "--sample {sample}: the dump holds samples {}",
+                    "--sample {sample}: the dump does not hold this sample; choose one of {}",
                     numbers.join(", ")
                 ),
                 None => "the dump holds no samples".to_owned(),

@@ -23,6 +23,7 @@ pub(super) fn write<'a>(
         .map(|path| Source::open(path))
         .collect::<Result<_, _>>()?;
     let out = Output::new(html, force)?;
+    Output::check_formats(&[Some(out)], ["html"])?;
     let page = match sweep {
         Some(results) => seeds::page(&sources, results)?,
         None => page::page(&sources, |_, _, _| Ok(()))?,

@@ -1,10 +1,13 @@
 //! `headlight predict --explain`: which words decided.
 
+use std::path::Path;
+
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::explain::Explanation;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::explanation;
 use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::storage::standard::shown;
 use serde_json::Value;
 
 use crate::arguments::Form;
@@ -12,16 +15,24 @@ use crate::commands::model::{Members, RunModel};
 use crate::printing::{print_beside, print_json};
 use crate::terminal;
 
-/// Refuses what cannot be explained: many samples, and many models.
+/// Refuses to explain many samples.
 ///
 /// # Errors
-/// When a file is given, or a results file with several models.
-pub(super) fn check(model: &RunModel, file: Option<&str>) -> Result<(), Failure> {
-    if let Some(file) = file {
-        return Err(Failure::Input(format!(
-            "--explain explains one sample, and {file} is a file; give the sample with --text or --tokens"
-        )));
-    }
+/// When a file is given.
+pub(super) fn check_one(file: Option<&Path>) -> Result<(), Failure> {
+    file.map_or(Ok(()), |file| {
+        Err(Failure::Input(format!(
+            "--explain explains one sample, and {} is a file; give the sample with --text or --tokens",
+            shown(file)
+        )))
+    })
+}
+
+/// Refuses to explain many models.
+///
+/// # Errors
+/// When they are those of a results file.
+pub(super) fn check(model: &RunModel) -> Result<(), Failure> {
     let models = model.members.len();
     if models > 1 {
         return Err(Failure::Input(format!(

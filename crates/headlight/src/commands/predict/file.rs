@@ -15,6 +15,7 @@ use headlight_trainer::storage::samples;
 use serde_json::Value;
 
 use crate::commands::model::RunModel;
+use crate::printing::note;
 
 /// The format of predictions.
 #[derive(Clone, Copy, PartialEq)]
@@ -58,6 +59,9 @@ pub(super) fn write_rows(
     out: Output<'_>,
     mut write: impl FnMut(&Rows<'_>, &mut dyn Predictor, &mut dyn Write) -> io::Result<Count>,
 ) -> Result<Count, Failure> {
+    if let Some(sentence) = model.unseen(&dataset) {
+        note(sentence);
+    }
     let (session, members) = model.session(dataset)?;
     let mut predictor = members.predictor(&session, &mut |_| Ok(()))?;
     let rows = Rows {

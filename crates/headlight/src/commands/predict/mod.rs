@@ -7,12 +7,9 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
-use crate::printing::{print, print_json, tell};
+use crate::printing::{note, print, print_json, tell};
 use clap::{ArgGroup, Args};
-use headlight_data::Source;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::session;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::{STANDARD, shown};
@@ -73,6 +70,11 @@ pub(crate) struct Arguments {
 /// When the run or the tokens are invalid.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let weights = arguments.weights.as_deref();
+    let tokens = arguments.tokens.as_deref();
+    let listed = tokens.filter(|tokens| !is_sample(tokens)).map(Path::new);
+    if arguments.explain {
+        explain::check_one(arguments.file.as_deref().or(listed))?;
+    }
     let model = RunModel::open(
         &arguments.run,
         weights,
@@ -82,16 +84,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.file {
         let out = output(arguments)?;
         let which = (model.step(), model.which());
-        let trained = trained_on(&model.config, path);
+        let trained = model.trained_on(path);
         let count = beside::write(model, path, out)?;
         return tell_count(arguments, out, &count, which, trained);
     }
-    let tokens = arguments.tokens.as_deref();
     if arguments.explain {
-        explain::check(&model, tokens.filter(|tokens| !is_sample(tokens)))?;
+        explain::check(&model)?;
     }
-    if let Some(tokens) = tokens.filter(|tokens| !is_sample(tokens)) {
-        let path = Path::new(tokens);
+    if let Some(path) = listed {
         if path != Path::new(STANDARD) && !path.exists() {
             return Err(Failure::Input(format!(
                 "--tokens: there is no file {}; give token ids (\"3 7 4\"), a file .npz, .csv, .jsonl or .txt, or - for standard input",
@@ -115,10 +115,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             samples::parse(ids.join(" ").as_bytes(), "--tokens", &config)?
         }
     };
+    if let Some(sentence) = model.unseen(&dataset) {
+        note(sentence);
+    }
     let rule = config.data.rule.as_ref();
     let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
     let label = label.map(|_| dataset.label(0));
     let [picture] = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
+    Output::check_formats(&[picture], ["svg"])?;
     arguments.form.check(&[picture])?;
     let model = model.trained()?;
     let explained = if arguments.explain {
@@ -184,18 +188,6 @@ fn tell_count(
         trained.map(|trained| format!("; the model was trained on {trained} of these samples"));
     let texts = [which, trained].map(Option::unwrap_or_default);
     tell(out, &format!("{count}{}", texts.concat()))
-}
-
-/// How many samples of a file a run was trained on, if the file is that of its data.
-fn trained_on(config: &ExperimentConfig, path: &Path) -> Option<usize> {
-    let Source::File(own) = &config.data.source else {
-        return None;
-    };
-    if own.canonicalize().ok()? != path.canonicalize().ok()? {
-        return None;
-    }
-    // A file that no longer suits the config is another one.
-    Some(session::dataset(config).ok()?.train.len())
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

@@ -24,6 +24,7 @@ pub(super) fn show(
 ) -> Result<(), Failure> {
     let walkthrough = find(name)?;
     let outputs = Output::all(destinations, force)?;
+    Output::check_formats(&outputs, ["html", "svg", "json"])?;
     if outputs.iter().all(Option::is_none) {
         return print(&walkthrough.document().text(terminal::options()));
     }

@@ -41,12 +41,16 @@ pub(super) fn sections(
     sections
 }
 
+/// The samples that means are over.
+const WITH_PLACE: &str = "in which a position decides the label";
+
 /// The attention of `[CLS]` to the place that decides the label, on average over the samples of each class.
 fn means(config: &ExperimentConfig, rule: &LabelRule, metrics: &EvalMetrics) -> Vec<Section> {
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
     if config.data.n_classes == 2 {
         return vec![Section::of_paragraph(format!(
-            "From [CLS] to {place}: {} on average over positives ({} if uniform), {} over negatives ({}).",
+            "From [CLS] to {place}, on average over the training samples {WITH_PLACE}: {} for positives ({} if \
+             uniform), {} for negatives ({}).",
             number(metrics[Metric::AttentionPositive], 3),
             number(metrics[Metric::UniformPositive], 3),
             number(metrics[Metric::AttentionNegative], 3),
@@ -66,8 +70,8 @@ fn means(config: &ExperimentConfig, rule: &LabelRule, metrics: &EvalMetrics) -> 
     });
     let table = Section {
         paragraphs: vec![format!(
-            "From [CLS] to {place}, on average over the training samples of each class (uniform: if attention were \
-             uniform):"
+            "From [CLS] to {place}, on average over the training samples of each class {WITH_PLACE} (uniform: if \
+             attention were uniform):"
         )],
         tables: vec![Table::of_text(
             "",

@@ -17,6 +17,7 @@ use headlight_inspector::{Part, Screen};
 use crate::Failure;
 use crate::documents::report::{data_title, f1_of, parts_counted, quoted_answer};
 use crate::sessions::reference::Comparison;
+use crate::sessions::session::blind_cls;
 use crate::storage::run_dir::RunDir;
 use crate::storage::standard::{quoted, shown};
 
@@ -35,6 +36,8 @@ pub struct Ended<'a> {
     pub experiment: &'a Experiment,
     /// Its run directory.
     pub run: &'a RunDir,
+    /// Its config on a command line, and the options of the config.
+    pub again: Vec<String>,
     /// The parameters of the model that is used.
     pub parameters: &'a [Parameter],
     /// What came of the training.
@@ -82,7 +85,9 @@ impl Ended<'_> {
             lines.push(outcome.verdict_text(name, f1_of(&config.data).as_deref()));
             lines.extend(outcome.baseline_texts(name, parts_counted(&config.data)));
             lines.extend(outcome.remarks(name, parts_counted(&config.data)));
-            lines.extend(self.folds());
+            if blind_cls(config).is_some() {
+                lines.push("The mask lets [CLS] look at no token but itself".to_owned());
+            }
         }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
             let epochs = config.training.epochs;
@@ -100,17 +105,29 @@ impl Ended<'_> {
         lines
     }
 
-    /// Where a file has few samples, the command that judges models on all of them.
-    fn folds(&self) -> Option<String> {
-        let Source::File(file) = &self.experiment.config.data.source else {
-            return None;
-        };
+    /// Whether the samples are those of a file, and few.
+    fn has_few(&self) -> bool {
         let splits = &self.experiment.splits;
-        let has_few = splits.train.len() + splits.held_out.len() < FEW;
-        has_few.then(|| {
-            let file = quoted(file);
-            format!("Few samples; test on all: headlight sweep {file} --folds 5 --out f.jsonl")
-        })
+        let is_file = matches!(self.experiment.config.data.source, Source::File(_));
+        is_file && splits.train.len() + splits.held_out.len() < FEW
+    }
+
+    /// The command that tests on all samples, in lines that a shell joins.
+    fn folds(&self) -> String {
+        let own = self.again.iter().map(String::as_str);
+        let words = own.chain(["--folds 5", "--out folds.jsonl"]);
+        let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
+        for word in words {
+            width += 1 + word.chars().count();
+            // A backslash follows the last word of a line.
+            if width + 2 > PATH {
+                text.push_str(" \\\n          ");
+                width = 1 + word.chars().count();
+            }
+            text.push(' ');
+            text.push_str(word);
+        }
+        text
     }
 
     fn links(&self, has_words: bool) -> Part {
@@ -135,6 +152,9 @@ impl Ended<'_> {
             links.push(link("Page", shown + if has_room { hint } else { "" }));
         }
         links.push(link("Report", shown(&report)));
+        if self.has_few() {
+            links.push(link("Test all", self.folds()));
+        }
         Part::Links(links)
     }
 }

@@ -56,6 +56,15 @@ impl<'a> UsedModel<'a> {
         &self.experiment.config
     }
 
+    /// The samples that judge the model, in a word.
+    pub(super) fn split(&self) -> &'static str {
+        if self.experiment.splits.held_out.is_empty() {
+            "training"
+        } else {
+            "held-out"
+        }
+    }
+
     /// What it says of samples, if no query looks at some positions.
     pub(super) fn ask(
         &mut self,

@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::{Error, Experiment};
-use headlight_inspector::{Part, Weights, shorten};
+use headlight_inspector::{Part, Weights, counted, number, shorten};
 
 use super::model::{Said, UsedModel};
 use crate::documents::report::{answer, quoted_answer};
@@ -67,43 +67,60 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
     let config = model.config();
     let (data, positions) = (&config.data, judged.positions());
     let cls = config.inputs().cls_position;
+    let keys_of = |said: &Said| {
+        let tokens = judged.tokens(said.sample);
+        config.model.attention.keys(cls, tokens)
+    };
+    // Samples of different lengths have no uniform attention in common, and their weights no common measure.
+    let first = all.first().map(keys_of);
+    let common = first.filter(|first| all.iter().all(|said| keys_of(said) == *first));
     let mut rows = Vec::new();
     for class in 0..data.n_classes.min(MOST_CLASSES) {
         let own = all
             .iter()
             .filter(|said| usize::from(judged.label(said.sample)) == class);
-        let (mut sums, mut count) = (vec![0.0_f64; positions], 0.0);
+        let mut sums = vec![(0.0_f64, 0.0_f64); positions];
         for said in own {
-            count += 1.0;
             let row = &said.heads[head][cls * positions..][..positions];
-            for (sum, &weight) in sums.iter_mut().zip(row) {
-                *sum += f64::from(weight);
+            let keys = keys_of(said);
+            for (key, (sum, count)) in sums.iter_mut().enumerate() {
+                if keys.has(key) {
+                    let weight = f64::from(row[key]);
+                    let times = keys.times_uniform(weight).filter(|_| common.is_none());
+                    *sum += times.unwrap_or(weight);
+                    *count += 1.0;
+                }
             }
         }
-        if count > 0.0 {
-            let means = sums.iter().map(|sum| (sum / count) as f32);
-            rows.push((answer(data, class), means.collect()));
+        // A position that no sample of the class reaches has no mean.
+        let means = sums.iter().map(|(sum, count)| (sum / count) as f32);
+        let means: Vec<f32> = means.collect();
+        if means.iter().any(|mean| !mean.is_nan()) {
+            rows.push((answer(data, class), means));
         }
     }
     // A question first answers yes.
     if data.n_classes == 2 {
         rows.reverse();
     }
-    let uniform = all.iter().filter_map(|said| {
-        let tokens = judged.tokens(said.sample);
-        config.model.attention.keys(cls, tokens).each()
-    });
-    let uniform = uniform.collect::<Vec<_>>();
-    let uniform = uniform.iter().sum::<f64>() / uniform.len().max(1) as f64;
+    let split = model.split();
+    let samples = counted(all.len(), &format!("{split} sample"));
+    let layer = config.model.n_layers - 1;
     let left_out = match data.n_classes {
         ..=MOST_CLASSES => String::new(),
         classes => format!("; {MOST_CLASSES} of {classes} classes"),
     };
     Weights {
-        title: format!(
-            "Where [CLS] looks, mean weights (layer {}, head {head}; uniform: {uniform:.2}{left_out})",
-            config.model.n_layers - 1
-        ),
+        title: match common {
+            Some(keys) => format!(
+                "Where [CLS] looks, mean of {samples} (layer {layer}, head {head}; uniform {}{left_out})",
+                number(keys.each(), 2)
+            ),
+            None => format!(
+                "Where [CLS] looks, in multiples of a sample's uniform attention: mean of {samples} of different \
+                 lengths (layer {layer}, head {head}{left_out})"
+            ),
+        },
         keys: (0..positions)
             .map(|position| match position {
                 _ if position == cls => "[CLS]".to_owned(),
@@ -140,6 +157,12 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
         _ => said.class(),
     };
     let probability = said.probabilities[class];
+    let label = train.label(sample);
+    let kind = if said.class() == usize::from(label) {
+        "Correct"
+    } else {
+        "Wrong"
+    };
     let removed = model.ask(train, &[sample], &without)?[0].probabilities[class];
     let name = match (config.data.n_classes, &config.data.classes[..]) {
         (2, []) => String::new(),
@@ -162,7 +185,9 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     };
     Ok(Weights {
         title: format!(
-            "Sample {sample}, probability{name} {probability:.3}; {removed:.3} without position{s} {}",
+            "{kind}: training sample {sample}, label {}, probability{name} {probability:.3}; {removed:.3} without \
+             position{s} {}",
+            quoted_answer(&config.data, label),
             place.join(" and ")
         ),
         keys: shown.iter().map(|&key| model.word(tokens[key])).collect(),

@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::Error;
-use headlight_inspector::{Part, Word};
+use headlight_inspector::{Part, Word, shorten};
 
 use super::model::{Said, UsedModel};
 use crate::documents::report::quoted_answer;
@@ -16,6 +16,9 @@ const CORRECT: usize = 15;
 /// The most words of a text that are shown, and taken away: the longer a text, the fewer others are looked at.
 const WORDS: usize = 4;
 const MOST_REMOVED: usize = 64;
+
+/// The columns of a text's start.
+const START: usize = 40;
 
 /// The words that decided in a correct text, and in a wrong one if there is one.
 pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
@@ -59,18 +62,20 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head:
     } else {
         format!(", not {}", quoted_answer(data, label))
     };
-    let split = if model.experiment.splits.held_out.is_empty() {
-        "training"
-    } else {
-        "held-out"
-    };
+    let split = model.split();
     let row = if data.columns.features.is_empty() {
         "text"
     } else {
         "row"
     };
+    let tokens = judged.tokens(said.sample).iter();
+    let cls = model.config().inputs().cls_position;
+    let words = tokens.enumerate().filter(|&(position, _)| position != cls);
+    let words: Vec<u32> = words.map(|(_, &token)| token).collect();
+    let words = data.words.as_ref().map(|own| own.join(&words));
+    let words = shorten(&words.unwrap_or_default(), START);
     format!(
-        "{kind}: {split} {row} {}: {}{expected}, probability {:.3} (layer {}, head {head})",
+        "{kind}: {split} {row} {} ({words}): {}{expected}, probability {:.3} (layer {}, head {head})",
         said.sample,
         quoted_answer(data, class as u8),
         said.probabilities[class],
