@@ -347,7 +347,8 @@ fn results() {
         fs::write(&path, rows).unwrap();
         refuses(&merge, &out, parts);
     }
-    let report = ["report", text(&path), "--html", text(&out)];
+    let page = folder.join("out.html");
+    let report = ["report", text(&path), "--html", text(&page)];
     for (rows, parts) in [
         (
             format!("{row},\"epoch_loss\":[{list}]}}\n"),
@@ -358,7 +359,7 @@ fn results() {
         ("\u{1b}[2J\n".to_owned(), &["line 1"]),
     ] {
         fs::write(&path, rows).unwrap();
-        refuses(&report, &out, parts);
+        refuses(&report, &page, parts);
     }
     zeros(&path, b"", 1 << 30);
     let sweep = ["sweep", "configs/quick.toml", "--seeds", "0..1"];

@@ -99,21 +99,22 @@ pub fn config_text(name: &Path) -> Result<String, Failure> {
     if name.is_file() || name == Path::new(STANDARD) {
         return read_text(name, TEXT_LIMIT);
     }
-    if name.is_dir() {
-        let own = name.join("config.toml");
-        let reason = if own.is_file() {
-            format!("it is a run directory; name its config, {}", shown(&own))
-        } else {
-            "it is a folder; name a config, a TOML file".to_owned()
-        };
-        return Err(Failure::reading(name, reason));
-    }
     let mut with_ending = PathBuf::from(name).into_os_string();
     with_ending.push(".toml");
     if Path::new(&with_ending).is_file() {
         return read_text(Path::new(&with_ending), TEXT_LIMIT);
     }
     match config(name) {
+        // A folder may have the name of a built-in config.
+        Err(_) if name.is_dir() => {
+            let own = name.join("config.toml");
+            let reason = if own.is_file() {
+                format!("it is a run directory; name its config, {}", shown(&own))
+            } else {
+                "it is a folder; name a config, a TOML file".to_owned()
+            };
+            Err(Failure::reading(name, reason))
+        }
         // The message is about the file.
         Err(_) if name.exists() || name.extension().is_some() => read_text(name, TEXT_LIMIT),
         found => found.map(|config| config.content.to_owned()),
