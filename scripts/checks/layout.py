@@ -1,5 +1,5 @@
 """The layout of the code: no circle of files in Rust or in the page's script, no folder that uses one above it, no long
-file without a reason, and no crate with more than a fifth of the Rust lines.
+file without a reason, no file of tests that is not compiled, and no crate with more than a fifth of the Rust lines.
 
     python3 scripts/checks/layout.py
 
@@ -8,13 +8,15 @@ A file names another if it uses an item of it, by a `use` or by a path. Names th
 another if it imports it; types in comments do not count. A circle is a set of
 files that name each other, directly or through other files. The script prints each circle with the names that
 tie it. It ends with exit code 1 if there is a circle, if a
-folder uses one above it (`LAYERS`), if a file has more than MOST_LINES lines and no reason, or if a crate is too large.
+folder uses one above it (`LAYERS`), if a file has more than MOST_LINES lines and no reason, if no test program has a file of
+tests, or if a crate is too large.
 """
 
 import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates"
 PAGE = ROOT / "inspector/page/src"
@@ -184,6 +186,23 @@ def are_too_long():
     return found
 
 
+def are_left_out():
+    """Prints each file of tests that no test program of a crate has, where Cargo does not look for programs itself."""
+    found = False
+    for manifest in ROOT.glob("*/Cargo.toml"):
+        keys = tomllib.loads(manifest.read_text())
+        if keys["package"].get("autotests", True):
+            continue
+        programs = {program["name"] for program in keys["test"]}
+        folder = manifest.parent / "tests"
+        listed = programs.union(*(re.findall(r"^mod (\w+);", (folder / f"{name}.rs").read_text(), re.M) for name in programs))
+        for path in sorted(folder.glob("*.rs")):
+            if path.stem not in listed:
+                print(f"{path.relative_to(ROOT.parent)} is not compiled; add `mod {path.stem};` to a test program of its crate")
+                found = True
+    return found
+
+
 def main():
     failed, lines = False, {}
     for folder in sorted(path for path in ROOT.iterdir() if (path / "src").is_dir()):
@@ -193,7 +212,7 @@ def main():
         failed |= climbs(crate, arrows, LAYERS.get(folder.name, []))
         failed |= has_circles(folder.name, arrows, lambda module, crate=crate, folder=folder: crate.files[module].relative_to(folder))
     failed |= has_circles("the page's script", imports(PAGE), lambda path: path.relative_to(PAGE))
-    failed |= are_too_long()
+    failed |= are_too_long() | are_left_out()
     total = sum(lines.values())
     for name, count in sorted(lines.items(), key=lambda entry: -entry[1]):
         share = count / total

@@ -77,14 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let out = arguments.out.path();
     Results::check_name(out)?;
     if let (Some(count), true) = (arguments.shards, arguments.list) {
-        if count.get() > plan.len() {
-            return Err(Failure::Input(format!(
-                "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
-                plan.len()
-            )));
-        }
-        let lines = commands(env::args_os(), count, out)?;
-        return print(&(lines.join("\n") + "\n"));
+        return list(&plan, count, out);
     }
     let request = match (arguments.shard, arguments.shards) {
         (Some(shard), _) => ShardRequest::This(shard),
@@ -175,6 +168,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
     }
     summarise(out, picture, &plan, runs.len(), measured)
+}
+
+/// Prints the command of each shard.
+fn list(plan: &Plan, count: NonZeroUsize, out: &Path) -> Result<(), Failure> {
+    if count.get() > plan.len() {
+        return Err(Failure::Input(format!(
+            "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
+            plan.len()
+        )));
+    }
+    let lines = commands(env::args_os(), count, out)?;
+    print(&(lines.join("\n") + "\n"))
 }
 
 /// The runs that the arguments describe.

@@ -89,9 +89,9 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         lost => format!("; {lost} more had reached it at a step, and lost it"),
     };
     if summary.of_one_class > 0 {
-        except += &format!(
-            "; {} reached it only because the model predicts the most frequent class for all samples, and count as not learned",
-            counted(summary.of_one_class, "run")
+        let runs = counted(summary.of_one_class, "run");
+        except = format!(
+            "{except}; {runs} reached it only because the model predicts the most frequent class for all samples, and count as not learned"
         );
     }
     let mut paragraphs = vec![
