@@ -224,14 +224,20 @@ fn recommended_commands_run() {
     let command = command.replace("\\\n", " ").replace('\'', "");
     let command: Vec<&str> = command.split_whitespace().skip(1).collect();
     run_in(&folder, &command).done();
-    let rows = fs::read_to_string(folder.join("folds.jsonl")).unwrap();
+    let rows = fs::read_to_string(folder.join("few-folds.jsonl")).unwrap();
     assert_eq!(rows.lines().count(), 5);
-    let config = fs::read_to_string(folder.join("folds.config.toml")).unwrap();
+    let config = fs::read_to_string(folder.join("few-folds.config.toml")).unwrap();
     assert!(config.contains("epochs = 2"), "{config}");
-    let svg = fs::read_to_string(folder.join("folds.svg")).unwrap();
+    let svg = fs::read_to_string(folder.join("few-folds.svg")).unwrap();
     assert!(svg.contains("2 classes from a file"));
-    let again = ["evaluate", "folds.jsonl", "--config", "few.csv"];
+    let again = ["evaluate", "few-folds.jsonl", "--config", "few.csv"];
     refuses_in(&folder, &again, &["--set data.label"]);
+
+    // A copy has the split of the run, which folds would contradict.
+    run_in(&folder, &["data", "run/config.toml", "--out", "copy.csv"]).done();
+    let copy = ["train", "copy.csv", "--label", "kind", "--run", "copy"];
+    let screen = run_in(&folder, &copy).done().stdout;
+    assert!(!screen.contains("--folds"), "{screen}");
 
     // Its own file has samples that it was trained on.
     let judged = run_in(&folder, &["evaluate", "run", "few.csv"])
@@ -303,4 +309,38 @@ fn a_sweep_and_a_training_agree() {
         let learned = json(&report.stdout)["learned"] == 1;
         assert_eq!(trained["learned"], learned, "{set}");
     }
+}
+
+/// Of many classes the screen says how many it shows.
+#[test]
+fn classes_without_room_are_counted() {
+    let folder = folder("screen_classes");
+    let row = |index: usize| {
+        format!(
+            "{{\"label\": \"day {}\", \"tokens\": [{}, 9]}}\n",
+            index % 7,
+            index % 7 + 1
+        )
+    };
+    fs::write(
+        folder.join("x.jsonl"),
+        (0..140).map(row).collect::<String>(),
+    )
+    .unwrap();
+    let screen = run_in(&folder, &["train", "x.jsonl", "--run", "run"])
+        .done()
+        .stdout;
+    fits(&screen);
+    let below = screen.lines().skip_while(|line| !line.starts_with("Where"));
+    let shown = below
+        .take_while(|line| !line.is_empty())
+        .filter(|line| line.starts_with("  day "));
+    let shown = shown.count();
+    assert!((1..7).contains(&shown), "{screen}");
+    assert!(
+        screen
+            .replace('\n', " ")
+            .contains(&format!("{shown} of 7 classes")),
+        "{screen}"
+    );
 }

@@ -60,6 +60,8 @@ pub struct Weights {
     pub rows: Vec<(String, Vec<f32>)>,
     /// The row that stays if there is no room for all; `None` keeps the first ones.
     pub main: Option<usize>,
+    /// How many classes there are, if rows are of classes; else 0.
+    pub classes: usize,
 }
 
 /// A word of a text.
@@ -146,6 +148,9 @@ impl Weights {
         let mut title = self.title.clone();
         if shown.len() < self.keys.len() {
             let _ = write!(title, "; {} of {} keys", shown.len(), self.keys.len());
+        }
+        if self.rows.len() < self.classes {
+            let _ = write!(title, "; {} of {} classes", self.rows.len(), self.classes);
         }
         for line in wrap(&joined(&title), COLUMNS) {
             let _ = writeln!(text, "{line}");

@@ -39,8 +39,13 @@ impl Outcome {
         let [low, high] = self.accuracy_interval;
         let of = f1_of.map_or_else(String::new, |class| format!(" of {class}"));
         let f1 = format!("F1{of} {}", decimals(self.f1));
+        let of_step = if self.step == self.steps {
+            String::new()
+        } else {
+            format!("; this model is of step {} of {}", self.step, self.steps)
+        };
         let measured = format!(
-            "{judged} accuracy {accuracy:.3} ({low:.3} to {high:.3}), {f1}, {samples} samples"
+            "{judged} accuracy {accuracy:.3} ({low:.3} to {high:.3}), {f1}, {samples} samples{of_step}"
         );
         match (self.verdict, self.one_class) {
             (Verdict::NothingToLearn, class) => format!(

@@ -4,6 +4,7 @@ mod model;
 mod samples;
 mod texts;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use headlight_architecture::Parameter;
@@ -105,17 +106,30 @@ impl Ended<'_> {
         lines
     }
 
-    /// Whether the samples are those of a file, and few.
+    /// Whether the samples are those of a file, and few, and may be split in another way: not those of a fold, nor of a file
+    /// with a split of its own.
     fn has_few(&self) -> bool {
-        let splits = &self.experiment.splits;
-        let is_file = matches!(self.experiment.config.data.source, Source::File(_));
-        is_file && splits.train.len() + splits.held_out.len() < FEW
+        let (data, splits) = (&self.experiment.config.data, &self.experiment.splits);
+        let is_file = matches!(data.source, Source::File(_));
+        let may_differ = data.held_out > 0 || splits.held_out.is_empty();
+        is_file && may_differ && splits.train.len() + splits.held_out.len() < FEW
     }
 
     /// The command that tests on all samples, in lines that a shell joins.
     fn folds(&self) -> String {
         let own = self.again.iter().map(String::as_str);
-        let words = own.chain(["--folds 5", "--out folds.jsonl"]);
+        let data = &self.experiment.config.data;
+        let name = match &data.source {
+            Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy(),
+            Source::Generated { .. } => Cow::default(),
+        };
+        // A name for each file: rows of another would not belong.
+        let name = name.split('.').next().unwrap_or_default();
+        let out = format!(
+            "--out {}",
+            quoted(Path::new(&format!("{name}-folds.jsonl")))
+        );
+        let words = own.chain(["--folds 5", &out]);
         let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
         for word in words {
             width += 1 + word.chars().count();

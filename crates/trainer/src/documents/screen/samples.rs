@@ -106,19 +106,15 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
     let split = model.split();
     let samples = counted(all.len(), &format!("{split} sample"));
     let layer = config.model.n_layers - 1;
-    let left_out = match data.n_classes {
-        ..=MOST_CLASSES => String::new(),
-        classes => format!("; {MOST_CLASSES} of {classes} classes"),
-    };
     Weights {
         title: match common {
             Some(keys) => format!(
-                "Where [CLS] looks, mean of {samples} (layer {layer}, head {head}; uniform {}{left_out})",
+                "Where [CLS] looks, mean of {samples} (layer {layer}, head {head}; uniform {})",
                 number(keys.each(), 2)
             ),
             None => format!(
                 "Where [CLS] looks, in multiples of a sample's uniform attention: mean of {samples} of different \
-                 lengths (layer {layer}, head {head}{left_out})"
+                 lengths (layer {layer}, head {head})"
             ),
         },
         keys: (0..positions)
@@ -129,6 +125,7 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
             .collect(),
         rows,
         main: None,
+        classes: data.n_classes,
     }
 }
 
@@ -193,5 +190,6 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
         keys: shown.iter().map(|&key| model.word(tokens[key])).collect(),
         rows,
         main,
+        classes: 0,
     })
 }
