@@ -147,9 +147,7 @@ impl Observer for Until {
 /// The damaged or missing files of a run, with what is wrong with each.
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, String)>> {
-    let damage = py.detach(|| {
-        RunDir::open_damaged(&run)?.damage()
-    });
+    let damage = py.detach(|| RunDir::open_damaged(&run)?.damage());
     let damage = damage.map_err(raised)?.into_iter();
     Ok(damage.map(|damage| (damage.file, damage.problem)).collect())
 }
