@@ -8,7 +8,7 @@ use headlight_architecture::Parameter;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Intervention, Place, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
-use headlight_sweep::{Sink, work};
+use headlight_sweep::{ROWS_AHEAD, Sink, work};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::samples;
@@ -292,7 +292,14 @@ impl Model {
             let threads = thread::available_parallelism().map_or(1, usize::from);
             let mut all = All(Vec::new());
             let threads = threads.min(dataset.len().max(1));
-            work(attribute, 0..dataset.len(), threads, signals, &mut all)?;
+            work(
+                attribute,
+                0..dataset.len(),
+                threads,
+                ROWS_AHEAD,
+                signals,
+                &mut all,
+            )?;
             Ok(all.0)
         })?;
         let positions = self.config.inputs().positions;

@@ -7,7 +7,8 @@ use std::thread;
 use headlight_experiment::config::LEARNED;
 use headlight_inspector::counted;
 use headlight_sweep::{
-    AttentionTarget, Busy, Grid, Measured, Plan, Results, Row, Seeds, Sink, Summary, run, work,
+    AttentionTarget, Busy, Grid, Measured, Plan, ROWS_AHEAD, Results, Row, Seeds, Sink, Summary,
+    run, work,
 };
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
@@ -59,6 +60,7 @@ pub(crate) fn sweep(
             train,
             left.clone(),
             threads.min(left.len().max(1)),
+            ROWS_AHEAD,
             signals,
             &mut rows,
         );
