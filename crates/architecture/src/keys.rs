@@ -24,9 +24,7 @@ impl AttentionConfig {
         });
         allowed.map(|(key, _)| key).collect()
     }
-}
 
-impl AttentionConfig {
     /// Whether the mask lets a query look at no position but its own.
     pub fn is_blind(&self, query: usize, positions: usize) -> bool {
         let mut others = (0..positions).filter(|&key| key != query);

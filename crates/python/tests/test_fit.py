@@ -11,7 +11,7 @@ import pytest
 from ten import TEN
 
 
-# The causal mask of one config hides all tokens from [CLS], which is said.
+# The causal mask of one config hides all tokens from [CLS], so Headlight warns.
 @pytest.mark.filterwarnings("ignore:the mask lets")
 @pytest.mark.parametrize(("name", "sections"), TEN)
 def test_a_fit_is_the_model_of_a_run(name, sections):

@@ -32,7 +32,7 @@ def program(request):
     return path
 
 
-# The causal mask of one config hides all tokens from [CLS], which is said.
+# The causal mask of one config hides all tokens from [CLS], so Headlight warns.
 @pytest.mark.filterwarnings("ignore:the mask lets")
 @pytest.mark.parametrize(("name", "sections"), TEN)
 def test_the_command_line_has_the_same_weights(program, tmp_path, name, sections):

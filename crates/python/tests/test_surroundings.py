@@ -79,7 +79,7 @@ assert not path.exists()
 @pytest.mark.parametrize("kind", ["tokens", "texts"])
 def test_a_run_holds_its_samples(tmp_path, kind):
     rng = np.random.default_rng(0)
-    # Rows differ, since texts that stand twice are said.
+    # Each row occurs once, since Headlight warns of repeated texts.
     tokens = np.unique(rng.integers(1, 9, (60, 4)), axis=0)
     labels = tokens[:, 1] > 4
     if kind == "tokens":

@@ -102,7 +102,7 @@ impl Words {
             if SPECIAL.contains(&&**word) {
                 return invalid(
                     "vocabulary",
-                    format!("`{word}` is the name of a token that is no word; remove it"),
+                    format!("`{word}` is reserved for a special token; remove it"),
                 );
             }
             if !different.insert(word) {

@@ -51,7 +51,7 @@ pub(crate) fn is_file(path: &Path) -> Result<bool, Failure> {
     Ok(found(path)?.is_some_and(|found| found.is_file()))
 }
 
-/// The paths in a folder; none if there is no such folder.
+/// The paths in a folder; empty if the folder does not exist.
 ///
 /// # Errors
 /// When it cannot be read.
