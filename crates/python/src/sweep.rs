@@ -11,6 +11,7 @@ use headlight_sweep::{
     run, work,
 };
 use headlight_trainer::Failure;
+use headlight_trainer::storage::inputs;
 use pyo3::prelude::*;
 use toml::Value;
 
@@ -38,6 +39,7 @@ pub(crate) fn sweep(
         ..Listeners::default()
     };
     watched(py, listeners, move |sender, signals| {
+        inputs::forget();
         let changes = changes_of(&changes)?;
         let grid = grids(&grid).map_err(Failure::Input)?;
         let seeds = format!("{}..{}", seeds.0, seeds.1);

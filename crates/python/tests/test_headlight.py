@@ -372,3 +372,13 @@ def test_bad_input_is_a_sentence(run, call, error):
     with pytest.raises(error) as raised:
         call(run)
     assert 10 < len(str(raised.value)) < 600
+
+
+def test_a_sweep_may_take_the_name_of_one_that_was_read(tmp_path):
+    out = tmp_path / "seeds.jsonl"
+    hl.sweep("quick", seeds=2, out=out, progress=False)
+    hl.Sweep.open(out, "quick")._repr_html_()
+    out.unlink()
+    again = hl.sweep("quick", seeds=2, out=out, training={"epochs": 2}, progress=False)
+    assert len(again.table) == 2
+    assert "epochs = 2" in (tmp_path / "seeds.config.toml").read_text()

@@ -1,5 +1,5 @@
 //! The files that this process reads, noted where they are opened, and those that its configs name: no output may take
-//! the place of one. A process runs one command.
+//! the place of one. A process runs one command, or calls `forget` before the next.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,6 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use toml::{Table, Value};
 
 static INPUTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Forgets what earlier commands of this process read.
+pub fn forget() {
+    INPUTS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clear();
+}
 
 /// Notes a file that is read.
 pub(crate) fn note_input(path: &Path) {
