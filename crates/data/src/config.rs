@@ -203,6 +203,15 @@ impl DatasetConfig {
         name.map_or_else(|| class.to_string(), Clone::clone)
     }
 
+    /// A class as a model's answer, in a sentence: its name, `yes` or `no` where a rule asks, or else its number.
+    pub fn answer(&self, class: usize) -> String {
+        match (self.classes.get(class), &self.rule, self.n_classes) {
+            (Some(name), ..) => name.clone(),
+            (None, Some(_), 2) => ["no", "yes"][class.min(1)].to_owned(),
+            _ => format!("class {class}"),
+        }
+    }
+
     /// The text of a token: its word, or else its number.
     pub fn token_text(&self, token: u32, padding_token: Option<u32>) -> String {
         match &self.words {

@@ -5,7 +5,6 @@ use headlight_architecture::Parameter;
 use crate::config::TrainingConfig;
 use crate::engine::Engine;
 use crate::metrics::{Measure, StepMetrics};
-use crate::train::due;
 
 /// Keeps the best model, and reports when `training.patience` runs out.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,13 +72,8 @@ fn better(measure: Measure, metrics: &StepMetrics, before: Option<f64>) -> Optio
 pub fn best_evaluation(config: &TrainingConfig, rows: &[StepMetrics]) -> Option<usize> {
     let measure = config.keep_best?;
     let mut best: Option<(usize, f64)> = None;
-    let mut epoch = None;
     for (index, row) in rows.iter().enumerate() {
-        // The last row of an interrupted run may lie between two evaluations; no model is kept there.
-        let ends_epoch = epoch.replace(row.epoch) != Some(row.epoch);
-        if (ends_epoch || due(config.evaluate_every, row.step))
-            && let Some(value) = better(measure, row, best.map(|(_, value)| value))
-        {
+        if let Some(value) = better(measure, row, best.map(|(_, value)| value)) {
             best = Some((index, value));
         }
     }

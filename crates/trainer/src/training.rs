@@ -24,7 +24,7 @@ use crate::sessions::session::Session;
 use crate::storage::checkpoint::{CHECKPOINT_LIMIT, Checkpoint};
 use crate::storage::environment::SourceCommit;
 use crate::storage::run_dir::{Damage, RunDir, is_dump, step_of};
-use crate::storage::standard::{quoted, shown};
+use crate::storage::standard::shown;
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {
@@ -331,7 +331,7 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
             let place = shown(run.path());
             Failure::Diverged(format!("{message}; {saved} so far are in {place}"))
         }
-        Failure::System(message) => Failure::System(format!("{message}; {}", how_to_resume(run))),
+        Failure::System(message) => Failure::System(format!("{message}; {}", run.how_to_resume())),
         other => other,
     }
 }
@@ -353,13 +353,4 @@ pub fn check_complete(run: &RunDir, lost: &[String]) -> Result<(), Failure> {
          restore an earlier dump, so train the same config into a new run directory to get it",
         run.path().display()
     )))
-}
-
-/// The command that resumes a run, as part of a message.
-pub fn how_to_resume(run: &RunDir) -> String {
-    let path = quoted(run.path());
-    // A name that begins like a flag is a value only after `=`.
-    let begins_flag = run.path().as_os_str().as_encoded_bytes().starts_with(b"-");
-    let sign = if begins_flag { '=' } else { ' ' };
-    format!("resume with: headlight train --resume --run{sign}{path}")
 }

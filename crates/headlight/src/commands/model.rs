@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::thread;
 
-use crate::printing::note;
 use headlight_architecture::Parameter;
 use headlight_data::words::UNK;
 use headlight_data::{Dataset, Source};
@@ -60,9 +59,6 @@ impl RunModel {
                  sweep`",
                 shown(run)
             )));
-        }
-        if !own.has_ended()? {
-            note("the run has not ended; its saved weights are from an earlier step");
         }
         let mut config = own.config()?;
         if let Some(device) = device {

@@ -17,7 +17,7 @@ use headlight_trainer::storage::environment::SourceCommit;
 use headlight_trainer::storage::paths::found;
 use headlight_trainer::storage::run_dir::{Damage, RunDir};
 use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
-use headlight_trainer::training::{Training, check_complete, how_to_resume};
+use headlight_trainer::training::{Training, check_complete};
 
 use super::ended::{Ended, pictures};
 use crate::arguments::{ConfigArguments, Form, device, engines};
@@ -156,7 +156,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 "interrupted after step {}; everything so far is saved in {}; {}",
                 trained.progress.step,
                 shown(run.path()),
-                how_to_resume(&run)
+                run.how_to_resume()
             ),
         });
     }

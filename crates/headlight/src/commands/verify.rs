@@ -6,7 +6,6 @@ use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::{Damage, RunDir};
-use headlight_trainer::training::how_to_resume;
 use serde::Serialize;
 
 use crate::arguments::Form;
@@ -54,14 +53,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     if damage.is_empty() {
-        let state = if run.has_ended()? {
-            "all files of the run"
-        } else {
-            "the files of the run up to its last checkpoint"
-        };
         if arguments.form.json {
             return Ok(());
         }
+        let state = match (run.has_ended()?, files) {
+            (true, _) => "all files of the run",
+            (_, 0) => {
+                return print(&format!(
+                    "the run was stopped before its first checkpoint, so there is nothing to check; {}\n",
+                    run.how_to_resume()
+                ));
+            }
+            _ => "the files of the run up to its last checkpoint",
+        };
         return print(&format!("{state} are as Headlight wrote them: {files}\n"));
     }
     let (count, are) = match damage.len() {
@@ -70,6 +74,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     Err(Failure::Input(format!(
         "{count} of the run in {place} {are} damaged or missing; to restore what the last checkpoint can restore, {}",
-        how_to_resume(&run)
+        run.how_to_resume()
     )))
 }

@@ -217,10 +217,15 @@ fn title(
         _ => counted(heads.len(), "head"),
     });
     if !dump.labels[sample].is_nan() {
-        parts.push(format!("label {}", class_name(dump, dump.labels[sample])));
+        let label = dump.labels[sample];
+        let name = class_name(dump, label).unwrap_or_else(|| label.to_string());
+        parts.push(format!("label {name}"));
     }
     parts.push(match dump.probabilities(sample) {
-        [probability] => format!("probability {probability:.4}"),
+        [probability] => {
+            let of = class_name(dump, 1.0).unwrap_or_else(|| "label 1".to_owned());
+            format!("probability of {of}: {probability:.4}")
+        }
         several => {
             let several: Vec<String> = several.iter().map(|p| format!("{p:.4}")).collect();
             format!("probabilities {}", several.join(" "))
@@ -230,12 +235,14 @@ fn title(
     parts.join(" · ")
 }
 
-/// The name of a class in the dump's config, or else its number.
-fn class_name(dump: &AttentionDump, label: f32) -> String {
-    let name = dump.meta.config.pointer(&format!("/data/classes/{label}"));
-    match name.and_then(serde_json::Value::as_str) {
+/// A class by its name in the dump's config, or `yes` or `no` where a rule asks.
+fn class_name(dump: &AttentionDump, label: f32) -> Option<String> {
+    let config = &dump.meta.config;
+    let name = config.pointer(&format!("/data/classes/{label}"));
+    if let Some(name) = name.and_then(serde_json::Value::as_str) {
         // A dump is untrusted input: its text must not control a terminal.
-        Some(name) => name.replace(char::is_control, "\u{fffd}"),
-        None => label.to_string(),
+        return Some(name.replace(char::is_control, "\u{fffd}"));
     }
+    let asks = config.pointer("/data/rule")?.is_object() && dump.logits.len() == dump.dims.samples;
+    asks.then(|| if label == 0.0 { "no" } else { "yes" }.to_owned())
 }

@@ -76,12 +76,7 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
 /// The explanation as a table with bars.
 pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
     let own = explanation;
-    let class = match (data.classes.is_empty(), data.n_classes, own.predicted) {
-        (true, 2, 0) => "negative".to_owned(),
-        (true, 2, _) => "positive".to_owned(),
-        (true, _, class) => format!("class {class}"),
-        (false, _, class) => data.class_name(class),
-    };
+    let class = data.answer(own.predicted.into());
     let each = |text: &dyn Fn(&Word) -> String| own.words.iter().map(text).collect::<Vec<_>>();
     let bars = |value: &dyn Fn(&Word) -> f64| own.words.iter().map(value).collect::<Vec<_>>();
     let change = |word: &Word| word.probability_without - own.probability;

@@ -154,9 +154,10 @@ impl<'a> RunWriter<'a> {
         }
         let evaluated = self.metrics.last().map(|last| last.step);
         if evaluated != Some(self.progress.step) {
-            // An interrupted run. Its checkpoint comes before this row, so that the run drops the row when it is
-            // resumed, and ends with the rows and the best model of a run that was not interrupted.
-            self.measure(engine)?;
+            // An interrupted run: until it is resumed, this model may be its best. Its checkpoint comes before this
+            // evaluation, so that the run drops it when it is resumed, and ends with the rows and the best model of a run
+            // that was not interrupted.
+            self.evaluate(engine)?;
         }
         for log in [&self.log, &self.loss_log] {
             log.check()?;
@@ -254,17 +255,12 @@ impl<'a> RunWriter<'a> {
     }
 
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
-        self.measure(engine)?;
-        if let (Some(tracker), Some(metrics)) = (&mut self.tracker, self.metrics.last()) {
-            tracker.update(metrics, engine);
-        }
-        Ok(())
-    }
-
-    fn measure(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         let metrics = measure(&self.session.experiment, engine, self.progress)?;
         self.display.evaluated(&metrics);
         self.log.append_line(&metrics)?;
+        if let Some(tracker) = &mut self.tracker {
+            tracker.update(&metrics, engine);
+        }
         self.metrics.push(metrics);
         Ok(())
     }

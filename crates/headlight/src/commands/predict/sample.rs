@@ -116,25 +116,18 @@ pub(super) fn describe(
     label: Option<u8>,
 ) -> String {
     let data = &config.data;
-    let class_name = |class: u8| match (data.classes.is_empty(), data.n_classes, class) {
-        (false, ..) => data.class_name(class),
-        (_, 2, 0) => "negative".to_owned(),
-        (_, 2, _) => "positive".to_owned(),
-        _ => format!("class {class}"),
-    };
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
-    let predicted = class_name(predicted_class(&logits));
+    let predicted = data.answer(predicted_class(&logits).into());
     let mut text = String::new();
     if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
-        let of = data.classes.get(1);
-        let of = of.map_or_else(String::new, |name| format!(" of {name}"));
         let _ = writeln!(
             text,
-            "probability{of} {probability:.6} (logit {logit:.4}): {predicted}"
+            "probability of {} {probability:.6} (logit {logit:.4}): {predicted}",
+            data.answer(1)
         );
     } else {
         let _ = writeln!(text, "{predicted}\n");
-        let names: Vec<String> = (0..=u8::MAX).take(logits.len()).map(class_name).collect();
+        let names: Vec<String> = (0..logits.len()).map(|class| data.answer(class)).collect();
         let width = names.iter().map(|name| name.chars().count()).max();
         let width = width.unwrap_or(0).max("class 000".len());
         for ((name, logit), probability) in names.iter().zip(&logits).zip(&dump.probabilities) {
@@ -147,7 +140,12 @@ pub(super) fn describe(
         text.push('\n');
     }
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
-        let _ = writeln!(text, "rule: {}: {}", rule.describe(), class_name(label));
+        let _ = writeln!(
+            text,
+            "rule: {}: {}",
+            rule.describe(),
+            data.answer(label.into())
+        );
     }
     text
 }

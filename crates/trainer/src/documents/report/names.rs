@@ -15,12 +15,9 @@ pub(super) fn class_name(data: &DatasetConfig, class: usize) -> String {
     name.map_or_else(|| class.to_string(), |name| shorten(name, MOST_NAME))
 }
 
-/// The name of a class in a sentence: that of `class_name`, or `yes` and `no` where a rule asks.
+/// A class in a sentence, shortened.
 pub fn answer(data: &DatasetConfig, class: usize) -> String {
-    match (data.rule.is_some(), &data.classes[..], data.n_classes) {
-        (true, [], 2) => ["no", "yes"][class.min(1)].to_owned(),
-        _ => class_name(data, class),
-    }
+    shorten(&data.answer(class), MOST_NAME)
 }
 
 /// How many classes a table leaves out, if it does, and where they are.

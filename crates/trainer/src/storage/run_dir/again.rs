@@ -119,7 +119,7 @@ impl RunDir {
         // The manifest comes first: it may lack a file, but lists none that is not there.
         self.write_manifest()?;
         // At once: without its report, the run has not ended, and its manifest may lack files.
-        if rewound.had_ended {
+        if rewound.had_ended && is_file(&self.report_path())? {
             self.remove(&[self.report_path()])?;
         }
         sync_names(&self.path)?;

@@ -8,9 +8,12 @@ use headlight_experiment::best::best_evaluation;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
 
-use super::RunDir;
+use super::damage::Damage;
+use super::{BEST, RunDir, WEIGHTS};
 use crate::Failure;
+use crate::notes::note;
 use crate::storage::paths::is_file;
+use crate::storage::standard::shown;
 
 /// A model of a run, with its weights in a file of the run directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +62,14 @@ impl RunDir {
     ) -> Result<(PathBuf, Option<KeptModel>), Failure> {
         let Some(named) = weights else {
             let kept = self.kept_model(config)?;
+            if !is_file(&kept.weights)? {
+                return Err(Failure::Input(format!(
+                    "{} is not there: training was stopped before its end, or the file was deleted; {}",
+                    shown(&kept.weights),
+                    self.how_to_resume()
+                )));
+            }
+            self.note_doubts(&[BEST, &self.name_of(&kept.weights)])?;
             return Ok((kept.weights.clone(), Some(kept)));
         };
         let path = self.path_of(named);
@@ -67,8 +78,29 @@ impl RunDir {
         let is = |own: &Path| given.is_some() && real(own) == given;
         let is_best = is(&self.best_path());
         let is_own = is_best || is(&self.weights_path());
+        if is_own {
+            self.note_doubts(&[if is_best { BEST } else { WEIGHTS }])?;
+        }
         let kept = is_own.then(|| self.model(config, is_best)).transpose()?;
         Ok((path, kept))
+    }
+
+    /// Notes why the model in one of these files may be another than its reader takes it for.
+    fn note_doubts(&self, names: &[&str]) -> Result<(), Failure> {
+        if !self.has_ended()? {
+            note("the run has not ended; its saved weights are from an earlier step");
+            return Ok(());
+        }
+        let mut manifest = self.manifest()?.unwrap_or_default();
+        manifest.retain(|name| names.contains(&name));
+        for Damage { file, problem, .. } in self.damage_of(&manifest)? {
+            note(&format!(
+                "{} is {problem}, so this may be another model than that of the run; to restore it, {}",
+                shown(&self.path.join(file)),
+                self.how_to_resume()
+            ));
+        }
+        Ok(())
     }
 
     fn model(&self, config: &ExperimentConfig, is_best: bool) -> Result<KeptModel, Failure> {

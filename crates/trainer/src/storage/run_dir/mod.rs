@@ -24,6 +24,7 @@ use crate::storage::files::{TEMPORARY, is_at, read_text};
 use crate::storage::inputs::note_named;
 use crate::storage::manifest::Manifest;
 use crate::storage::paths::{found, is_file, paths_in};
+use crate::storage::standard::quoted;
 
 pub use again::Rewound;
 pub(crate) use damage::MANIFEST_LIMIT;
@@ -273,6 +274,15 @@ impl RunDir {
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// How a user goes on with the run, in words.
+    pub fn how_to_resume(&self) -> String {
+        let path = quoted(&self.path);
+        // A name that begins like a flag is a value only after `=`.
+        let begins_flag = self.path.as_os_str().as_encoded_bytes().starts_with(b"-");
+        let sign = if begins_flag { '=' } else { ' ' };
+        format!("resume with: headlight train --resume --run{sign}{path}")
     }
 
     /// The resolved config.

@@ -8,7 +8,7 @@ use headlight_experiment::metrics::StepMetrics;
 use headlight_input::TEXT_LIMIT;
 use serde_json::Value;
 
-use super::{CHECKPOINTS, ENVIRONMENT, RunDir, step_of};
+use super::{CHECKPOINTS, ENVIRONMENT, REPORT, RunDir, step_of};
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoints;
 use crate::storage::config;
@@ -93,12 +93,13 @@ impl RunDir {
         is_file(&self.weights_path())
     }
 
-    /// Whether the run has ended, with its report written.
+    /// Whether the run has ended: its report is written, or was, by the manifest.
     ///
     /// # Errors
     /// When the machine cannot tell.
     pub fn has_ended(&self) -> Result<bool, Failure> {
-        is_file(&self.report_path())
+        Ok(is_file(&self.report_path())?
+            || self.manifest()?.is_some_and(|files| files.lists(REPORT)))
     }
 
     /// The npz dumps, by step; that of the best model is not among them.
