@@ -150,9 +150,9 @@ fn texts_show_the_words_that_decided() {
     }
     // Each text is of those that were held out, of which the file's lines say nothing, and its head is that of `--explain`.
     let line = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut shown: Vec<&str> = line.split(" of the 100 held-out ones (").skip(1).collect();
+    let shown: Vec<&str> = line.split(" of the 100 held-out ones (").skip(1).collect();
     assert_eq!(shown.len(), 2, "{screen}");
-    shown.iter_mut().for_each(|text| {
+    for text in shown {
         let (words, rest) = text.split_once("): ").unwrap();
         let told = run_in(
             &folder,
@@ -168,7 +168,7 @@ fn texts_show_the_words_that_decided() {
                 .ends_with(head.trim_end_matches(')')),
             "{head}: {screen}"
         );
-    });
+    }
     let again = run_in(&folder, &["train", "mine.toml", "--run", "again", "--json"]).done();
     let judgement = &json(&again.stdout)["judgement"];
     let guesses: Vec<&Value> = judgement["baselines"]
@@ -251,7 +251,7 @@ fn recommended_commands_run() {
     assert!(config.contains("epochs = 2"), "{config}");
     let svg = fs::read_to_string(folder.join("few-folds.svg")).unwrap();
     assert!(svg.contains("2 classes from a file"));
-    let again = ["evaluate", "few-folds.jsonl", "--config", "few.csv"];
+    let again = ["evaluate", "few.csv", "--config", "few.csv"];
     refuses_in(&folder, &again, &["--set data.label"]);
 
     // A copy has the split of the run, which folds would contradict.

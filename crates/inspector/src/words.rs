@@ -111,9 +111,12 @@ pub fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
         let first = first.entry(shorten(name, columns)).or_insert(name);
         *first != name
     });
-    let cut = |&name: &&str| match is_alike {
-        true => name.to_owned(),
-        false => shorten(name, columns),
+    let cut = |&name: &&str| {
+        if is_alike {
+            name.to_owned()
+        } else {
+            shorten(name, columns)
+        }
     };
     names.iter().map(cut).collect()
 }

@@ -60,7 +60,7 @@ fn names_that_differ_never_look_alike() {
     let key = |end: &str| format!("a.rather_long_name=4 {end}");
     let table = |ends: [&str; 2]| {
         let rows = ends.map(|end| vec![key(end), "1".to_owned(), "2".to_owned()]);
-        let head = [&["".to_owned()][..], &ends.map(key)].concat();
+        let head = [&[String::new()][..], &ends.map(key)].concat();
         let table = Table::of_text("Points", "", [head].into_iter().chain(rows).collect());
         let document = Document {
             sections: vec![Section {

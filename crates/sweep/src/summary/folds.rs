@@ -101,7 +101,8 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
     let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
     for group in find(summary) {
         let values = group.settings.iter();
-        let name = settings(values.map(|(&key, &value)| (key, value)));
+        let values = values.map(|(&key, &value)| (key, value));
+        let name = settings(&values.collect::<Vec<_>>());
         let name = if name.is_empty() {
             "all runs".to_owned()
         } else {

@@ -80,7 +80,8 @@ impl Summary {
             .map(|point| {
                 (point.runs > 0).then(|| {
                     let values = point.values.iter();
-                    names.push(settings(values.map(|(key, value)| (&**key, value))));
+                    let values = values.map(|(key, value)| (&**key, value));
+                    names.push(settings(&values.collect::<Vec<_>>()));
                     names.len() - 1
                 })
             })
@@ -149,11 +150,13 @@ impl Point {
 }
 
 /// The values of keys in words. A key goes by its last part, unless another key has the same.
-pub(super) fn settings<'a>(values: impl Iterator<Item = (&'a str, &'a Value)> + Clone) -> String {
-    let last = |key: &'a str| key.rsplit('.').next().unwrap_or(key);
-    let pairs = values.clone().map(|(key, value)| {
+pub(super) fn settings(values: &[(&str, &Value)]) -> String {
+    fn last(key: &str) -> &str {
+        key.rsplit('.').next().unwrap_or(key)
+    }
+    let pairs = values.iter().map(|&(key, value)| {
         let short = last(key);
-        let same = values.clone().filter(|(other, _)| last(other) == short);
+        let same = values.iter().filter(|(other, _)| last(other) == short);
         let key = if same.count() > 1 { key } else { short };
         format!("{key}={}", display(value))
     });
@@ -175,7 +178,8 @@ mod tests {
     #[test]
     fn keys_of_settings_are_told_apart() {
         let value = Value::from(2);
-        let named = |keys: &[&str]| settings(keys.iter().map(|&key| (key, &value)));
+        let named =
+            |keys: &[&str]| settings(&keys.iter().map(|&key| (key, &value)).collect::<Vec<_>>());
         assert_eq!(
             named(&["model.d_model", "dump.samples"]),
             "d_model=2 samples=2"
