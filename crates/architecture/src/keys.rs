@@ -96,6 +96,18 @@ pub struct Look<'a> {
     pub deciding: &'a [usize],
 }
 
+impl<'a> Look<'a> {
+    /// The look at a sample by itself, whatever its class is.
+    pub fn alone(weights: Vec<&'a [f32]>, keys: Keys) -> Self {
+        Self {
+            weights,
+            keys,
+            label: None,
+            deciding: &[],
+        }
+    }
+}
+
 /// The strongest head of a block, which is the last one unless a reader chooses another.
 ///
 /// It is the head with the largest mean weight on the deciding positions, over samples of label 1 or more. If no such

@@ -102,12 +102,10 @@ pub fn explain(
         let start = ((layer * config.model.n_heads + head) * tokens.len() + cls) * tokens.len();
         &whole.arrays[Array::Weights][start..start + tokens.len()]
     };
-    let look = Look {
-        weights: (0..config.model.n_heads).map(row_of).collect(),
-        keys: config.model.attention.keys(cls, tokens),
-        label: None,
-        deciding: &[],
-    };
+    let look = Look::alone(
+        (0..config.model.n_heads).map(row_of).collect(),
+        config.model.attention.keys(cls, tokens),
+    );
     let head = strongest_head(std::slice::from_ref(&look)).unwrap_or(0);
     let uniform = look.keys.each();
     let is_uniform = is_uniform([(&look.keys, look.weights[head])]);

@@ -107,6 +107,28 @@ fn baselines_are_beaten_by_the_lower_end() {
     assert_eq!((low.baselines.len(), low.overfitting), (1, None));
 }
 
+/// Class 2 has no judged sample. The model's F1 is over it if the model predicts it, and then so is that of the baseline.
+#[test]
+fn a_baseline_has_the_f1_of_the_models_classes() {
+    let mut config = config(0.99);
+    config.data.n_classes = 3;
+    let splits = splits(&[0, 0, 0, 1, 2], &[0, 0, 1]);
+    let class = |samples: usize, precision: Option<f64>| json!({ "samples": samples, "precision": precision });
+    let f1 = |predicted: Option<f64>| {
+        let mut row = scores(0.5, Some(0.5), 0.5, 0.5);
+        row["classes"] = json!([
+            class(2, Some(1.0)),
+            class(1, Some(1.0)),
+            class(0, predicted)
+        ]);
+        let outcome = Outcome::of(&config, &splits, &[evaluation(1, &row, &row)], None).unwrap();
+        outcome.baselines[0].f1.unwrap()
+    };
+    // Always class 0: two of three right, so that F1 is 0.8 for class 0 and 0 for the others.
+    assert!((f1(None) - 0.8 / 2.0).abs() < 1e-12);
+    assert!((f1(Some(0.0)) - 0.8 / 3.0).abs() < 1e-12);
+}
+
 /// Words decide alone here, so that naive Bayes is right everywhere, and no model is better.
 #[test]
 fn texts_have_counts_of_words_beside_them() {

@@ -64,6 +64,16 @@ fn each_fold_is_a_row_and_the_report_is_over_folds() {
     let margin = 2.776_445_105 * (squares / 4.0 / 5.0).sqrt();
     assert!((over["margin"].as_f64().unwrap() - margin).abs() < 1e-6);
 
+    // No models of folds are averaged, whether a config is named or not.
+    for config in [&[][..], &["--config", "r.toml"]] {
+        let evaluated = run_in(&folder, &[&["evaluate", "f.jsonl"], config].concat());
+        refused(
+            &evaluated,
+            &["f.jsonl", "folds", "headlight report f.jsonl"],
+        );
+        assert!(!evaluated.stderr.contains("give the config"));
+    }
+
     // `train` gives a fold's model, also from the config beside the rows.
     let train = [
         "train",

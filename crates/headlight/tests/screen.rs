@@ -117,12 +117,12 @@ fn texts(folder: &Path) {
         let class = draw(3);
         let label = if draw(6) == 0 { draw(3) } else { class };
         let filler = ["the film", "this plot", "a story"][draw(3)];
-        let (word, really) = (words[class][draw(2)], "really ".repeat(draw(5)));
+        let (word, very) = (words[class][draw(2)], "very ".repeat(draw(5)));
         let name = names[label];
-        let _ = writeln!(data, "{filler} was {word} {really},{name}");
+        let _ = writeln!(data, "{filler} was {word} {very},{name}");
     }
     fs::write(folder.join("mine.csv"), data).unwrap();
-    let config = "[data]\nfile = \"mine.csv\"\nseq_len = 8\nheld_out = 100\n[data.words]\n[model]\nd_model = 8\n\
+    let config = "[data]\nfile = \"mine.csv\"\nseq_len = 8\nheld_out = 100\n[data.words]\n[model]\nd_model = 8\nn_heads = 2\n\
                   attention = { padding_token = 1 }\n[training]\nepochs = 20\nlearning_rate = 1e-2\n";
     fs::write(folder.join("mine.toml"), config).unwrap();
 }
@@ -147,6 +147,27 @@ fn texts_show_the_words_that_decided() {
         "report.md",
     ] {
         assert!(screen.contains(part), "{part}: {screen}");
+    }
+    // Each text is of those that were held out, of which the file's lines say nothing, and its head is that of `--explain`.
+    let line = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown: Vec<&str> = line.split(" of the 100 held-out ones (").skip(1).collect();
+    assert_eq!(shown.len(), 2, "{screen}");
+    for text in shown {
+        let (words, rest) = text.split_once("): ").unwrap();
+        let told = run_in(
+            &folder,
+            &["predict", "run", "--explain", "--json", "--text", words],
+        )
+        .done();
+        let own = &json(&told.stdout)["explanation"];
+        let head = format!("(layer {}, head {})", own["layer"], own["head"]);
+        assert!(
+            rest.split_once(") ")
+                .unwrap()
+                .0
+                .ends_with(head.trim_end_matches(')')),
+            "{head}: {screen}"
+        );
     }
     let again = run_in(&folder, &["train", "mine.toml", "--run", "again", "--json"]).done();
     let judgement = &json(&again.stdout)["judgement"];
@@ -230,7 +251,7 @@ fn recommended_commands_run() {
     assert!(config.contains("epochs = 2"), "{config}");
     let svg = fs::read_to_string(folder.join("few-folds.svg")).unwrap();
     assert!(svg.contains("2 classes from a file"));
-    let again = ["evaluate", "few-folds.jsonl", "--config", "few.csv"];
+    let again = ["evaluate", "few.csv", "--config", "few.csv"];
     refuses_in(&folder, &again, &["--set data.label"]);
 
     // A copy has the split of the run, which folds would contradict.
@@ -315,9 +336,10 @@ fn a_sweep_and_a_training_agree() {
 #[test]
 fn classes_without_room_are_counted() {
     let folder = folder("screen_classes");
+    // Names that look alike where they are cut stay whole.
     let row = |index: usize| {
         format!(
-            "{{\"label\": \"day {}\", \"tokens\": [{}, 9]}}\n",
+            "{{\"label\": \"day of the week {}\", \"tokens\": [{}, 9]}}\n",
             index % 7,
             index % 7 + 1
         )
@@ -331,6 +353,12 @@ fn classes_without_room_are_counted() {
         .done()
         .stdout;
     fits(&screen);
+    assert!(screen.contains("1 more class; "), "{screen}");
+    let names = (0..6).map(|day| format!("day of the week {day}"));
+    let counts = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    for name in names {
+        assert!(counts.contains(&name), "{name}: {screen}");
+    }
     let below = screen.lines().skip_while(|line| !line.starts_with("Where"));
     let shown = below
         .take_while(|line| !line.is_empty())

@@ -31,4 +31,4 @@ pub use plots::{
 pub use png::{PngError, png};
 pub use screen::{Part, Screen, Weights, Word};
 pub use terminal::ColourMode;
-pub use words::{counted, number, shorten};
+pub use words::{counted, number, shorten, shorten_apart};

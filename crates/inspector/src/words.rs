@@ -1,12 +1,19 @@
 //! Counts in words, numbers in tables, and text measured in columns of a terminal, where wide characters take two and combining
 //! ones none.
 
+use std::collections::BTreeMap;
+
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
-/// A count and what it counts: `1 run`, `2 runs`.
+/// A count and what it counts: `1 run`, `2 runs`, `2 classes`.
 pub fn counted(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
+    let end = match count {
+        1 => "",
+        _ if one.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{count} {one}{end}")
 }
 
 /// From here a number is written with an exponent.
@@ -76,12 +83,51 @@ pub(crate) fn fitted(word: &str, columns: usize) -> String {
 
 /// Lines of at most `columns`, broken at spaces; a longer word has a line of its own.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    wrapped(text, columns, false)
+}
+
+/// Lines of at most `columns`, broken at spaces, and within longer words.
+pub(crate) fn wrap_tightly(text: &str, columns: usize) -> Vec<String> {
+    wrapped(text, columns, true)
+}
+
+/// Names of at most `columns`, each in lines. A longer name is cut; but if names that differ would then look alike, it is
+/// broken into lines.
+pub(crate) fn fitted_names(names: &[&str], columns: usize) -> Vec<Vec<String>> {
+    let lines = |name: String| match width(&name) {
+        wide if wide > columns => wrap_tightly(&name, columns),
+        _ => vec![name],
+    };
+    shorten_apart(names, columns)
+        .into_iter()
+        .map(lines)
+        .collect()
+}
+
+/// Shortens names to at most `columns`, or none of them if names that differ would then look alike.
+pub fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
+    let mut first = BTreeMap::new();
+    let is_alike = names.iter().any(|&name| {
+        let first = first.entry(shorten(name, columns)).or_insert(name);
+        *first != name
+    });
+    let cut = |&name: &&str| {
+        if is_alike {
+            name.to_owned()
+        } else {
+            shorten(name, columns)
+        }
+    };
+    names.iter().map(cut).collect()
+}
+
+fn wrapped(text: &str, columns: usize, break_words: bool) -> Vec<String> {
     let text = text.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
     if text.is_empty() {
         return Vec::new();
     }
     let options = Options::new(columns)
-        .break_words(false)
+        .break_words(break_words)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);

@@ -54,6 +54,40 @@ fn text(document: &Document, width: usize) -> String {
     })
 }
 
+/// Names that would look alike where they are cut stand in lines, and others are cut; nothing is wider than the terminal.
+#[test]
+fn names_that_differ_never_look_alike() {
+    let key = |end: &str| format!("a.rather_long_name=4 {end}");
+    let table = |ends: [&str; 2]| {
+        let rows = ends.map(|end| vec![key(end), "1".to_owned(), "2".to_owned()]);
+        let head = [&[String::new()][..], &ends.map(key)].concat();
+        let table = Table::of_text("Points", "", [head].into_iter().chain(rows).collect());
+        let document = Document {
+            sections: vec![Section {
+                tables: vec![table],
+                ..Section::default()
+            }],
+            ..Document::default()
+        };
+        let text = text(&document, 80);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+        text
+    };
+    let (rate, alike) = (
+        "learning_rate=0.000",
+        ["learning_rate=0.0001", "learning_rate=0.0002"],
+    );
+    let whole = table(alike);
+    assert_eq!(whole.matches(rate).count(), 4, "{whole}");
+    assert!(!whole.contains('…'), "{whole}");
+    assert!(whole.contains(alike[0]) && whole.contains(alike[1]));
+    let one = table([alike[0], alike[0]]);
+    assert!(one.contains('…') && !one.contains(rate), "{one}");
+}
+
 #[test]
 fn text_is_aligned_and_marks_what_differs() {
     let expected = "\

@@ -166,3 +166,84 @@ fn a_matrix_has_a_cell_for_each_pair_coloured_by_its_row() {
     let huge = svg("huge", &[matrix(vec![vec![0; 65]; 65])]);
     assert!(fills(&huge).is_empty());
 }
+
+/// Where each text of a picture begins and ends across, and where it ends below, at least: 5.5 pixels for a character.
+fn extents(svg: &str) -> Vec<(String, f64, f64, f64)> {
+    let mut corner = [0.0, 0.0];
+    let mut found = Vec::new();
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    for line in svg.lines() {
+        let after = |key: &str| line.split_once(key).map(|(_, rest)| rest);
+        if let Some(place) = line.strip_prefix("<g transform=\"translate(") {
+            let (x, y) = place.split_once(')').unwrap().0.split_once(' ').unwrap();
+            corner = [number(x), number(y)];
+        } else if line.starts_with("<text") {
+            let text = after(">").unwrap().split('<').next().unwrap().to_owned();
+            let wide = text.chars().count() as f64 * 5.5;
+            let Some(x) = after(" x=\"") else {
+                let place = after("translate(").unwrap().split(')').next().unwrap();
+                let (x, y) = place.split_once(' ').unwrap();
+                let x = corner[0] + number(x);
+                found.push((text, x, x, corner[1] + number(y) + wide));
+                continue;
+            };
+            let x = corner[0] + number(x.split('"').next().unwrap());
+            let y = number(after(" y=\"").unwrap().split('"').next().unwrap());
+            let start = match line {
+                line if line.contains("middle") => x - wide / 2.0,
+                line if line.contains("end\"") => x - wide,
+                _ => x,
+            };
+            assert!(corner[1] + y > 8.0, "{text} begins above the picture");
+            found.push((text, start, start + wide, corner[1] + y));
+        }
+    }
+    found
+}
+
+/// Labels of any length stand whole within the picture: keys, classes, values of a grid, numbers.
+#[test]
+fn no_label_is_cut() {
+    for length in [4, 20, 60] {
+        let long = |start: &str| format!("{start} {}", "abcdefg hi ".repeat(length / 8));
+        let word = format!("model.{}", "x".repeat(length));
+        let ranges = |names: [String; 2], groups: usize| Plot::Ranges {
+            labels: [long("across"), long("upwards")],
+            groups: (0..groups).map(|group| format!("{word}{group}")).collect(),
+            sets: names
+                .map(|name| (name, vec![Some([0.142_831, 0.142_832, 0.142_833]); groups]))
+                .to_vec(),
+            mark: None,
+        };
+        let marked = Plot::Histogram {
+            label: word.clone(),
+            values: (0..9).map(|run| 123_456.0 + f64::from(run) / 1e4).collect(),
+            mark: Some((123_456.000_8, "uniform".to_owned())),
+        };
+        let drawn = svg(
+            &long("title"),
+            &[
+                marked.clone(),
+                ranges([long("first"), long("second")], 3),
+                marked,
+                ranges([word.clone(), long("third")], 24),
+            ],
+        );
+        let size = drawn.split("viewBox=\"0 0 ").nth(1).unwrap();
+        let (width, height) = size.split('"').next().unwrap().split_once(' ').unwrap();
+        let [width, height] = [width, height].map(|side| side.parse::<f64>().unwrap());
+        let found = extents(&drawn);
+        for (text, start, end, bottom) in &found {
+            assert!(
+                *start >= 0.0 && *end <= width && *bottom <= height,
+                "{text}: {drawn}"
+            );
+        }
+        let texts: String = found.iter().map(|(text, ..)| text.as_str()).collect();
+        let texts = texts.replace(' ', "");
+        for whole in [long("across"), long("upwards"), long("second"), word + "21"] {
+            assert!(texts.contains(&whole.replace(' ', "")), "{whole}: {texts}");
+        }
+        assert!(!texts.contains('…'));
+    }
+}

@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::origin::difference;
 use crate::plan::Plan;
 use crate::results::Rows;
+use crate::stored_row::StoredRow;
 use crate::workers::{Sink, work};
 
 /// The most rows that are trained again.
@@ -49,6 +50,18 @@ impl Again {
         let rows = rows(path, &plan)?;
         let path = path.to_owned();
         Ok(Self { path, plan, rows })
+    }
+
+    /// Refuses a file whose first row belongs to a grid or to folds, before anything else is asked for.
+    ///
+    /// # Errors
+    /// When it does, or the file cannot be opened.
+    pub fn check(path: &Path) -> Result<(), Failure> {
+        match Rows::open(path)?.next(|_| false) {
+            Ok(Some(row)) => check_seeds_alone(path, &row),
+            // Another file is refused where its rows are read.
+            Ok(None) | Err(_) => Ok(()),
+        }
     }
 
     /// Number of runs.
@@ -103,19 +116,26 @@ impl Again {
     }
 }
 
+/// Refuses a row that belongs to a grid or to folds.
+fn check_seeds_alone(path: &Path, row: &StoredRow) -> Result<(), Failure> {
+    if row.point.is_none() {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "{0} holds runs of a grid or of folds, and only seeds of one config can be averaged; summarise them with \
+         `headlight report {0}`, or train one of them and name its run directory",
+        shown(path)
+    )))
+}
+
 /// The rows of a file, without those of failed runs.
 fn rows(path: &Path, plan: &Plan) -> Result<Vec<Known>, Failure> {
     let mut lines = Rows::open(path)?;
     let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
     let is_wanted = |key: &str| ["error", "weights_sha256"].contains(&key);
     while let Some(row) = lines.next(is_wanted)? {
+        check_seeds_alone(path, &row)?;
         let invalid = |reason: &str| lines.invalid_row(reason);
-        if row.point.is_some() {
-            return Err(invalid(
-                "the row belongs to a grid or to folds; only seeds of one config can be averaged, so sweep without --grid and \
-                 --folds",
-            ));
-        }
         if row.config_sha256 != plan.config_sha256 {
             let config = plan.points()[0].config();
             return Err(invalid(&format!(

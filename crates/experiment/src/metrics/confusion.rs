@@ -94,9 +94,18 @@ impl Counts {
     }
 }
 
-/// F1 of class 1 of two; of more classes the mean of theirs.
+/// F1 of class 1 of two; of more classes the mean over those that samples have or are classified as.
 pub fn f1(counts: &[Counts]) -> Option<f64> {
-    over_classes(counts, Counts::f1)
+    f1_over(counts, |class| counts[class] != Counts::default())
+}
+
+/// F1 of class 1 of two; of more classes the mean over those that `counts_class` accepts.
+pub(crate) fn f1_over(counts: &[Counts], counts_class: impl Fn(usize) -> bool) -> Option<f64> {
+    if let [_, positive] = counts {
+        return positive.f1();
+    }
+    let chosen = (0..counts.len()).filter(|&class| counts_class(class));
+    mean(chosen.map(|class| counts[class].f1().unwrap_or(0.0)))
 }
 
 /// A ratio of class 1 of two; of more classes its [mean](mean_over_classes).

@@ -40,6 +40,12 @@ impl Index<Metric> for EvalMetrics {
 }
 
 impl EvalMetrics {
+    /// Whether F1, if it is a mean over classes, is over this one too: samples have it, or are classified as it.
+    pub(crate) fn counts_in_f1(&self, class: usize) -> bool {
+        let class = self.classes.get(class);
+        class.is_some_and(|class| class.samples > 0 || class.precision.is_some())
+    }
+
     /// All metrics with their values.
     pub fn entries(&self) -> impl Iterator<Item = (&'static MetricInfo, Option<f64>)> {
         METRICS.iter().zip(self.values)

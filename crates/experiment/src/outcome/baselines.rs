@@ -4,7 +4,7 @@ use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, Splits};
 use serde::Serialize;
 
-use crate::metrics::{Counts, f1};
+use crate::metrics::{Counts, EvalMetrics, f1_over};
 
 /// A guess without a transformer, on the judged samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -14,7 +14,7 @@ pub struct Baseline {
     pub guess: Guess,
     /// The share of samples that it classifies correctly.
     pub accuracy: f64,
-    /// As that of a model.
+    /// As that of the model, over the same classes.
     pub f1: Option<f64>,
 }
 
@@ -31,48 +31,57 @@ pub enum Guess {
     WordCounts,
 }
 
-/// The baselines of these samples; `texts` says whether their tokens are words.
-pub(super) fn baselines(splits: &Splits, n_classes: usize, texts: bool) -> Vec<Baseline> {
-    let judged = splits.judged();
+/// The baselines of a model's judged samples; `texts` says whether their tokens are words.
+pub(super) fn baselines(
+    splits: &Splits,
+    n_classes: usize,
+    texts: bool,
+    model: &EvalMetrics,
+) -> Vec<Baseline> {
+    let judged = Judged {
+        samples: splits.judged(),
+        n_classes,
+        model,
+    };
     let counts = splits.train.class_counts(n_classes);
     let most = counts.iter().copied().max().unwrap_or(0);
     let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u8;
-    let mut all = vec![measured(
-        judged,
-        n_classes,
-        Guess::Majority { class },
-        |_| class,
-    )];
+    let mut all = vec![judged.measured(Guess::Majority { class }, |_| class)];
     if texts {
         let bayes = NaiveBayes::of(&splits.train, &counts);
         let guess = |tokens: &[u32]| bayes.class(tokens);
-        all.push(measured(judged, n_classes, Guess::WordCounts, guess));
+        all.push(judged.measured(Guess::WordCounts, guess));
     }
     all
 }
 
-fn measured(
-    judged: &Dataset,
+/// What a model is judged on, and what it scores there.
+struct Judged<'a> {
+    samples: &'a Dataset,
     n_classes: usize,
-    guess: Guess,
-    class_of: impl Fn(&[u32]) -> u8,
-) -> Baseline {
-    let mut counts = vec![Counts::default(); n_classes];
-    let mut right = 0_usize;
-    for sample in 0..judged.len() {
-        let (label, guessed) = (judged.label(sample), class_of(judged.tokens(sample)));
-        if label == guessed {
-            right += 1;
-            counts[usize::from(label)].found += 1;
-        } else {
-            counts[usize::from(label)].missed += 1;
-            counts[usize::from(guessed)].false_alarms += 1;
+    model: &'a EvalMetrics,
+}
+
+impl Judged<'_> {
+    fn measured(&self, guess: Guess, class_of: impl Fn(&[u32]) -> u8) -> Baseline {
+        let samples = self.samples;
+        let mut counts = vec![Counts::default(); self.n_classes];
+        let mut right = 0_usize;
+        for sample in 0..samples.len() {
+            let (label, guessed) = (samples.label(sample), class_of(samples.tokens(sample)));
+            if label == guessed {
+                right += 1;
+                counts[usize::from(label)].found += 1;
+            } else {
+                counts[usize::from(label)].missed += 1;
+                counts[usize::from(guessed)].false_alarms += 1;
+            }
         }
-    }
-    Baseline {
-        guess,
-        accuracy: right as f64 / judged.len().max(1) as f64,
-        f1: f1(&counts),
+        Baseline {
+            guess,
+            accuracy: right as f64 / samples.len().max(1) as f64,
+            f1: f1_over(&counts, |class| self.model.counts_in_f1(class)),
+        }
     }
 }
 

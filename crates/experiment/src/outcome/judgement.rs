@@ -99,7 +99,7 @@ impl Outcome {
         let accuracy = judged[Metric::Accuracy]?;
         let accuracy_interval = wilson(counted(accuracy, samples), samples);
         let n_classes = config.data.n_classes;
-        let baselines = baselines(splits, n_classes, config.data.words.is_some());
+        let baselines = baselines(splits, n_classes, config.data.words.is_some(), judged);
         let only = only(splits.train.labels());
         let mut has_learned = metrics
             .iter()

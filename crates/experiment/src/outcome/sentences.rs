@@ -34,7 +34,10 @@ impl Outcome {
     /// The verdict, without a full stop.
     pub fn verdict_text(&self, class_name: impl Fn(u8) -> String, f1_of: Option<&str>) -> String {
         let judged = self.judged();
-        let samples = grouped(self.samples);
+        let samples = match self.samples {
+            1 => "1 sample".to_owned(),
+            all => format!("{} samples", grouped(all)),
+        };
         let accuracy = self.accuracy;
         let [low, high] = self.accuracy_interval;
         let of = f1_of.map_or_else(String::new, |class| format!(" of {class}"));
@@ -45,7 +48,7 @@ impl Outcome {
             format!("; this model is of step {} of {}", self.step, self.steps)
         };
         let measured = format!(
-            "{judged} accuracy {accuracy:.3} ({low:.3} to {high:.3}), {f1}, {samples} samples{of_step}"
+            "{judged} accuracy {accuracy:.3} ({low:.3} to {high:.3}), {f1}, {samples}{of_step}"
         );
         match (self.verdict, self.one_class) {
             (Verdict::NothingToLearn, class) => format!(
@@ -53,11 +56,11 @@ impl Outcome {
                 class.map_or_else(String::new, class_name)
             ),
             (Verdict::Learned, _) if self.samples < FEW => format!(
-                "Learned: {judged} {f1}, accuracy {accuracy:.3} ({low:.3} to {high:.3}), on {samples} samples{}",
+                "Learned: {judged} {f1}, accuracy {accuracy:.3} ({low:.3} to {high:.3}), on {samples}{}",
                 self.first_text("first measured")
             ),
             (Verdict::Learned, _) => format!(
-                "Learned: {judged} {f1} on {samples} samples{}",
+                "Learned: {judged} {f1} on {samples}{}",
                 self.first_text(if f1_of.is_some() {
                     "first measured"
                 } else {

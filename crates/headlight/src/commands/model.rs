@@ -8,6 +8,7 @@ use headlight_data::words::UNK;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Ensemble, Predictor, TrainingState};
+use headlight_inspector::counted;
 use headlight_sweep::{Again, Plan, Seeds, Sink};
 use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
@@ -94,6 +95,7 @@ impl RunModel {
         if device.is_some() {
             return unsuitable("--device");
         }
+        Again::check(path)?;
         let Some(config) = &swept.config else {
             return Err(Failure::Input(format!(
                 "{} is a file, so Headlight reads it as the results of a sweep; give the config of that sweep with --config",
@@ -218,9 +220,9 @@ impl Members {
             Some(signal) => Err(Failure::Interrupted {
                 signal,
                 message: format!(
-                    "interrupted after training {} of {} runs again",
+                    "interrupted after training {} of {} again",
                     trained.done,
-                    again.len()
+                    counted(again.len(), "run")
                 ),
             }),
         }

@@ -94,10 +94,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     if let Some(named_by) = assignment.named_by {
         note(&format!(
-            "shard {} by {named_by}: {} of {} runs, written to {}",
+            "shard {} by {named_by}: {} of {}, written to {}",
             assignment.shard,
             runs.len(),
-            plan.len(),
+            counted(plan.len(), "run"),
             shown(&out)
         ));
     }
@@ -120,9 +120,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let results = Results::open(out, &plan, runs.clone(), busy)?;
     if results.finished > 0 {
         note(&format!(
-            "{} of {} runs are already in {}; skipping them",
+            "{} of {} {} already in {}; skipping them",
             results.finished,
-            runs.len(),
+            counted(runs.len(), "run"),
+            if runs.len() == 1 { "is" } else { "are" },
             shown(out)
         ));
     }
@@ -161,9 +162,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Interrupted {
             signal,
             message: format!(
-                "interrupted: {} holds {finished} of {} runs; run the same command again to resume",
+                "interrupted: {} holds {finished} of {}; run the same command again to resume",
                 shown(out),
-                runs.len()
+                counted(runs.len(), "run")
             ),
         });
     }
@@ -174,8 +175,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn list(plan: &Plan, count: NonZeroUsize, out: &Path) -> Result<(), Failure> {
     if count.get() > plan.len() {
         return Err(Failure::Input(format!(
-            "--shards {count} exceeds the {} runs of this sweep; choose fewer shards",
-            plan.len()
+            "--shards {count} exceeds the {} of this sweep; choose fewer shards",
+            counted(plan.len(), "run")
         )));
     }
     let lines = commands(env::args_os(), count, out)?;
@@ -213,7 +214,8 @@ fn summarise(
             "{} is empty, because there are more shards than runs",
             shown(path)
         ));
-        return print(&format!("{}: 0 of {} runs\n", shown(path), plan.len()));
+        let all = counted(plan.len(), "run");
+        return print(&format!("{}: 0 of {all}\n", shown(path)));
     }
     let summary = Summary::read(path, plan, measured)?;
     if runs < plan.len() {
@@ -242,8 +244,8 @@ fn failures(summary: &Summary, path: &Path) -> Result<(), Failure> {
     match summary.failures() {
         0 => Ok(()),
         failed => Err(Failure::Diverged(format!(
-            "{failed} of {} runs failed; their rows in {} say why",
-            summary.runs(),
+            "{failed} of {} failed; the rows of failed runs in {} say why",
+            counted(summary.runs(), "run"),
             shown(path)
         ))),
     }

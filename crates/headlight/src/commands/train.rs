@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::printing::{Verbosity, detail, note, print, verbosity};
 use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dump_volume;
 use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_fused};
@@ -115,8 +116,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let stopped = || signals.received().is_some();
     let trained = training.train(&run, source, &display, stopped)?;
     detail(&format!(
-        "trained {} steps and wrote all files in {:.2} s",
-        trained.progress.step - start,
+        "trained {} and wrote all files in {:.2} s",
+        counted(trained.progress.step - start, "step"),
         began.elapsed().as_secs_f64()
     ));
     let report = || {
@@ -225,12 +226,12 @@ fn tell_details(arguments: &Arguments, session: &Session) {
     let (config, splits) = (&experiment.config, &experiment.splits);
     let adapter = session.device.adapter.as_deref();
     detail(&format!(
-        "config {}, seed {}\n{} training samples, {} held out; {} steps, {} per epoch\nengine {}, device {}",
+        "config {}, seed {}\n{}, {} held out; {}, {} per epoch\nengine {}, device {}",
         shown(arguments.config.path()),
         config.seed,
-        splits.train.len(),
+        counted(splits.train.len(), "training sample"),
         splits.held_out.len(),
-        experiment.steps(),
+        counted(experiment.steps(), "step"),
         experiment.steps_per_epoch(),
         config.compute.engine.name(),
         adapter.unwrap_or(&config.compute.device),

@@ -1,6 +1,6 @@
 //! A table of text, and how wide its columns are.
 
-use crate::words::{left, right, shorten, width};
+use crate::words::{fitted_names, left, right, shorten, width};
 
 /// The widest name of a row or column in text and SVG, in columns of a terminal. A wide terminal has room for longer
 /// names of rows.
@@ -49,6 +49,8 @@ pub(super) struct Column {
     pub(super) index: usize,
     /// Its name, shortened.
     pub(super) name: String,
+    /// The same in lines, which differ wherever names do.
+    pub(super) lines: Vec<String>,
     /// The cells' texts.
     pub(super) text: usize,
     /// The marks, with the blank before them.
@@ -118,8 +120,17 @@ impl Table {
         names.map(|name| shorten(name, columns)).collect()
     }
 
+    /// The names of rows in lines of at most `columns`, which differ wherever names do.
+    pub(super) fn lines_of_names(&self, columns: usize) -> Vec<Vec<String>> {
+        let names: Vec<&str> = self.rows.iter().map(|row| &*row.name).collect();
+        fitted_names(&names, columns)
+    }
+
     pub(super) fn layout(&self) -> impl Iterator<Item = Column> {
-        self.columns.iter().enumerate().map(|(index, name)| {
+        let names: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let lines = fitted_names(&names, MOST_NAME).into_iter();
+        let columns = self.columns.iter().zip(lines).enumerate();
+        columns.map(|(index, (name, lines))| {
             let name = shorten(name, MOST_NAME);
             let cells = || self.rows.iter().filter_map(|row| row.cells.get(index));
             let text = cells().map(|cell| width(&cell.text)).max().unwrap_or(0);
@@ -128,10 +139,12 @@ impl Table {
                 .filter(|&marks| marks > 0)
                 .map_or(0, |marks| marks + 1);
             // The name stands over both.
-            let text = text.max(width(&name).saturating_sub(marks));
+            let widest = lines.iter().map(|line| width(line)).max().unwrap_or(0);
+            let text = text.max(widest.saturating_sub(marks));
             Column {
                 index,
                 name,
+                lines,
                 text,
                 marks,
                 is_left_aligned: self.left_aligned.contains(&index),

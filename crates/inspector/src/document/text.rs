@@ -61,8 +61,8 @@ impl Table {
     /// Columns that do not fit beside the others stand below them, with the names of rows again.
     fn text(&self, text: &mut String, options: Options) {
         let columns: Vec<Column> = self.layout().collect();
-        let names = self.names(MOST_NAME.max(options.width / 2));
-        let names_and_corner = names.iter().chain([&self.corner]);
+        let names = self.lines_of_names(MOST_NAME.max(options.width / 2));
+        let names_and_corner = names.iter().flatten().chain([&self.corner]);
         let side = names_and_corner.map(|name| width(name)).max().unwrap_or(0);
         let caption = self.caption();
         if !caption.is_empty() {
@@ -93,20 +93,30 @@ impl Table {
     fn block(
         &self,
         text: &mut String,
-        names: &[String],
+        names: &[Vec<String>],
         side: usize,
         columns: &[Column],
         colour: ColourMode,
     ) {
-        let mut header = right(&self.corner, side);
-        for column in columns {
-            // Over the numbers, not over the marks after them.
-            let name = column.padded(&column.name);
-            let _ = write!(header, "  {}", left(&name, column.width()));
+        let most = columns.iter().map(|column| column.lines.len()).max();
+        // Counted from the last line, which stands over the numbers.
+        for from_end in (0..most.unwrap_or(1)).rev() {
+            let corner = if from_end == 0 { &*self.corner } else { "" };
+            let mut header = right(corner, side);
+            for column in columns {
+                // Over the numbers, not over the marks after them.
+                let line = column.lines.iter().nth_back(from_end);
+                let name = column.padded(line.map_or("", String::as_str));
+                let _ = write!(header, "  {}", left(&name, column.width()));
+            }
+            let _ = writeln!(text, "{}", header.trim_end());
         }
-        let _ = writeln!(text, "{}", header.trim_end());
         for (row, name) in self.rows.iter().zip(names) {
-            let mut line = right(name, side);
+            let (last, before) = name.split_last().unzip();
+            for line in before.into_iter().flatten() {
+                let _ = writeln!(text, "{}", right(line, side));
+            }
+            let mut line = right(last.map_or("", String::as_str), side);
             for column in columns {
                 let Some(cell) = row.cells.get(column.index) else {
                     continue;

@@ -1,9 +1,9 @@
 //! Axes: the places of values, and the numbers beside them.
 
 use super::histogram::{decimals, half_range, round_up};
-use super::size::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
+use super::size::{BOTTOM, DIGIT, HEIGHT, LEFT, LETTER, LINE, RIGHT, Room, TOP, WIDTH};
 use crate::svg::Svg;
-use crate::words::{LONG, number, shorten};
+use crate::words::{LONG, number, width, wrap_tightly};
 
 /// Maps values to places along an axis.
 pub(super) struct Axis {
@@ -26,8 +26,8 @@ enum Scale {
 /// The most names along an axis; of more names, every n-th is shown.
 const MOST_NAMES: usize = 8;
 
-/// The longest name, in columns of a terminal.
-const MOST_NAME: usize = 14;
+/// The least room between two labels of ticks.
+const GAP: f64 = 4.0;
 
 impl Axis {
     pub(super) fn across(from: f64, to: f64) -> Self {
@@ -90,7 +90,7 @@ impl Axis {
                 let every = names.len().div_ceil(MOST_NAMES).max(1);
                 let shown = names.iter().enumerate().step_by(every);
                 shown
-                    .map(|(index, name)| (index as f64, shorten(name, MOST_NAME)))
+                    .map(|(index, name)| (index as f64, name.clone()))
                     .collect()
             }
         }
@@ -145,21 +145,66 @@ impl Axis {
     }
 }
 
-/// Draws the axes' lines, ticks and labels.
-pub(super) fn frame(svg: &mut Svg, (x, across): (&Axis, &str), (y, up): (&Axis, &str)) {
+/// Draws the axes' lines, ticks and labels, none of which is cut: they take the room that they need.
+pub(super) fn frame(svg: &mut Svg, (x, across): (&Axis, &str), (y, up): (&Axis, &str)) -> Room {
     let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
     svg.path("axis", &[[LEFT, TOP], [LEFT, bottom], [right, bottom]], "");
-    for (value, label) in x.ticks() {
-        let place = x.place(value);
-        svg.path("axis", &[[place, bottom], [place, bottom + 4.0]], "");
-        svg.text("middle", [place, bottom + 16.0], &label);
-    }
+    let mut room = ticks_across(svg, x);
     for (value, label) in y.ticks() {
         let place = y.place(value);
         svg.path("axis", &[[LEFT, place], [LEFT - 4.0, place]], "");
         svg.text("end", [LEFT - 6.0, place + 4.0], &label);
+        let beyond = width(&label) as f64 * DIGIT - (LEFT - 6.0);
+        room.left = room.left.max(beyond);
     }
     let middle = f64::midpoint(LEFT, right);
-    svg.text("middle", [middle, HEIGHT - 10.0], across);
-    svg.text("", [14.0, TOP - 12.0], up);
+    let columns = (2.0 * (WIDTH - middle) / LETTER) as usize;
+    let mut place = HEIGHT - 10.0 + room.below;
+    for (line, text) in wrap_tightly(across, columns).iter().enumerate() {
+        place += if line > 0 { LINE } else { 0.0 };
+        svg.text("middle", [middle, place], text);
+    }
+    room.below = place - (HEIGHT - 10.0);
+    let lines = wrap_tightly(up, ((WIDTH - 14.0) / LETTER) as usize);
+    room.above = lines.len().saturating_sub(1) as f64 * LINE;
+    for (line, text) in lines.iter().enumerate() {
+        let place = TOP - 12.0 - room.above + line as f64 * LINE;
+        svg.text("", [14.0, place], text);
+    }
+    room
+}
+
+/// Draws the ticks of the lower axis. Names that do not fit beside one another stand upright; of numbers fewer are shown.
+fn ticks_across(svg: &mut Svg, x: &Axis) -> Room {
+    let bottom = HEIGHT - BOTTOM;
+    let mut room = Room::default();
+    let mut ticks = x.ticks();
+    let is_named = matches!(x.scale, Scale::Names(_));
+    let drawn = if is_named { LETTER } else { DIGIT };
+    let widths = ticks.iter().map(|(_, label)| width(label));
+    let widest = widths.max().unwrap_or(0) as f64 * drawn;
+    let apart = match &ticks[..] {
+        [first, second, ..] => x.place(second.0) - x.place(first.0),
+        _ => x.end - x.start,
+    };
+    let is_crowded = widest + GAP > apart;
+    if is_crowded && !is_named {
+        let every = ((widest + GAP) / apart).ceil() as usize;
+        ticks = ticks.into_iter().step_by(every).collect();
+    }
+    for (value, label) in &ticks {
+        let place = x.place(*value);
+        svg.path("axis", &[[place, bottom], [place, bottom + 4.0]], "");
+        if is_crowded && is_named {
+            svg.upright("end", [place + 4.0, bottom + 8.0], label);
+        } else {
+            svg.text("middle", [place, bottom + 16.0], label);
+            let half = width(label) as f64 * drawn / 2.0;
+            room.right = room.right.max(place + half - WIDTH);
+        }
+    }
+    if is_crowded && is_named {
+        room.below = (widest - 12.0).max(0.0);
+    }
+    room
 }

@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, frame};
 use super::colour_bar::fill;
-use super::size::{BOTTOM, HEIGHT, RIGHT, WIDTH};
+use super::size::{BOTTOM, HEIGHT, RIGHT, Room, WIDTH};
 use crate::svg::Svg;
 
 /// The height of a line of the legend.
@@ -27,7 +27,7 @@ pub(super) fn curves(
     labels: &[String; 2],
     curves: &[Curve],
     mark: Option<&([f64; 2], String)>,
-) -> Option<Svg> {
+) -> Option<(Svg, Room)> {
     curves.iter().find(|curve| !curve.points.is_empty())?;
     let (x, y) = (Axis::across(0.0, 1.0), Axis::up(0.0, 1.0));
     let mut svg = Svg::default();
@@ -63,8 +63,8 @@ pub(super) fn curves(
         });
         line += 1;
     }
-    frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
-    Some(svg)
+    let room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    Some((svg, room))
 }
 
 /// The colour of one of several curves, as attributes. The ends of the colour map are left out: they are too close to

@@ -240,7 +240,7 @@ impl Heatmap {
         let others = &keys[shown.len()..];
         if !others.is_empty() && self.quantity == Quantity::Weights {
             let sum: f32 = others.iter().map(|&key| row.cells[key]).sum();
-            let name = format!("{} others", others.len());
+            let name = counted(others.len(), "other");
             let _ = writeln!(text, "  {}  {sum:>digits$.4}  in total", left(&name, side));
         }
     }

@@ -15,8 +15,9 @@ mod panels;
 mod size;
 
 use crate::svg::Svg;
+use crate::words::wrap_tightly;
 use panels::Ranges;
-use size::{HEIGHT, WIDTH};
+use size::{HEIGHT, Room, WIDTH};
 
 pub use bar_table::{BarColumn, BarTable};
 pub use colour_range::ColourRange;
@@ -27,6 +28,9 @@ pub use histogram::Histogram;
 
 /// Panels per row.
 const ACROSS: usize = 3;
+
+/// About the widest that a column of a terminal is drawn in a title.
+const TITLE: f64 = 10.0;
 
 /// A distribution over many runs, or what one model does.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +103,8 @@ impl Plot {
         Some(format!("{label}\n{}", histogram.text(columns)))
     }
 
-    fn draw(&self) -> Option<Svg> {
+    /// The panel, and the room that it needs beyond its size.
+    fn draw(&self) -> Option<(Svg, Room)> {
         match self {
             Self::Histogram {
                 label,
@@ -128,24 +133,40 @@ impl Plot {
                 labels,
                 names,
                 rows,
-            } => matrix::matrix(labels, names, rows),
+            } => matrix::matrix(labels, names, rows).map(|svg| (svg, Room::default())),
         }
     }
 }
 
 /// Draws plots in rows of three; skips those without values.
 pub(crate) fn svg<'a>(title: &str, plots: impl IntoIterator<Item = &'a Plot>) -> String {
-    let panels: Vec<Svg> = plots.into_iter().filter_map(Plot::draw).collect();
+    let panels: Vec<(Svg, Room)> = plots.into_iter().filter_map(Plot::draw).collect();
     let columns = panels.len().clamp(1, ACROSS);
-    let rows = panels.len().div_ceil(ACROSS).max(1);
+    let most = |panels: &[(Svg, Room)], side: fn(&Room) -> f64| {
+        let rooms = panels.iter().map(|(_, room)| side(room));
+        rooms.fold(0.0, f64::max).ceil()
+    };
+    let left = most(&panels, |room| room.left);
+    let wide = left + WIDTH + most(&panels, |room| room.right);
+    let size = wide * columns as f64;
     let mut svg = Svg::default();
-    svg.text("title", [14.0, 20.0], title);
-    for (index, panel) in panels.into_iter().enumerate() {
-        let corner = [index % ACROSS, index / ACROSS].map(|place| place as f64);
-        let (x, y) = (corner[0] * WIDTH, 26.0 + corner[1] * HEIGHT);
-        svg.group(&format!("transform=\"translate({x} {y})\""), |svg| {
-            svg.append(&panel);
-        });
+    let mut y = 6.0;
+    for line in wrap_tightly(title, ((size - 28.0) / TITLE) as usize) {
+        svg.text("title", [14.0, y + 14.0], &line);
+        y += 20.0;
     }
-    svg.finish(title, [WIDTH * columns as f64, HEIGHT * rows as f64 + 30.0])
+    for row in panels.chunks(ACROSS) {
+        y += most(row, |room| room.above);
+        for (column, (panel, _)) in row.iter().enumerate() {
+            let x = left + column as f64 * wide;
+            svg.group(&format!("transform=\"translate({x} {y})\""), |svg| {
+                svg.append(panel);
+            });
+        }
+        y += HEIGHT + most(row, |room| room.below);
+    }
+    svg.finish(
+        title,
+        [size, y + if panels.is_empty() { HEIGHT } else { 0.0 } + 4.0],
+    )
 }

@@ -2,9 +2,10 @@
 
 use super::axis::{Axis, frame};
 use super::histogram::half_range;
-use super::size::{LEFT, RIGHT, TOP, WIDTH};
+use super::size::{LEFT, LETTER, LINE, RIGHT, Room, TOP, WIDTH};
 use crate::Histogram;
 use crate::svg::Svg;
+use crate::words::{width, wrap_tightly};
 
 /// The lower end, the centre and the upper end for each group; `None` for a group without values.
 pub(crate) type Ranges = Vec<Option<[f64; 3]>>;
@@ -12,7 +13,11 @@ pub(crate) type Ranges = Vec<Option<[f64; 3]>>;
 /// The most points that a scatter plot shows.
 const MOST_POINTS: usize = 2000;
 
-pub(super) fn histogram(label: &str, values: &[f64], mark: Option<&(f64, String)>) -> Option<Svg> {
+pub(super) fn histogram(
+    label: &str,
+    values: &[f64],
+    mark: Option<&(f64, String)>,
+) -> Option<(Svg, Room)> {
     let bins = Histogram::of(values)?;
     let count = bins.counts.len();
     let (mut from, mut to) = (bins.edge(0), bins.edge(count));
@@ -31,13 +36,18 @@ pub(super) fn histogram(label: &str, values: &[f64], mark: Option<&(f64, String)
     if let Some((value, name)) = mark {
         let place = x.place(*value);
         svg.path("mark", &[[place, TOP], [place, y.start]], "");
-        svg.text("mark-name", [place + 4.0, TOP + 10.0], name);
+        let (class, beside) = if place + 4.0 + width(name) as f64 * LETTER > WIDTH {
+            ("mark-name end", place - 4.0)
+        } else {
+            ("mark-name", place + 4.0)
+        };
+        svg.text(class, [beside, TOP + 10.0], name);
     }
-    frame(&mut svg, (&x, label), (&y, "runs"));
-    Some(svg)
+    let room = frame(&mut svg, (&x, label), (&y, "runs"));
+    Some((svg, room))
 }
 
-pub(super) fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<Svg> {
+pub(super) fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<(Svg, Room)> {
     let bins = |axis: usize| {
         let values: Vec<f64> = points.iter().map(|point| point[axis]).collect();
         let bins = Histogram::of(&values)?;
@@ -57,8 +67,8 @@ pub(super) fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<Svg> 
         1 => labels[1].clone(),
         _ => format!("{} (one run in {every} shown)", labels[1]),
     };
-    frame(&mut svg, (&x, &labels[0]), (&y, &thinned));
-    Some(svg)
+    let room = frame(&mut svg, (&x, &labels[0]), (&y, &thinned));
+    Some((svg, room))
 }
 
 pub(super) fn bands(
@@ -66,7 +76,7 @@ pub(super) fn bands(
     times: &[f64],
     quantiles: &[[f64; 5]],
     names: &[String; 3],
-) -> Option<Svg> {
+) -> Option<(Svg, Room)> {
     let (first, last) = (*times.first()?, *times.last()?);
     let lowest = quantiles.iter().map(|row| row[0]).reduce(f64::min)?;
     let highest = quantiles.iter().map(|row| row[4]).reduce(f64::max)?;
@@ -102,8 +112,8 @@ pub(super) fn bands(
         );
         svg.text("", [LEFT + 26.0, top + 8.0], name);
     }
-    frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
-    Some(svg)
+    let room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    Some((svg, room))
 }
 
 pub(super) fn ranges(
@@ -111,7 +121,7 @@ pub(super) fn ranges(
     groups: &[String],
     sets: &[(String, Ranges)],
     mark: Option<&(f64, String)>,
-) -> Option<Svg> {
+) -> Option<(Svg, Room)> {
     let all = || sets.iter().flat_map(|(_, ranges)| ranges.iter().flatten());
     let lowest = all().map(|range| range[0]).reduce(f64::min)?;
     let highest = all().map(|range| range[2]).reduce(f64::max)?;
@@ -136,7 +146,7 @@ pub(super) fn ranges(
         svg.path("mark", &[[LEFT, place], [right, place]], "");
         svg.text("mark-name end", [right, place - 4.0], name);
     }
-    for (set, (name, ranges)) in sets.iter().enumerate() {
+    for (set, (_, ranges)) in sets.iter().enumerate() {
         let [line, dot] = ["range", "set"].map(|kind| format!("{kind}{}", set % 2));
         // Sets stand beside one another.
         let aside = (set as f64 - (sets.len() - 1) as f64 / 2.0) * 8.0;
@@ -149,12 +159,37 @@ pub(super) fn ranges(
             svg.path(&line, &[low, high], "");
             svg.disc(&dot, centre, 3.0);
         }
-        if !name.is_empty() {
+    }
+    let mut room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    legend(&mut svg, &mut room, sets.iter().map(|(name, _)| &**name));
+    Some((svg, room))
+}
+
+/// The names of sets: within the panel, or above it if they are too long.
+fn legend<'a>(svg: &mut Svg, room: &mut Room, names: impl Iterator<Item = &'a str> + Clone) {
+    let right = WIDTH - RIGHT;
+    let fits = |name: &str| width(name) as f64 * LETTER < right - 14.0 - LEFT;
+    let is_within = names.clone().all(fits);
+    let named = names.enumerate().filter(|(_, name)| !name.is_empty());
+    let mut above = Vec::new();
+    for (set, name) in named {
+        let dot = format!("set{}", set % 2);
+        if is_within {
             let top = TOP + 6.0 + set as f64 * 16.0;
             svg.disc(&dot, [right - 6.0, top + 4.0], 3.0);
             svg.text("end", [right - 14.0, top + 8.0], name);
+            continue;
         }
+        let lines = wrap_tightly(name, ((WIDTH - 28.0) / LETTER) as usize);
+        let lines = lines.into_iter().enumerate();
+        above.extend(lines.map(|(line, text)| ((line == 0).then(|| dot.clone()), text)));
     }
-    frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
-    Some(svg)
+    room.above += above.len() as f64 * LINE;
+    for (line, (dot, text)) in above.into_iter().enumerate() {
+        let place = TOP - 12.0 - room.above + line as f64 * LINE;
+        if let Some(dot) = dot {
+            svg.disc(&dot, [20.0, place - 4.0], 3.0);
+        }
+        svg.text("", [28.0, place], &text);
+    }
 }

@@ -156,6 +156,7 @@ fn attention(summary: &Summary) -> Option<String> {
         Some(uniform) => format!("uniform attention, {}", number(Some(uniform), 3)),
         None => "uniform attention over the keys that [CLS] may look at".to_owned(),
     };
+    let verb = if towards == 1 { "looks" } else { "look" };
     let known = summary.attention[0]
         .iter()
         .filter(|value| value.is_finite());
@@ -163,11 +164,12 @@ fn attention(summary: &Summary) -> Option<String> {
     let part = match known.count() {
         known if known == runs || !summary.target.differs() => String::new(),
         known => format!(
-            " (measured in {known} of {runs} runs; `headlight report FILE --again` measures all)"
+            " (measured in {known} of {}; `headlight report FILE --again` measures all)",
+            counted(runs, "run")
         ),
     };
     Some(format!(
-        "{towards} look towards {target}, {away} away: the mean attention of [CLS] there, in samples of {}, is above or \
+        "{towards} {verb} towards {target}, {away} away: the mean attention of [CLS] there, in samples of {}, is above or \
          below {uniform}{part}",
         summary.classes[0]
     ))

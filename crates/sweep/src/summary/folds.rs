@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cells::{MOST_ROWS, with_margin};
 use super::columns::numbers;
-use super::groups::display;
+use super::groups::settings;
 use super::statistics::Sample;
 use super::summary::Summary;
 use crate::fields::{Field, Quantity};
@@ -100,9 +100,9 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
         .chain(shown().map(|field| &*field.label));
     let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
     for group in find(summary) {
-        let settings = group.settings.iter();
-        let settings = settings.map(|(key, value)| format!("{key}={}", display(value)));
-        let name = settings.collect::<Vec<_>>().join(" ");
+        let values = group.settings.iter();
+        let values = values.map(|(&key, &value)| (key, value));
+        let name = settings(&values.collect::<Vec<_>>());
         let name = if name.is_empty() {
             "all runs".to_owned()
         } else {

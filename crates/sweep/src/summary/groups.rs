@@ -79,7 +79,9 @@ impl Summary {
             .iter()
             .map(|point| {
                 (point.runs > 0).then(|| {
-                    names.push(key_values(&point.values));
+                    let values = point.values.iter();
+                    let values = values.map(|(key, value)| (&**key, value));
+                    names.push(settings(&values.collect::<Vec<_>>()));
                     names.len() - 1
                 })
             })
@@ -147,16 +149,44 @@ impl Point {
     }
 }
 
-fn key_values(values: &[(String, Value)]) -> String {
-    let pairs = values
-        .iter()
-        .map(|(key, value)| format!("{key}={}", display(value)));
+/// The values of keys in words. A key goes by its last part, unless another key has the same.
+pub(super) fn settings(values: &[(&str, &Value)]) -> String {
+    fn last(key: &str) -> &str {
+        key.rsplit('.').next().unwrap_or(key)
+    }
+    let pairs = values.iter().map(|&(key, value)| {
+        let short = last(key);
+        let same = values.iter().filter(|(other, _)| last(other) == short);
+        let key = if same.count() > 1 { key } else { short };
+        format!("{key}={}", display(value))
+    });
     pairs.collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn display(value: &Value) -> String {
+fn display(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key whose last part another key has stays whole.
+    #[test]
+    fn keys_of_settings_are_told_apart() {
+        let value = Value::from(2);
+        let named =
+            |keys: &[&str]| settings(&keys.iter().map(|&key| (key, &value)).collect::<Vec<_>>());
+        assert_eq!(
+            named(&["model.d_model", "dump.samples"]),
+            "d_model=2 samples=2"
+        );
+        assert_eq!(
+            named(&["data.samples", "dump.samples"]),
+            "data.samples=2 dump.samples=2"
+        );
     }
 }

@@ -4,7 +4,7 @@ use headlight_architecture::Parameter;
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::explain::{Explanation, Word, explain};
-use headlight_inspector::{BarColumn, BarTable, number};
+use headlight_inspector::{BarColumn, BarTable, counted, number};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -148,7 +148,7 @@ fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Ve
     let mut notes = vec![
         format!(
             "attention: the weight of [CLS] in layer {}, head {}, in multiples of uniform attention (1/{keys}). Of the \
-             last layer's heads, this one is the farthest from uniform here.{uniform}",
+             last layer's heads, this one is the farthest from uniform in this sample.{uniform}",
             own.layer, own.head
         ),
         format!(
@@ -178,8 +178,8 @@ fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Ve
     }
     if !own.cut.is_empty() {
         notes.push(format!(
-            "The model takes {} words. It does not see the rest: {}",
-            data.seq_len,
+            "The model takes {}. It does not see the rest: {}",
+            counted(data.seq_len, "word"),
             own.cut.join(" ")
         ));
     }

@@ -10,6 +10,7 @@ use headlight_dump::{Array, AttentionDump};
 use headlight_experiment::Predictions;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
+use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use serde_json::{Value, json};
@@ -170,8 +171,8 @@ pub(super) fn heads(dump: &AttentionDump, config: &ExperimentConfig, models: usi
         text += &attention(dump, config, layer, head, &names, rows);
     }
     if heads.len() > MOST_ROWS / LEAST_ROWS {
-        let more = heads.len() - MOST_ROWS / LEAST_ROWS;
-        let _ = writeln!(text, "\n{more} more heads: --json has the attention of all");
+        let more = counted(heads.len() - MOST_ROWS / LEAST_ROWS, "more head");
+        let _ = writeln!(text, "\n{more}: --json has the attention of all");
     }
     if !dump.meta.label_positions[0].is_empty() {
         text.push_str("\n* decides the label\n");
@@ -215,7 +216,8 @@ fn attention(
     }
     if !others.is_empty() {
         let sum: f32 = others.iter().map(|&position| weights[position]).sum();
-        let _ = writeln!(text, "{} other positions together: {sum:.4}", others.len());
+        let others = counted(others.len(), "other position");
+        let _ = writeln!(text, "{others} together: {sum:.4}");
     }
     text
 }

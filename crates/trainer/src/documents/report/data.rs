@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, DatasetConfig, Splits, Words};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::{Listing, Section, Table, shorten};
+use headlight_inspector::{Listing, Section, Table, counted, shorten};
 
 use super::names::{class_name, left_out, tokens};
 use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};
@@ -131,8 +131,8 @@ fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         format!("{word} ({})", counts[token as usize])
     });
     let vocabulary = format!(
-        "The vocabulary has {} words. The most frequent in the training samples: {}.",
-        words.vocabulary.len(),
+        "The vocabulary has {}. The most frequent in the training samples: {}.",
+        counted(words.vocabulary.len(), "word"),
         frequent.collect::<Vec<_>>().join(", ")
     );
     let losses = splits.texts.map(|texts| texts.losses(data.seq_len));

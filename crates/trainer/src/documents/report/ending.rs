@@ -54,7 +54,9 @@ pub(super) fn interrupted(
         "from that step"
     };
     Section::of_paragraph(format!(
-        "Interrupted after {step} steps ({epoch} of {epochs} epochs finished); all figures are {model}."
+        "Interrupted after {} ({epoch} of {} finished); all figures are {model}.",
+        counted(step, "step"),
+        counted(epochs, "epoch")
     ))
 }
 
@@ -64,7 +66,8 @@ pub(super) fn best(tracker: &BestTracker, metrics: &[StepMetrics]) -> Option<Sec
     let stopped = tracker.is_out_of_patience().then(|| {
         let step = metrics.last().map_or(0, |last| last.step);
         let evaluations = counted(best.waited, "evaluation");
-        format!("Stopped after {step} steps, because {name} had not improved for {evaluations}.")
+        let steps = counted(step, "step");
+        format!("Stopped after {steps}, because {name} had not improved for {evaluations}.")
     });
     let last = metrics.last().map_or(0, |last| last.step);
     let best = format!(

@@ -13,7 +13,7 @@ use headlight_data::{LabelRule, Source};
 use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
-use headlight_inspector::{Part, Screen};
+use headlight_inspector::{Part, Screen, counted};
 
 use crate::Failure;
 use crate::documents::report::{data_title, f1_of, parts_counted, quoted_answer};
@@ -93,14 +93,15 @@ impl Ended<'_> {
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
             let epochs = config.training.epochs;
             lines.push(format!(
-                "Interrupted after step {step}, with {epoch} of {epochs} epochs finished"
+                "Interrupted after step {step}, with {epoch} of {} finished",
+                counted(epochs, "epoch")
             ));
         }
         if !self.comparisons.is_empty() {
             let within = self.comparisons.iter().filter(|one| one.within).count();
             lines.push(format!(
-                "Compared with the reference run: {within} of {} comparisons within their bounds",
-                self.comparisons.len()
+                "Compared with the reference run: {within} of {} within bounds",
+                counted(self.comparisons.len(), "comparison")
             ));
         }
         lines

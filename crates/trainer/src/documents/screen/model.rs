@@ -1,7 +1,7 @@
 //! The trained model, as the screen asks it.
 
 use headlight_architecture::{Look, Parameter, strongest_head};
-use headlight_data::Dataset;
+use headlight_data::{Dataset, Source};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Forward, Frozen, Intervention, Recorded};
 use headlight_experiment::{Error, Experiment};
@@ -96,27 +96,45 @@ impl<'a> UsedModel<'a> {
 
     /// The strongest head of the last block over samples of a dataset.
     pub(super) fn strongest_head(&self, dataset: &Dataset, all: &[Said]) -> usize {
-        let config = self.config();
-        let cls = config.inputs().cls_position;
-        let positions = dataset.positions();
         let deciding: Vec<Vec<usize>> = all
             .iter()
             .map(|said| self.deciding(dataset.tokens(said.sample)))
             .collect();
         let looks = all.iter().zip(&deciding).map(|(said, deciding)| Look {
-            weights: said
-                .heads
-                .iter()
+            label: Some(dataset.label(said.sample)),
+            deciding,
+            ..self.look(dataset, said)
+        });
+        strongest_head(&looks.collect::<Vec<_>>()).unwrap_or(0)
+    }
+
+    /// The strongest head of the last block in one sample, as `headlight predict --explain` has it.
+    pub(super) fn head_of(&self, dataset: &Dataset, said: &Said) -> usize {
+        strongest_head(&[self.look(dataset, said)]).unwrap_or(0)
+    }
+
+    fn look<'b>(&self, dataset: &Dataset, said: &'b Said) -> Look<'b> {
+        let config = self.config();
+        let cls = config.inputs().cls_position;
+        let positions = dataset.positions();
+        let heads = said.heads.iter();
+        Look::alone(
+            heads
                 .map(|head| &head[cls * positions..][..positions])
                 .collect(),
-            keys: config
+            config
                 .model
                 .attention
                 .keys(cls, dataset.tokens(said.sample)),
-            label: Some(dataset.label(said.sample)),
-            deciding,
-        });
-        strongest_head(&looks.collect::<Vec<_>>()).unwrap_or(0)
+        )
+    }
+
+    /// Names a sample. Nothing but the file's own lines numbers samples of a file, so that others say what is counted.
+    pub(super) fn named(&self, split: &str, kind: &str, sample: usize, of: &Dataset) -> String {
+        match self.config().data.source {
+            Source::File(_) => format!("{kind} {sample} of the {} {split} ones", of.len()),
+            Source::Generated { .. } => format!("{split} {kind} {sample}"),
+        }
     }
 
     /// The positions that decide a sample's label; empty if they are unknown.

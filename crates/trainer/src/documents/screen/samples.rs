@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::{Error, Experiment};
-use headlight_inspector::{Part, Weights, counted, number, shorten};
+use headlight_inspector::{Part, Weights, counted, number, shorten_apart};
 
 use super::model::{Said, UsedModel};
 use crate::documents::report::{answer, quoted_answer};
@@ -24,12 +24,15 @@ const MOST_DECIDING: usize = 3;
 pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
     let (data, splits) = (&experiment.config.data, &experiment.splits);
     let counts = splits.train.class_counts(data.n_classes);
-    let named = counts.iter().enumerate().take(MOST_CLASSES);
+    let classes = 0..counts.len().min(MOST_CLASSES);
+    let names: Vec<String> = classes.map(|class| answer(data, class)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let named = shorten_apart(&names, NAME).into_iter().zip(&counts);
     let mut named: Vec<String> = named
-        .map(|(class, count)| format!("{} {count}", shorten(&answer(data, class), NAME)))
+        .map(|(name, count)| format!("{name} {count}"))
         .collect();
     if counts.len() > MOST_CLASSES {
-        named.push(format!("{} more classes", counts.len() - MOST_CLASSES));
+        named.push(counted(counts.len() - MOST_CLASSES, "more class"));
     }
     let mut lines = vec![format!(
         "Samples  {} to train on: {}; {} held out",
@@ -182,8 +185,9 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     };
     Ok(Weights {
         title: format!(
-            "{kind}: training sample {sample}, label {}, probability{name} {probability:.3}; {removed:.3} without \
+            "{kind}: {}, label {}, probability{name} {probability:.3}; {removed:.3} without \
              position{s} {}",
+            model.named("training", "sample", sample, train),
             quoted_answer(&config.data, label),
             place.join(" and ")
         ),

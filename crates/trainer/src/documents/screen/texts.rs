@@ -26,12 +26,11 @@ pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
     let judged = experiment.splits.judged();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
     let said = model.ask(judged, &chosen, &[])?;
-    let head = model.strongest_head(judged, &said);
     let is_right = |said: &&Said| said.class() == usize::from(judged.label(said.sample));
     let right: Vec<&Said> = said.iter().filter(is_right).take(CORRECT).collect();
     let wrong = said.iter().find(|said| !is_right(said));
     let asked: Vec<&Said> = right.iter().copied().chain(wrong).collect();
-    let mut words = removed(model, judged, &asked, head)?;
+    let mut words = removed(model, judged, &asked)?;
     let wrong = wrong.and_then(|said| Some((said, words.pop()?)));
     let strength = |words: &[(Word, f64)]| words.first().map_or(0.0, |(_, change)| *change);
     let right = right.into_iter().zip(words).reduce(|best, other| {
@@ -46,14 +45,14 @@ pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
         let (said, words) = found?;
         let words = words.into_iter().take(WORDS).map(|(word, _)| word);
         Some(Part::Words {
-            title: title(model, judged, kind, said, head),
+            title: title(model, judged, kind, said),
             words: words.collect(),
         })
     });
     Ok(parts.collect())
 }
 
-fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head: usize) -> String {
+fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said) -> String {
     let data = &model.config().data;
     let class = said.class();
     let label = judged.label(said.sample);
@@ -62,7 +61,6 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head:
     } else {
         format!(", not {}", quoted_answer(data, label))
     };
-    let split = model.split();
     let row = if data.columns.features.is_empty() {
         "text"
     } else {
@@ -75,11 +73,12 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said, head:
     let words = data.words.as_ref().map(|own| own.join(&words));
     let words = shorten(&words.unwrap_or_default(), START);
     format!(
-        "{kind}: {split} {row} {} ({words}): {}{expected}, probability {:.3} (layer {}, head {head})",
-        said.sample,
+        "{kind}: {} ({words}): {}{expected}, probability {:.3} (layer {}, head {})",
+        model.named(model.split(), row, said.sample, judged),
         quoted_answer(data, class as u8),
         said.probabilities[class],
-        model.config().model.n_layers - 1
+        model.config().model.n_layers - 1,
+        model.head_of(judged, said)
     )
 }
 
@@ -88,16 +87,20 @@ fn removed(
     model: &mut UsedModel<'_>,
     judged: &Dataset,
     asked: &[&Said],
-    head: usize,
 ) -> Result<Vec<Vec<(Word, f64)>>, Error> {
     let config = model.config();
     let (positions, cls) = (judged.positions(), config.inputs().cls_position);
     let samples: Vec<usize> = asked.iter().map(|said| said.sample).collect();
-    let attention = |said: &Said, key: usize| said.heads[head][cls * positions + key];
+    let heads: Vec<usize> = asked
+        .iter()
+        .map(|said| model.head_of(judged, said))
+        .collect();
+    let attention = |said: &Said, head: usize, key: usize| said.heads[head][cls * positions + key];
     let mut keys: Vec<usize> = (0..positions).filter(|&key| key != cls).collect();
     if positions > MOST_REMOVED {
         let most = |key: usize| {
-            let all = asked.iter().map(|said| attention(said, key));
+            let all = asked.iter().zip(&heads);
+            let all = all.map(|(said, &head)| attention(said, head, key));
             all.fold(0.0, f32::max)
         };
         keys.sort_by(|&a, &b| most(b).total_cmp(&most(a)));
@@ -106,7 +109,8 @@ fn removed(
     let mut words: Vec<Vec<(Word, f64)>> = vec![Vec::new(); asked.len()];
     for key in keys {
         let without = model.ask(judged, &samples, &[key])?;
-        for ((said, without), words) in asked.iter().zip(&without).zip(&mut words) {
+        let asked = asked.iter().zip(&heads);
+        for (((said, &head), without), words) in asked.zip(&without).zip(&mut words) {
             let tokens = judged.tokens(said.sample);
             let allowed = config.model.attention.keys(cls, tokens);
             let uniform = allowed.uniform(&[key]).filter(|&uniform| uniform > 0.0);
@@ -117,7 +121,7 @@ fn removed(
             let (before, after) = (said.probabilities[class], without.probabilities[class]);
             let word = Word {
                 word: model.word(tokens[key]),
-                attention: f64::from(attention(said, key)) / uniform,
+                attention: f64::from(attention(said, head, key)) / uniform,
                 without: after,
             };
             words.push((word, (before - after).abs()));
