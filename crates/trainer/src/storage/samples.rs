@@ -20,30 +20,30 @@ use crate::storage::standard::{STANDARD, shown};
 const START: u64 = 1 << 16;
 
 /// Reads samples from a dataset file (both splits), from a text file, or from either on standard input (`-`), in the file's
-/// order. Also returns whether all their labels are known: from the file, or from the config's rule. Says what became of
-/// the words of texts.
+/// order. Also returns whether all their labels are known, from the file or from the config's rule; and the samples as the
+/// file has them. Says what became of the words of texts.
 ///
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
-pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
+pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool, Rows), Failure> {
     let rows = rows(path, &config.data)?;
     let dataset = dataset(&rows, config)?;
     let labelled = rows.is_labelled() || rule_knows_all(&dataset, &config.data);
-    Ok((dataset, labelled))
+    Ok((dataset, labelled, rows))
 }
 
 /// As [`read`], where each sample needs a label.
 ///
 /// # Errors
 /// As [`read`], and when neither the file nor the config's rule gives a sample's label.
-pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<Dataset, Failure> {
+pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, Rows), Failure> {
     let rows = rows(path, &config.data)?;
     let dataset = dataset(&rows, config)?;
     match rows.without_label(&config.data.columns) {
         Some(reason) if !rule_knows_all(&dataset, &config.data) => {
             Err(Failure::reading(path, reason))
         }
-        _ => Ok(dataset),
+        _ => Ok((dataset, rows)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
-use headlight_data::files::{Format, Records};
+use headlight_data::files::{Format, Records, write_header};
 use headlight_experiment::Predictor;
 use headlight_input::{LINE_LIMIT, Lines};
 use headlight_trainer::Failure;
@@ -44,14 +44,14 @@ pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Cou
             return Err(Failure::Input(message));
         }
     };
-    let (dataset, labelled) = samples::read(path, &model.config)?;
+    let samples = samples::read(path, &model.config)?;
     let checked = check_names(path, format, &prediction_names(&model.config.data));
     checked.map_err(|error| Failure::unreadable(path, &error))?;
     let (file, _) = dataset_file::open_as(path)?;
     let mut reader = Some(BufReader::new(file));
     let is_tsv = extension == Some("tsv");
     let mut refused = None;
-    let written = write_rows(model, dataset, labelled, out, |rows, predictor, file| {
+    let written = write_rows(model, samples, out, |rows, predictor, file| {
         let Some(reader) = reader.take() else {
             return Err(io::Error::other("the file was read before"));
         };
@@ -133,13 +133,13 @@ fn beside_cells(
     if is_marked {
         file.write_all(BYTE_ORDER_MARK)?;
     }
-    let mut csv = csv::WriterBuilder::new()
-        .delimiter(separator)
-        .from_writer(file);
     let own = header
         .into_iter()
         .chain(predicted.into_iter().map(String::into_bytes));
-    csv.write_record(own).map_err(io_error)?;
+    write_header(file, separator, own).map_err(io_error)?;
+    let mut csv = csv::WriterBuilder::new()
+        .delimiter(separator)
+        .from_writer(file);
     let count = rows.each(predictor, |row| {
         let mut cells = next()?;
         cells.resize(names.len(), Vec::new());
