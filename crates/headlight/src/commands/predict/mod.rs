@@ -27,8 +27,8 @@ use crate::arguments::{Force, Form, SweptArguments, device};
 pub(crate) struct Arguments {
     /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
     run: PathBuf,
-    /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz): each of its
-    /// rows is written as it is, with the prediction after its own columns
+    /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz, or - for standard
+    /// input): each of its rows is written as it is, with the prediction after its own columns
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
