@@ -1,6 +1,6 @@
 //! Which columns of a file are its samples and its labels, if the user does not say so.
 
-use super::header::listed;
+use super::header::{find, listed};
 use super::profile::{Column, Profile};
 use crate::config::{CLASS_LIMIT, Columns};
 
@@ -283,14 +283,13 @@ impl Profile {
     }
 
     fn called(&self, name: &str) -> Option<&Column> {
-        let name = name.trim();
-        self.columns.iter().find(|column| {
-            if self.is_exact {
-                column.name == name
-            } else {
-                column.name.eq_ignore_ascii_case(name)
-            }
-        })
+        let names = self.columns.iter().map(|column| &*column.name);
+        let found = if self.is_exact {
+            names.clone().position(|column| column == name.trim())
+        } else {
+            find(names, name)
+        };
+        found.map(|column| &self.columns[column])
     }
 
     fn listed(&self) -> String {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::rows::Rows;
-use crate::cls::ClsPlace;
+use crate::cls::{CLS, ClsPlace};
 use crate::fold::Fold;
 use crate::words::Words;
 
@@ -81,5 +81,14 @@ impl Rows {
     /// Whether samples hold `[CLS]` in this place, as the first one does.
     pub(super) fn has_cls(&self, place: ClsPlace) -> bool {
         !self.is_empty() && place.is_in(self.tokens(0))
+    }
+
+    /// Whether `[CLS]` is last in every sample, and nowhere else.
+    pub fn ends_in_cls(&self) -> bool {
+        let ends = |row| {
+            self.tokens(row).iter().position(|&token| token == CLS)
+                == self.tokens(row).len().checked_sub(1)
+        };
+        (0..self.len()).all(|row| self.tokens(row).len() > 1 && ends(row))
     }
 }

@@ -33,12 +33,9 @@ impl Columns {
     pub(super) fn of(header: &ByteRecord, named: &config::Columns) -> Result<Self, String> {
         let mut names = Vec::with_capacity(header.len());
         for column in 0..header.len() {
-            names.push(cell(header, column)?.to_ascii_lowercase());
+            names.push(cell(header, column)?);
         }
-        let position = |name: &str| {
-            let name = name.trim().to_ascii_lowercase();
-            names.iter().position(|found| *found == name)
-        };
+        let position = |name: &str| find(names.iter().copied(), name);
         let missing = |name: &str, key: &str| {
             format!(
                 "the header has no column `{name}`, which data.{key} names; its columns are {}",
@@ -69,7 +66,8 @@ impl Columns {
             if !name.is_empty() && !different.insert(name) {
                 return Err(format!("the header names the column `{name}` twice"));
             }
-            let number = name.strip_prefix("token_").map(str::parse);
+            let number = name.to_ascii_lowercase();
+            let number = number.strip_prefix("token_").map(str::parse);
             tokens.extend(number.and_then(Result::ok).map(|number| (number, column)));
         }
         let found = |content| Self {
@@ -119,6 +117,19 @@ impl Columns {
         let columns = tokens.into_iter().map(|(_, column)| column);
         Ok(found(Holding::Tokens(columns.collect())))
     }
+}
+
+/// The column of a name: the one that is written so, or else the only one that differs from it in case alone.
+pub(super) fn find<'a>(names: impl Iterator<Item = &'a str> + Clone, name: &str) -> Option<usize> {
+    let name = name.trim();
+    let exact = names.clone().position(|found| found == name);
+    let mut like = names
+        .enumerate()
+        .filter(|(_, found)| found.eq_ignore_ascii_case(name));
+    exact.or_else(|| match (like.next(), like.next()) {
+        (Some((only, _)), None) => Some(only),
+        _ => None,
+    })
 }
 
 /// The names of columns or keys, for messages.

@@ -2,11 +2,13 @@
 //! `tokens`. A config may name the keys of text and label. Other keys are ignored.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::io::{self, BufRead, BufWriter, Write};
 
 use headlight_input::{LINE_LIMIT, Lines};
+use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::contents::{Content, Contents, Sample, check_length, refused};
@@ -33,10 +35,14 @@ impl Row {
     /// Reads a line whose keys of text and label a config names.
     fn of(line: &str, columns: &Columns) -> Result<Self, String> {
         if *columns == Columns::default() {
-            return serde_json::from_str(line).map_err(|error| without_line(&error));
+            let row = serde_json::from_str(line);
+            return row.map_err(|_| match object(line) {
+                Ok(Keys(keys)) => unsuitable(&keys.into_iter().collect()),
+                Err(reason) => reason,
+            });
         }
-        let parsed = serde_json::from_str::<Map<String, Value>>(line);
-        let mut keys = parsed.map_err(|error| without_line(&error))?;
+        let Keys(keys) = object(line)?;
+        let mut keys: Map<String, Value> = keys.into_iter().collect();
         let missing = |name: &str, key: &str| {
             let names: Vec<&str> = keys.keys().map(String::as_str).collect();
             format!(
@@ -74,8 +80,8 @@ impl Row {
         let own = own
             .into_iter()
             .filter_map(|(key, value)| Some((key.to_owned(), value?)));
-        let row: Self = serde_json::from_value(Value::Object(own.collect()))
-            .map_err(|error| error.to_string())?;
+        let own: Map<String, Value> = own.collect();
+        let row: Self = Self::deserialize(&own).map_err(|_| unsuitable(&own))?;
         Ok(Self {
             values,
             are_texts,
@@ -204,11 +210,87 @@ fn label(value: &Value) -> Result<Label, String> {
     }
 }
 
-/// The message with the column alone: the text that was parsed is one line.
-pub(super) fn without_line(error: &serde_json::Error) -> String {
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let message = error.to_string();
-    let reason = message.strip_suffix(&place).unwrap_or(&message);
-    let reason = reason.replace("expected a map", "expected an object");
-    format!("column {}: {reason}", error.column())
+/// The keys of a line in their order, with their values.
+pub(super) struct Keys(pub(super) Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Keys;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Keys, A::Error> {
+                let mut keys = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    keys.push(entry);
+                }
+                Ok(Keys(keys))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// The object of a line.
+///
+/// # Errors
+/// Says what the line is instead, or where it is no JSON.
+pub(super) fn object(line: &str) -> Result<Keys, String> {
+    serde_json::from_str(line).map_err(|error| match serde_json::from_str(line) {
+        Ok(value) => format!(
+            "the line is {}, not an object with keys, such as {{\"label\": 0, \"tokens\": [7, 3]}}",
+            kind(&value)
+        ),
+        Err(_) => {
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            let message = error.to_string();
+            let reason = message.strip_suffix(&place).unwrap_or(&message);
+            let reason = reason.replace("EOF while parsing", "the line ends within");
+            format!("column {}: not valid JSON: {reason}", error.column())
+        }
+    })
+}
+
+/// Why the object of a line is not a sample.
+fn unsuitable(keys: &Map<String, Value>) -> String {
+    match (keys.get("tokens"), keys.get("split")) {
+        (Some(Value::Array(tokens)), _)
+            if let Some(place) = tokens.iter().position(|token| !token.is_i64()) =>
+        {
+            let token = &tokens[place];
+            let found = if token.is_number() {
+                token.to_string()
+            } else {
+                kind(token).to_owned()
+            };
+            format!(
+                "`tokens`, value {}: {found} is not a token id; write a whole number",
+                place + 1
+            )
+        }
+        (Some(tokens), _) if !tokens.is_array() && !tokens.is_null() => format!(
+            "`tokens` is {}, not a list of token ids; write it as [7, 3]",
+            kind(tokens)
+        ),
+        (_, Some(split)) if !split.is_string() && !split.is_null() => format!(
+            "`split` is {}, not a name; use \"train\" or \"held_out\"",
+            kind(split)
+        ),
+        _ => "a key occurs twice; remove one of them".to_owned(),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }

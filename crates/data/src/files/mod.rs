@@ -27,6 +27,8 @@ mod profile;
 mod records;
 mod rows;
 #[cfg(feature = "files")]
+mod same;
+#[cfg(feature = "files")]
 mod table;
 #[cfg(feature = "files")]
 mod text;
@@ -47,7 +49,7 @@ pub use labels::numbers_are_names;
 #[cfg(feature = "files")]
 pub use profile::Profile;
 #[cfg(feature = "files")]
-pub use records::{Records, separator_of};
+pub use records::{Records, separator_of, write_header};
 pub use rows::Rows;
 
 use labels::Label;

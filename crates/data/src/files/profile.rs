@@ -6,15 +6,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::io::{BufRead, Read};
 
-use headlight_input::{LINE_LIMIT, Lines};
-use serde_json::{Map, Value};
-
 use super::error::FileError;
 use super::formats::Format;
-use super::jsonl::{plain, without_line};
+use super::jsonl::{Keys, object, plain};
 use super::labels::whole_number;
 use super::line_ends;
 use super::records::{Records, cell};
+use headlight_input::{LINE_LIMIT, Lines};
 
 /// Columns are judged by the first rows of a file: at most this many, and this many bytes.
 const ROWS: usize = 10_000;
@@ -182,15 +180,15 @@ impl Profile {
             let Some(text) = next.map_err(|error| at(error.to_string()))? else {
                 break;
             };
-            let parsed = serde_json::from_str::<Map<String, Value>>(&text);
-            profile.add_object(&parsed.map_err(|error| at(without_line(&error)))?);
+            profile.add_object(&object(&text).map_err(at)?);
         }
         Ok(profile)
     }
 
-    fn add_object(&mut self, object: &Map<String, Value>) {
+    /// Columns come in the order of the keys of the first line; keys that later lines add, after them.
+    fn add_object(&mut self, Keys(keys): &Keys) {
         self.rows += 1;
-        for (key, value) in object {
+        for (key, value) in keys {
             self.has_tokens |= key == "tokens" && value.is_array();
             let found = self.columns.iter().position(|column| column.name == *key);
             let index = found.unwrap_or_else(|| {

@@ -1,8 +1,8 @@
 //! The records of a table: cells between commas, semicolons or tabs, in quotes where they need them.
 
-use std::io::{BufRead, Chain, Read};
+use std::io::{BufRead, Chain, Read, Write};
 
-use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
+use csv::{ByteRecord, QuoteStyle, Reader, ReaderBuilder, Terminator, WriterBuilder};
 use headlight_input::{LINE_LIMIT, Metered};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -139,4 +139,28 @@ fn separator(start: &[u8]) -> u8 {
 /// The separator of the header that a text begins with.
 pub fn separator_of(text: &str) -> char {
     char::from(separator(text.as_bytes()))
+}
+
+/// Writes the header of a table: names that hold what separates other tables are quoted, so that a reader finds the
+/// separator of this one.
+///
+/// # Errors
+/// When writing fails.
+pub fn write_header(
+    writer: &mut dyn Write,
+    delimiter: u8,
+    names: impl IntoIterator<Item = impl AsRef<[u8]>>,
+) -> csv::Result<()> {
+    let names: ByteRecord = names.into_iter().collect();
+    let holds_separator = |name: &[u8]| name.iter().any(|byte| SEPARATORS.contains(byte));
+    let style = match names.iter().any(holds_separator) {
+        true => QuoteStyle::Always,
+        false => QuoteStyle::Necessary,
+    };
+    let mut csv = WriterBuilder::new()
+        .delimiter(delimiter)
+        .quote_style(style)
+        .from_writer(writer);
+    csv.write_byte_record(&names)?;
+    Ok(csv.flush()?)
 }

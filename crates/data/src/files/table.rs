@@ -3,12 +3,12 @@
 
 use std::io::{self, BufRead, Write};
 
-use csv::{ByteRecord, QuoteStyle, WriterBuilder};
+use csv::ByteRecord;
 
 use super::contents::{Content, Contents, check_length, refused};
 use super::header::{Columns, Holding};
 use super::labels::{Label, whole_number};
-use super::records::{Records, cell, cell_as_written};
+use super::records::{Records, cell, cell_as_written, write_header};
 use super::rows::{Held, Rows, is_held_out, value};
 use crate::config;
 
@@ -18,15 +18,7 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
     let names = names(contents);
     let header = Columns::of(&ByteRecord::from(names.clone()), columns);
     header.map_err(refused)?;
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    // What is most frequent in the header separates the cells.
-    if names.iter().any(|name| name.contains([';', '\t'])) {
-        csv = WriterBuilder::new()
-            .quote_style(QuoteStyle::Always)
-            .from_writer(Vec::new());
-    }
-    csv.write_record(&names)?;
-    writer.write_all(&csv.into_inner().map_err(io::Error::other)?)?;
+    write_header(&mut writer, b',', &names)?;
     let mut csv = csv::Writer::from_writer(writer);
     for sample in contents.samples()? {
         let mut record = vec![sample.split.to_owned(), sample.class.to_string()];

@@ -1,16 +1,11 @@
 //! The texts of a file as token ids.
 
-use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use headlight_keys::InvalidValue;
-
 use super::complete::FileKeys;
 use super::error::FileError;
 use super::rows::{Held, Rows};
 use crate::config::DatasetConfig;
 use crate::dataset::TextCounts;
-use crate::words::{Encoder, PAD, UNK, Words, letters};
+use crate::words::{Encoder, PAD, UNK, Words};
 
 /// The most words of a text that a model takes, unless its config says otherwise: attention grows with their square.
 const MOST_WORDS: usize = 128;
@@ -54,18 +49,6 @@ impl Rows {
         }
     }
 
-    /// How many held-out texts are also training texts, apart from case, blanks and punctuation.
-    pub(super) fn repeated(&self, config: &DatasetConfig) -> Result<usize, InvalidValue> {
-        if self.are_values() {
-            return Ok(0);
-        }
-        let (train, held_out) = self.parts(config)?;
-        let hashed = |&row: &usize| hash(self.text(row));
-        let known: HashSet<u64> = train.iter().filter_map(hashed).collect();
-        let held_out = held_out.iter().filter_map(hashed);
-        Ok(held_out.filter(|hash| known.contains(hash)).count())
-    }
-
     /// The same samples as token ids, at most [`seq_len`](DatasetConfig::seq_len) each, and what became of the words.
     ///
     /// # Errors
@@ -103,13 +86,4 @@ impl Rows {
         }
         Ok((rows, counts))
     }
-}
-
-/// Stands for a text in lower case without blanks and punctuation; `None` if nothing is left.
-fn hash(text: &str) -> Option<u64> {
-    let mut letters = letters(text).flat_map(char::to_lowercase).peekable();
-    letters.peek()?;
-    let mut hasher = DefaultHasher::new();
-    letters.for_each(|letter| letter.hash(&mut hasher));
-    Some(hasher.finish())
 }

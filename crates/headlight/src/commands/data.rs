@@ -2,7 +2,7 @@
 
 use clap::Args;
 use headlight_data::files::{self, Contents, Format};
-use headlight_data::{Dataset, DatasetConfig, Source};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Words};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::{dataset, fit};
 use headlight_trainer::storage::dataset_file;
@@ -48,16 +48,41 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         rows: rows.as_ref(),
     };
     out.write(|file| files::write(contents, format, file))?;
+    let to_train = match &keys_beside(&config.data)[..] {
+        [] => String::new(),
+        keys => format!("; train on it with {}", keys.join(" ")),
+    };
     tell(
         out,
         &format!(
-            "{} training samples ({}), {} held out ({})",
+            "{} training samples ({}), {} held out ({}){to_train}",
             splits.train.len(),
             by_class(&splits.train, &config.data),
             splits.held_out.len(),
             by_class(&splits.held_out, &config.data),
         ),
     )
+}
+
+/// What the samples depend on and a file of them does not hold, as options.
+fn keys_beside(config: &DatasetConfig) -> Vec<String> {
+    let mut keys = Vec::new();
+    if config.cls != ClsPlace::default() {
+        keys.push(format!("data.cls={}", config.cls.name()));
+    }
+    if let (Some(words), Source::File(_)) = (&config.words, &config.source) {
+        let usual = Words::default();
+        if config.columns.features.is_empty() && words.lowercase != usual.lowercase {
+            keys.push(format!("data.words.lowercase={}", words.lowercase));
+        }
+        if words.min_count != usual.min_count {
+            keys.push(format!("data.words.min_count={}", words.min_count));
+        }
+        if words.max_words != usual.max_words {
+            keys.push(format!("data.words.max_words={}", words.max_words));
+        }
+    }
+    keys.iter().map(|key| format!("--set {key}")).collect()
 }
 
 /// How many samples there are of each class.

@@ -94,14 +94,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.device.as_ref(),
         &arguments.swept,
     )?;
-    let (dataset, split) = match file {
-        Some(path) => (labelled(path, &model.config)?, None),
-        None => own(&arguments.run, &model.config, arguments.split)?,
+    let (dataset, split, trained) = match file {
+        Some(path) => {
+            let (dataset, rows) = samples::read_labelled(path, &model.config)?;
+            (dataset, None, model.trained_on(&rows))
+        }
+        None => {
+            let (dataset, split) = own(&arguments.run, &model.config, arguments.split)?;
+            (dataset, split, None)
+        }
     };
     let outputs = checked()?;
     let [svg, html] = outputs;
     let (step, which) = (model.step(), model.which());
-    let trained = file.and_then(|path| model.trained_on(path));
     let (session, members) = model.session(dataset)?;
     let models = members.len();
     let samples = &session.experiment.splits.train;
@@ -134,11 +139,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         class_names: &data.classes,
         assessment: &assessment,
     })
-}
-
-/// The samples of a file.
-fn labelled(path: &Path, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    samples::read_labelled(path, config)
 }
 
 /// The run's own samples of a split: by default the held-out ones, if there are any.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread;
 
 use headlight_architecture::Parameter;
+use headlight_data::files::Rows;
 use headlight_data::words::UNK;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
@@ -15,6 +16,7 @@ use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::{self, Session};
 use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::dataset_file;
 use headlight_trainer::storage::run_dir::{KeptModel, RunDir};
 use headlight_trainer::storage::standard::shown;
 use headlight_trainer::storage::weights;
@@ -138,16 +140,21 @@ impl RunModel {
         which(&self.config, self.kept.as_ref())
     }
 
-    /// How many samples of a file the model was trained on, if the file is that of the run's data.
-    pub(super) fn trained_on(&self, path: &Path) -> Option<usize> {
-        let Source::File(own) = &self.config.data.source else {
-            return None;
+    /// How many of some samples the model was trained on, if there are any. Without the run's own data, nothing is known.
+    pub(super) fn trained_on(&self, samples: &Rows) -> Option<usize> {
+        let data = &self.config.data;
+        let padding = self.config.model.attention.padding_token;
+        let count = match &data.source {
+            Source::File(own) => {
+                let own = dataset_file::read(own, &data.columns).ok()?;
+                samples.trained_on(&own, data, padding)
+            }
+            Source::Generated { .. } => {
+                let train = session::dataset(&self.config).ok()?.train;
+                samples.trained_on_generated(&train, data, padding)
+            }
         };
-        if own.canonicalize().ok()? != path.canonicalize().ok()? {
-            return None;
-        }
-        // A file that no longer suits the config is another one.
-        Some(session::dataset(&self.config).ok()?.train.len())
+        count.filter(|&count| count > 0)
     }
 
     /// That the model never saw an unknown word in training, if that is so and a sample has one.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use headlight_data::Columns;
 use headlight_data::files::{Choice, FileError, Format, Profile};
+use headlight_data::{ClsPlace, Columns};
 use toml::{Table, Value};
 
 use crate::Failure;
@@ -74,6 +74,9 @@ pub fn config(path: &Path, named: &Columns) -> Result<DataConfig, Failure> {
             };
             let rows = dataset_file::read(path, &columns)?;
             lines.extend(label.iter().map(|label| ("label", label.as_str().into())));
+            if rows.ends_in_cls() {
+                lines.push(("cls", ClsPlace::Last.name().into()));
+            }
             if !(0..rows.len()).any(|row| rows.is_held_out(row)) {
                 let count = (rows.len() / HELD_OUT_PART).max(1);
                 let count = i64::try_from(count).unwrap_or(i64::MAX);

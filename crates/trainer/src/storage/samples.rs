@@ -20,30 +20,30 @@ use crate::storage::standard::{STANDARD, shown};
 const START: u64 = 1 << 16;
 
 /// Reads samples from a dataset file (both splits), from a text file, or from either on standard input (`-`), in the file's
-/// order. Also returns whether all their labels are known: from the file, or from the config's rule. Says what became of
-/// the words of texts.
+/// order. Also returns whether all their labels are known, from the file or from the config's rule; and the samples as the
+/// file has them. Says what became of the words of texts.
 ///
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
-pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool), Failure> {
+pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool, Rows), Failure> {
     let rows = rows(path, &config.data)?;
     let dataset = dataset(&rows, config)?;
     let labelled = rows.is_labelled() || rule_knows_all(&dataset, &config.data);
-    Ok((dataset, labelled))
+    Ok((dataset, labelled, rows))
 }
 
 /// As [`read`], where each sample needs a label.
 ///
 /// # Errors
 /// As [`read`], and when neither the file nor the config's rule gives a sample's label.
-pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<Dataset, Failure> {
+pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, Rows), Failure> {
     let rows = rows(path, &config.data)?;
     let dataset = dataset(&rows, config)?;
     match rows.without_label(&config.data.columns) {
         Some(reason) if !rule_knows_all(&dataset, &config.data) => {
             Err(Failure::reading(path, reason))
         }
-        _ => Ok(dataset),
+        _ => Ok((dataset, rows)),
     }
 }
 
@@ -55,32 +55,39 @@ fn rule_knows_all(dataset: &Dataset, data: &DatasetConfig) -> bool {
 
 fn rows(path: &Path, data: &DatasetConfig) -> Result<Rows, Failure> {
     let are_texts = data.words.is_some();
-    let is_standard = path == Path::new(STANDARD);
-    let named = if is_standard {
-        None
-    } else {
-        format_named(path)?
-    };
-    if named.is_some() {
-        dataset_file::read(path, &data.columns)
-    } else {
-        let mut file = open(path, FILE_LIMIT)?;
-        let format = if is_standard {
-            format_of(&mut file, data).map_err(|error| Failure::unreadable(path, &error))?
-        } else {
-            None
-        };
-        match format {
-            Some(format) => read_with(path, file, |file| {
-                files::read(file, format, &data.columns, shown(path))
-            }),
-            None if !data.columns.features.is_empty() => {
-                let reason = "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
-                Err(Failure::reading(path, reason))
-            }
-            None => read_with(path, file, |file| read_lines(file, are_texts, shown(path))),
-        }
+    if path != Path::new(STANDARD) && format_named(path)?.is_some() {
+        return dataset_file::read(path, &data.columns);
     }
+    let (file, format) = open_as(path, data)?;
+    match format {
+        Some(format) => read_with(path, file, |file| {
+            files::read(file, format, &data.columns, shown(path))
+        }),
+        None if !data.columns.features.is_empty() => {
+            let reason =
+                "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
+            Err(Failure::reading(path, reason))
+        }
+        None => read_with(path, file, |file| read_lines(file, are_texts, shown(path))),
+    }
+}
+
+/// Opens a file of samples and tells its format, on standard input by its start; `None` for lines of text.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn open_as(path: &Path, data: &DatasetConfig) -> Result<(File, Option<Format>), Failure> {
+    if path == Path::new(STANDARD) {
+        let mut file = open(path, FILE_LIMIT)?;
+        let format = format_of(&mut file, data);
+        let format = format.map_err(|error| Failure::unreadable(path, &error))?;
+        return Ok((file, format));
+    }
+    if Format::to_read(path).is_none() {
+        return Ok((open(path, FILE_LIMIT)?, None));
+    }
+    let (file, format) = dataset_file::open_as(path)?;
+    Ok((file, Some(format)))
 }
 
 /// The format that a name tells; `None` for lines of token ids.

@@ -120,10 +120,11 @@ impl Table<'_> {
         separation(&centred, self.width(), &labels)
     }
 
-    /// The occurrences of each class that the classes are about: `21 of river, 19 of money`.
+    /// The occurrences of each class that the classes are about: `21 of class river, 19 of class money`.
     fn shares(&self) -> String {
         let classes = self.classes().into_iter();
-        let of = |(class, count)| format!("{count} of {}", self.config.data.class_name(class));
+        let of =
+            |(class, count)| format!("{count} of class {}", self.config.data.class_name(class));
         let shares: Vec<String> = classes.map(of).collect();
         match &shares[..] {
             [] => "no class is about these occurrences".to_owned(),

@@ -1,14 +1,14 @@
 //! `headlight predict RUN FILE`: the rows of a file as they are, with a prediction beside each.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 
-use headlight_data::files::{Format, Records};
+use headlight_data::files::{Format, Records, write_header};
 use headlight_experiment::Predictor;
 use headlight_input::{LINE_LIMIT, Lines};
 use headlight_trainer::Failure;
-use headlight_trainer::storage::dataset_file;
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::shown;
@@ -22,9 +22,10 @@ use crate::commands::model::RunModel;
 /// # Errors
 /// When the file has no columns, its samples do not match the config, or the rows cannot be written.
 pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
-    let format = Format::to_read(path);
+    let (first, format) = samples::open_as(path, &model.config.data)?;
     let Some(format) = format.filter(|format| *format != Format::Npz) else {
-        let reason = "it has no columns to which predictions could be added; name a .csv, .tsv or .jsonl file, or use --tokens";
+        let reason = "it has no columns to which predictions could be added; give .csv, .tsv or .jsonl with the columns of the run, or use \
+                      --tokens for a sample per line";
         return Err(Failure::reading(path, reason));
     };
     let extension = out.named("").extension().and_then(OsStr::to_str);
@@ -44,14 +45,14 @@ pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Cou
             return Err(Failure::Input(message));
         }
     };
-    let (dataset, labelled) = samples::read(path, &model.config)?;
-    let checked = check_names(path, format, &prediction_names(&model.config.data));
+    let samples = samples::read(path, &model.config)?;
+    let checked = check_names(first, format, &prediction_names(&model.config.data));
     checked.map_err(|error| Failure::unreadable(path, &error))?;
-    let (file, _) = dataset_file::open_as(path)?;
+    let (file, _) = samples::open_as(path, &model.config.data)?;
     let mut reader = Some(BufReader::new(file));
     let is_tsv = extension == Some("tsv");
     let mut refused = None;
-    let written = write_rows(model, dataset, labelled, out, |rows, predictor, file| {
+    let written = write_rows(model, samples, out, |rows, predictor, file| {
         let Some(reader) = reader.take() else {
             return Err(io::Error::other("the file was read before"));
         };
@@ -94,7 +95,7 @@ fn refused(message: impl Into<String>) -> io::Error {
 fn beside_cells(
     rows: &Rows<'_>,
     predictor: &mut dyn Predictor,
-    mut reader: BufReader<std::fs::File>,
+    mut reader: BufReader<File>,
     as_objects: bool,
     is_tsv: bool,
     file: &mut dyn Write,
@@ -133,13 +134,13 @@ fn beside_cells(
     if is_marked {
         file.write_all(BYTE_ORDER_MARK)?;
     }
-    let mut csv = csv::WriterBuilder::new()
-        .delimiter(separator)
-        .from_writer(file);
     let own = header
         .into_iter()
         .chain(predicted.into_iter().map(String::into_bytes));
-    csv.write_record(own).map_err(io_error)?;
+    write_header(file, separator, own).map_err(io_error)?;
+    let mut csv = csv::WriterBuilder::new()
+        .delimiter(separator)
+        .from_writer(file);
     let count = rows.each(predictor, |row| {
         let mut cells = next()?;
         cells.resize(names.len(), Vec::new());
@@ -153,7 +154,7 @@ fn beside_cells(
 fn beside_objects(
     rows: &Rows<'_>,
     predictor: &mut dyn Predictor,
-    reader: BufReader<std::fs::File>,
+    reader: BufReader<File>,
     file: &mut dyn Write,
 ) -> io::Result<Count> {
     let mut lines = Lines::new(reader, LINE_LIMIT);
@@ -170,8 +171,7 @@ fn beside_objects(
 }
 
 /// Refuses a file with a column of a prediction's name, before models are trained for it.
-fn check_names(path: &Path, format: Format, predicted: &[String]) -> io::Result<()> {
-    let (file, _) = dataset_file::open_as(path).map_err(io::Error::other)?;
+fn check_names(file: File, format: Format, predicted: &[String]) -> io::Result<()> {
     let reader = BufReader::new(file);
     let taken = |has: &dyn Fn(&str) -> bool| match predicted.iter().find(|name| has(name)) {
         None => Ok(()),

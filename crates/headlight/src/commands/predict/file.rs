@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
+use headlight_data::files::{self, write_header};
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::evaluate::predict_each;
 use headlight_experiment::metrics::predicted_class;
@@ -29,6 +30,8 @@ enum Format {
 pub(super) struct Count {
     pub(super) samples: usize,
     pub(super) correct: Option<usize>,
+    /// On how many of them the model was trained, if it is known and not 0.
+    pub(super) trained: Option<usize>,
 }
 
 /// Writes predictions for all samples of the file `tokens`: to `out`, as CSV to standard output.
@@ -45,23 +48,24 @@ pub(super) fn write(model: RunModel, tokens: &Path, out: Output<'_>) -> Result<C
             return Err(Failure::Input(message.to_owned()));
         }
     };
-    let (dataset, labelled) = samples::read(tokens, &model.config)?;
-    write_rows(model, dataset, labelled, out, |rows, predictor, file| {
+    let samples = samples::read(tokens, &model.config)?;
+    write_rows(model, samples, out, |rows, predictor, file| {
         rows.write(format, predictor, file)
     })
 }
 
-/// Writes the predictions for a dataset to `out`, as `write` does that.
+/// Writes the predictions for the samples that were read to `out`, as `write` does that.
 pub(super) fn write_rows(
     model: RunModel,
-    dataset: Dataset,
-    labelled: bool,
+    (dataset, labelled, read): (Dataset, bool, files::Rows),
     out: Output<'_>,
     mut write: impl FnMut(&Rows<'_>, &mut dyn Predictor, &mut dyn Write) -> io::Result<Count>,
 ) -> Result<Count, Failure> {
     if let Some(sentence) = model.unseen(&dataset) {
         note(sentence);
     }
+    let trained = model.trained_on(&read);
+    drop(read);
     let (session, members) = model.session(dataset)?;
     let mut predictor = members.predictor(&session, &mut |_| Ok(()))?;
     let rows = Rows {
@@ -80,7 +84,7 @@ pub(super) fn write_rows(
         Ok(())
     });
     refused.map_or(written, |error| Err(error.into()))?;
-    Ok(count)
+    Ok(Count { trained, ..count })
 }
 
 impl fmt::Display for Count {
@@ -120,8 +124,8 @@ impl Rows<'_> {
     ) -> io::Result<Count> {
         match format {
             Format::Csv => {
+                write_header(file, b',', self.header()).map_err(io_error)?;
                 let mut csv = csv::Writer::from_writer(file);
-                csv.write_record(self.header()).map_err(io_error)?;
                 let count = self.each(predictor, |row| {
                     csv.write_record(self.record(&row)).map_err(io_error)
                 })?;
@@ -141,6 +145,7 @@ impl Rows<'_> {
         let mut count = Count {
             samples: self.dataset.len(),
             correct: self.labelled.then_some(0),
+            trained: None,
         };
         predict_each(predictor, self.dataset, |found| {
             let (sample, predicted) = (found.sample, predicted_class(found.logits));

@@ -27,8 +27,8 @@ use crate::arguments::{Force, Form, SweptArguments, device};
 pub(crate) struct Arguments {
     /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
     run: PathBuf,
-    /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz): each of its
-    /// rows is written as it is, with the prediction after its own columns
+    /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz, or - for standard
+    /// input): each of its rows is written as it is, with the prediction after its own columns
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
@@ -84,9 +84,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(path) = &arguments.file {
         let out = output(arguments)?;
         let which = (model.step(), model.which());
-        let trained = model.trained_on(path);
         let count = beside::write(model, path, out)?;
-        return tell_count(arguments, out, &count, which, trained);
+        return tell_count(arguments, out, &count, which);
     }
     if arguments.explain {
         explain::check(&model)?;
@@ -101,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let out = output(arguments)?;
         let which = (model.step(), model.which());
         let count = file::write(model, path, out)?;
-        return tell_count(arguments, out, &count, which, None);
+        return tell_count(arguments, out, &count, which);
     }
     if arguments.out.is_some() {
         let message = "--out needs a file of samples";
@@ -176,7 +175,6 @@ fn tell_count(
     out: Output<'_>,
     count: &file::Count,
     (step, which): (Option<usize>, Option<String>),
-    trained: Option<usize>,
 ) -> Result<(), Failure> {
     if arguments.form.json {
         return print_json(
@@ -184,6 +182,7 @@ fn tell_count(
         );
     }
     let which = which.map(|which| format!("; {which}"));
+    let trained = count.trained;
     let trained =
         trained.map(|trained| format!("; the model was trained on {trained} of these samples"));
     let texts = [which, trained].map(Option::unwrap_or_default);
