@@ -230,7 +230,7 @@ fn bad_rows_are_named_with_their_place() {
     let after = |rows: &str| format!("{header}train,0,1,2\n{rows}");
     let cases = [
         ("no_header.csv", "1,0,3\n".to_owned(), "line 1: the header"),
-        ("twice.csv", "label,token_0,Label\n".to_owned(), "line 1: "),
+        ("twice.csv", "label,token_0,label\n".to_owned(), "line 1: "),
         (
             "mistyped.csv",
             "label,token_2,tokne_1,token_0\n0,1,2,3\n".to_owned(),

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, mentions, metrics, quick_run, run, text};
+use crate::common::{folder, mentions, metrics, quick_run, refused, run, text};
 use headlight_dump::AttentionDump;
 use serde_json::{Value, from_str};
 
@@ -225,4 +225,28 @@ fn a_run_that_keeps_no_best_model_has_no_files_of_it() {
     let found = asked(&["evaluate", text(&without)], &[]);
     assert_eq!(found["step"], metrics(&without).pop().unwrap()["step"]);
     assert_eq!(page_of(&without)["best"], Value::Null);
+}
+
+/// A reader says when a model is not the one that the run wrote, and a missing report alone makes no run unfinished.
+#[test]
+fn damaged_models_are_named() {
+    let kept = of_tokens(&folder("best_damaged"));
+    let predict = ["predict", text(&kept.path), "--tokens", "0 1 2 3 4 5 6"];
+    let stderr = |more: &[&str]| run(&[&predict[..], more].concat()).done().stderr;
+    fs::remove_file(kept.path.join("report.md")).unwrap();
+    assert_eq!(stderr(&[]), "");
+
+    let best = kept.path.join("best.safetensors");
+    let mut bytes = fs::read(&best).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&best, bytes).unwrap();
+    assert!(mentions(&stderr(&[]), "best.safetensors"));
+    assert_eq!(stderr(&LAST), "");
+    fs::remove_file(&best).unwrap();
+    assert!(mentions(&stderr(&[]), "best.safetensors"));
+    fs::remove_file(kept.path.join("model.safetensors")).unwrap();
+    refused(&run(&predict), &["model.safetensors", "--resume"]);
+    run(&["train", "--resume", "--run", text(&kept.path)]).done();
+    assert_eq!(stderr(&[]), "");
+    assert_eq!(asked(&predict, &[])["step"], kept.best["step"]);
 }

@@ -34,7 +34,7 @@ fn predict_shows_the_answer_and_the_attention_behind_it() {
     let output = run(&["predict", text(&path), "--tokens", "0 16 5 42 43 32 2"])
         .done()
         .stdout;
-    assert!(output.contains("probability 0.99"), "{output}");
+    assert!(output.contains("probability of yes 0.99"), "{output}");
     assert!(output.contains("   3* 42"), "{output}");
     let weights: f64 = output
         .lines()

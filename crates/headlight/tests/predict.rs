@@ -71,7 +71,7 @@ fn a_file_of_samples_gets_a_row_each() {
             let printed = run(&["predict", text(&path), "--tokens", &sample])
                 .done()
                 .stdout;
-            let shown = printed.split_whitespace().nth(1).unwrap();
+            let shown = printed.split_whitespace().nth(3).unwrap();
             assert!((shown.parse::<f64>().unwrap() - rows[5][2]).abs() < 1e-6);
         }
     }

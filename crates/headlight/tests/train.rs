@@ -424,7 +424,7 @@ fn a_signal_ends_a_run_with_everything_so_far_saved() {
         }
         let predict = run(&["predict", text(&path), "--tokens", "0 45 48 1 4 4 40"]).done();
         let answer = &predict.stdout;
-        assert!(answer.contains("probability 0."), "{answer}");
+        assert!(answer.contains("probability of yes 0."), "{answer}");
     }
 }
 

@@ -224,7 +224,7 @@ fn title(
     parts.push(match dump.probabilities(sample) {
         [probability] => {
             let of = class_name(dump, 1.0).unwrap_or_else(|| "label 1".to_owned());
-            format!("probability of {of}: {probability:.4}")
+            format!("P({of}) = {probability:.4}")
         }
         several => {
             let several: Vec<String> = several.iter().map(|p| format!("{p:.4}")).collect();
