@@ -166,7 +166,13 @@ fn an_interrupted_run_ends_with_the_row_of_its_model() {
             let loss = |row: &serde_json::Value| row["held_out_loss"].as_f64().unwrap();
             let rows = metrics(&path);
             let best = rows.iter().min_by(|a, b| loss(a).total_cmp(&loss(b)));
-            let named = ["predict", text(&path), "--json", "--tokens", "0 1 2 3 4 5 6"];
+            let named = [
+                "predict",
+                text(&path),
+                "--json",
+                "--tokens",
+                "0 1 2 3 4 5 6",
+            ];
             let found = crate::common::run(&named).done().stdout;
             let found: serde_json::Value = serde_json::from_str(&found).unwrap();
             assert_eq!(found["step"], best.unwrap()["step"]);

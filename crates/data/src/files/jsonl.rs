@@ -240,18 +240,18 @@ impl<'de> Deserialize<'de> for Keys {
 /// # Errors
 /// Says what the line is instead, or where it is no JSON.
 pub(super) fn object(line: &str) -> Result<Keys, String> {
-    serde_json::from_str(line).map_err(|error| match serde_json::from_str(line) {
-        Ok(value) => format!(
-            "the line is {}, not an object with keys, such as {{\"label\": 0, \"tokens\": [7, 3]}}",
-            kind(&value)
-        ),
-        Err(_) => {
-            let place = format!(" at line {} column {}", error.line(), error.column());
-            let message = error.to_string();
-            let reason = message.strip_suffix(&place).unwrap_or(&message);
-            let reason = reason.replace("EOF while parsing", "the line ends within");
-            format!("column {}: not valid JSON: {reason}", error.column())
+    serde_json::from_str(line).map_err(|error| {
+        if let Ok(value) = serde_json::from_str(line) {
+            return format!(
+                "the line is {}, not an object with keys, such as {{\"label\": 0, \"tokens\": [7, 3]}}",
+                kind(&value)
+            );
         }
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let message = error.to_string();
+        let reason = message.strip_suffix(&place).unwrap_or(&message);
+        let reason = reason.replace("EOF while parsing", "the line ends within");
+        format!("column {}: not valid JSON: {reason}", error.column())
     })
 }
 

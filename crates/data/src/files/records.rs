@@ -153,9 +153,10 @@ pub fn write_header(
 ) -> csv::Result<()> {
     let names: ByteRecord = names.into_iter().collect();
     let holds_separator = |name: &[u8]| name.iter().any(|byte| SEPARATORS.contains(byte));
-    let style = match names.iter().any(holds_separator) {
-        true => QuoteStyle::Always,
-        false => QuoteStyle::Necessary,
+    let style = if names.iter().any(holds_separator) {
+        QuoteStyle::Always
+    } else {
+        QuoteStyle::Necessary
     };
     let mut csv = WriterBuilder::new()
         .delimiter(delimiter)

@@ -94,15 +94,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         arguments.device.as_ref(),
         &arguments.swept,
     )?;
-    let (dataset, split, trained) = match file {
-        Some(path) => {
-            let (dataset, rows) = samples::read_labelled(path, &model.config)?;
-            (dataset, None, model.trained_on(&rows))
-        }
-        None => {
-            let (dataset, split) = own(&arguments.run, &model.config, arguments.split)?;
-            (dataset, split, None)
-        }
+    let (dataset, split, trained) = if let Some(path) = file {
+        let (dataset, rows) = samples::read_labelled(path, &model.config)?;
+        (dataset, None, model.trained_on(&rows))
+    } else {
+        let (dataset, split) = own(&arguments.run, &model.config, arguments.split)?;
+        (dataset, split, None)
     };
     let outputs = checked()?;
     let [svg, html] = outputs;
