@@ -114,9 +114,10 @@ fn names_of_json_are_exact() {
     let csv = table("plan,kind", |n| format!("{},{}", n % 3, n % 2));
     let choice = chosen(Format::Csv, &csv, &kind).unwrap();
     assert!(matches!(choice, Choice::Features { label, .. } if label == "kind"));
-    let lines: String = (0..12)
-        .map(|n| format!("{{\"plan\": {}, \"kind\": {}}}\n", n % 3, n % 2))
-        .collect();
+    let mut lines = String::new();
+    for n in 0..12 {
+        let _ = writeln!(lines, "{{\"plan\": {}, \"kind\": {}}}", n % 3, n % 2);
+    }
     let message = chosen(Format::Jsonl, &lines, &kind).unwrap_err();
     assert!(message.contains("KIND"), "{message}");
 }
