@@ -191,6 +191,17 @@ fn the_largest_checkpoint_is_read_back() {
         "training.epochs=2",
     ];
     run_in(&folder, &longer).done();
+    // A dataset of 1.3 GB is not written.
+    let many = [
+        "data",
+        "quick",
+        "--set",
+        "data.samples=50000000",
+        "--out",
+        "many.csv",
+    ];
+    refused(&run_in(&folder, &many), &["data.samples"]);
+    assert!(!folder.join("many.csv").exists());
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -140,7 +140,7 @@ fn what_no_reader_takes_is_not_written() {
         for out in ["x.csv", "x.jsonl", "x.npz"] {
             let command = [&sentences[..], &["--set", &classes, "--out", out]].concat();
             let finished = run_in(&folder, &command);
-            assert_ne!(finished.code, Some(0), "{command:?}");
+            assert_eq!(finished.code, Some(2), "{command:?}");
             assert!(mentions(&finished.stderr, part), "{}", finished.stderr);
             assert!(!folder.join(out).exists());
         }

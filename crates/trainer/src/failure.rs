@@ -41,6 +41,10 @@ impl Failure {
 
     /// A failure to write `path`.
     pub fn writing(path: &Path, error: &io::Error) -> Self {
+        // The system's errors have a number; this one is what the writer says of its contents.
+        if error.kind() == io::ErrorKind::InvalidInput && error.raw_os_error().is_none() {
+            return Self::Input(format!("cannot write {}: {error}", shown(path)));
+        }
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "; free some space and run again"

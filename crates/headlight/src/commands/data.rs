@@ -1,7 +1,7 @@
 //! `headlight data`: writes a config's dataset to a file.
 
 use clap::Args;
-use headlight_data::files::{self, Contents, Format};
+use headlight_data::files::{Contents, Format};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Words};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::{dataset, fit};
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         padding_token: config.model.attention.padding_token,
         rows: rows.as_ref(),
     };
-    out.write(|file| files::write(contents, format, file))?;
+    dataset_file::write(contents, format, out)?;
     let to_train = match &keys_beside(&config.data)[..] {
         [] => String::new(),
         keys => format!("; train on it with {}", keys.join(" ")),

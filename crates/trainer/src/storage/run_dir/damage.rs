@@ -18,6 +18,9 @@ use crate::storage::paths::{is_file, paths_in};
 /// The largest manifest that is read, in bytes: 350,000 dumps.
 pub(crate) const MANIFEST_LIMIT: u64 = 32 << 20;
 
+/// The largest `environment.json` that is read, in bytes: thousands of times the arguments of a process.
+pub(super) const ENVIRONMENT_LIMIT: u64 = 64 << 20;
+
 /// A file of a run that is missing, or not as Headlight wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Damage {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
-use headlight_input::TEXT_LIMIT;
 use serde_json::Value;
 
+use super::damage::ENVIRONMENT_LIMIT;
 use super::{CHECKPOINTS, ENVIRONMENT, REPORT, RunDir, step_of};
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoints;
@@ -30,7 +30,10 @@ impl RunDir {
     /// # Errors
     /// When the machine cannot read `environment.json`.
     pub(crate) fn recorded_paths(&self) -> Result<Value, Failure> {
-        let text = Failure::separate(read_bounded(&self.path.join(ENVIRONMENT), TEXT_LIMIT))?;
+        let text = Failure::separate(read_bounded(
+            &self.path.join(ENVIRONMENT),
+            ENVIRONMENT_LIMIT,
+        ))?;
         let environment: Value = text
             .ok()
             .and_then(|text| serde_json::from_slice(&text).ok())

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::{DumpFormat, ExperimentConfig};
-use headlight_input::TEXT_LIMIT;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::damage::ENVIRONMENT_LIMIT;
 use super::{
     ATTENTION, BEST, BEST_DUMP, CHECKPOINTS, CONFIG, ENVIRONMENT, LOSSES, MANIFEST, PAGE, REPORT,
     RunDir, TOKENIZER, WEIGHTS, is_unfinished, refuse_special,
@@ -63,7 +63,7 @@ impl RunDir {
         match step {
             Some(step) if path.symlink_metadata().is_ok() => {
                 // Whatever stands there, it is no reason not to resume.
-                let before = match Failure::separate(read_bounded(&path, TEXT_LIMIT))? {
+                let before = match Failure::separate(read_bounded(&path, ENVIRONMENT_LIMIT))? {
                     Ok(before) => String::from_utf8_lossy(&before).into_owned(),
                     Err(reason) => reason.to_string(),
                 };
