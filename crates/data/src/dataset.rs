@@ -33,11 +33,16 @@ pub struct TextCounts {
     pub words: usize,
     /// Those of them that the vocabulary lacks.
     pub unknown: usize,
+    /// Those of the words that are of held-out texts.
+    pub held_out_words: usize,
+    /// Those of them that the vocabulary lacks.
+    pub held_out_unknown: usize,
     /// Texts that were longer than a sample.
     pub cut_texts: usize,
     /// Words at the end of texts that no sample holds.
     pub cut_words: usize,
-    /// Held-out texts that are training texts, too, apart from case, blanks and punctuation.
+    /// Held-out texts that are training texts, too, apart from case, blanks and punctuation; of values of columns, rows that
+    /// have the values of a training row.
     pub repeated: usize,
     /// Whether words are values of columns.
     pub are_values: bool,
@@ -58,14 +63,23 @@ impl TextCounts {
                 counted(self.cut_words, "word was", "words were"),
             ));
         }
-        if self.unknown > 0 {
-            sentences.push(format!(
-                "{} of {} {} {} not in the vocabulary.",
-                self.unknown,
-                self.words,
-                if self.are_values { "values" } else { "words" },
-                if self.unknown == 1 { "is" } else { "are" }
-            ));
+        // The vocabulary is made from training texts, whose words it mostly has.
+        let held_out = (self.held_out_unknown, self.held_out_words);
+        let others = (self.unknown - held_out.0, self.words - held_out.1);
+        let of_others = if held_out.1 > 0 { " of training" } else { "" };
+        for ((unknown, words), of) in [(others, of_others), (held_out, " of held-out")] {
+            if unknown > 0 {
+                let (one, place) = match (self.are_values, of) {
+                    (true, "") => ("values", ""),
+                    (true, _) => ("values", " rows"),
+                    (false, "") => ("words", ""),
+                    (false, _) => ("words", " texts"),
+                };
+                sentences.push(format!(
+                    "{unknown} of {words} {one}{of}{place} {} not in the vocabulary.",
+                    if unknown == 1 { "is" } else { "are" }
+                ));
+            }
         }
         if self.empty > 0 {
             sentences.push(format!(
@@ -84,10 +98,12 @@ impl TextCounts {
     /// How many held-out texts are known from training, as a sentence.
     pub fn repetition(&self) -> Option<String> {
         (self.repeated > 0).then(|| {
-            format!(
-                "Held-out texts that are also training texts, apart from case, blanks and punctuation: {}.",
-                self.repeated
-            )
+            let what = if self.are_values {
+                "Held-out rows that have the values of a training row"
+            } else {
+                "Held-out texts that are also training texts, apart from case, blanks and punctuation"
+            };
+            format!("{what}: {}.", self.repeated)
         })
     }
 }

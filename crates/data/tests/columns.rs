@@ -52,6 +52,13 @@ fn texts_are_found_by_name_or_by_what_they_hold() {
             texts("said", "kind", &[]),
         ),
         (
+            format!(
+                "sep=;\r\n{}",
+                table("said;kind", |n| format!("one, two, three, {n};{}", mood(n)))
+            ),
+            texts("said", "kind", &[]),
+        ),
+        (
             table("text,said,label,split", |n| {
                 format!("a{n},one two three four {n},{},train", mood(n))
             }),
@@ -204,6 +211,7 @@ fn categories_are_positions() {
         let counts = splits.texts.unwrap();
         assert!(counts.are_values);
         assert_eq!((counts.texts, counts.words, counts.unknown), (4, 8, 0));
+        assert_eq!(fitted(&rows, Some(2)).1.texts.unwrap().held_out_words, 4);
     }
     // A number and its text would be one value.
     let mixed = "{\"kind\": \"a\", \"plan\": \"1\", \"age\": 1}\n{\"kind\": \"b\", \"plan\": 1, \"age\": 1}\n";
@@ -250,5 +258,14 @@ fn held_out_texts_that_are_training_texts_are_counted() {
     )
     .unwrap();
     let (_, splits) = fitted(&rows, None);
-    assert_eq!(splits.texts.unwrap().repeated, 1);
+    let counts = splits.texts.unwrap();
+    assert_eq!(counts.repeated, 1);
+    // Of the vocabulary of training texts, held-out ones lack `worse`, and the three signs.
+    assert_eq!((counts.words, counts.held_out_words), (11, 8));
+    assert_eq!((counts.unknown, counts.held_out_unknown), (6, 6));
+    let losses = counts.losses(9);
+    assert!(
+        losses[0].starts_with("6 of 8 words of held-out"),
+        "{losses:?}"
+    );
 }

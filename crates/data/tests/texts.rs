@@ -107,6 +107,8 @@ fn what_is_cut_unknown_or_empty_is_counted() {
         empty: 0,
         words: 10,
         unknown: 6,
+        held_out_words: 0,
+        held_out_unknown: 0,
         cut_texts: 1,
         cut_words: 2,
         are_values: false,

@@ -101,9 +101,10 @@ impl Rows {
         #[cfg(feature = "files")]
         if self.are_texts() {
             self.check_texts()?;
-            let (rows, counts) = self.tokenized(config)?;
+            let (train, held_out) = self.parts(config)?;
+            let (rows, counts) = self.tokenized_parts(config, &held_out)?;
             let texts = Some(TextCounts {
-                repeated: self.repeated(config)?,
+                repeated: self.equal(&held_out, self, &train),
                 ..counts
             });
             return Ok(Splits {

@@ -32,20 +32,26 @@ impl<R: BufRead> Records<R> {
     /// When the file cannot be read.
     pub fn new(mut reader: R) -> Result<Self, String> {
         let start = reader.fill_buf().map_err(|error| error.to_string())?;
-        let separator = separator(start);
+        let hint = hinted(start);
+        let separator = hint.unwrap_or_else(|| separator(start));
         // A quoted record can span any number of lines, so each record gets a budget of bytes. With a line break at
         // the very end and no other terminator, the reader stands at the start of a line after each record.
         let (reader, allowance) = Metered::new(reader.chain(END), LINE_LIMIT, "a record");
-        let csv = ReaderBuilder::new()
+        let mut csv = ReaderBuilder::new()
             .has_headers(false)
             .flexible(true)
             .delimiter(separator)
             .terminator(Terminator::Any(b'\n'))
             .from_reader(reader);
+        let mut record = ByteRecord::new();
+        if hint.is_some() {
+            csv.read_byte_record(&mut record)
+                .map_err(|error| error.to_string())?;
+        }
         Ok(Self {
             csv,
             allowance,
-            record: ByteRecord::new(),
+            record,
             separator,
         })
     }
@@ -108,6 +114,16 @@ pub(super) fn cell_as_written(record: &ByteRecord, column: usize) -> Result<&str
             error.valid_up_to() + 1
         )
     })
+}
+
+/// The separator that a first line of Excel names, such as `sep=;`.
+fn hinted(start: &[u8]) -> Option<u8> {
+    match start {
+        [b's', b'e', b'p', b'=', separator, b'\r' | b'\n', ..] => {
+            SEPARATORS.contains(separator).then_some(*separator)
+        }
+        _ => None,
+    }
 }
 
 /// The separator that is most frequent in the first line that has any cells, outside quotes.

@@ -1,5 +1,7 @@
 //! The texts of a file as token ids.
 
+use std::collections::HashSet;
+
 use super::complete::FileKeys;
 use super::error::FileError;
 use super::rows::{Held, Rows};
@@ -54,10 +56,20 @@ impl Rows {
     /// # Errors
     /// When the samples are texts, and the config has no words.
     pub fn tokenized(&self, config: &DatasetConfig) -> Result<(Self, TextCounts), FileError> {
+        self.tokenized_parts(config, &[])
+    }
+
+    /// As [`tokenized`](Self::tokenized), with the words of these held-out texts also counted by themselves.
+    pub(super) fn tokenized_parts(
+        &self,
+        config: &DatasetConfig,
+        held_out: &[usize],
+    ) -> Result<(Self, TextCounts), FileError> {
+        let held_out: HashSet<usize> = held_out.iter().copied().collect();
         let Some(words) = &config.words else {
             return Err(self.refuse(
                 0,
-                "the sample is a text, but the model was trained on token ids",
+                "the sample is a text, but the model was trained on token ids; give these, on the command line with --tokens",
             ));
         };
         let encoder = Encoder::new(words);
@@ -76,8 +88,13 @@ impl Rows {
                 kept.iter().filter(|&&token| token == UNK).count() - usize::from(is_empty);
             counts.texts += 1;
             counts.empty += usize::from(is_empty);
-            counts.words += kept.len() - usize::from(is_empty);
+            let words = kept.len() - usize::from(is_empty);
+            counts.words += words;
             counts.unknown += unknown;
+            if held_out.contains(&row) {
+                counts.held_out_words += words;
+                counts.held_out_unknown += unknown;
+            }
             counts.cut_texts += usize::from(cut > 0);
             counts.cut_words += cut;
             let tokens: Vec<i64> = kept.iter().map(|&token| token.into()).collect();

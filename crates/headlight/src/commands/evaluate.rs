@@ -186,7 +186,7 @@ fn about(
         .then(|| "The run holds out no samples.".to_owned());
     let trained = trained.map(|trained| {
         format!(
-            "The model was trained on {trained} of these samples; without a file, `headlight evaluate` takes the held-out ones."
+            "{trained} of these samples equal training samples; without a file, `headlight evaluate` takes the held-out ones."
         )
     });
     let known = (split == Some(Split::Train)).then(|| {

@@ -41,9 +41,9 @@ test("a rule fits the length, the place of [CLS] and the vocabulary", () => {
 });
 
 /** A run in which [CLS] gives `shares[at]` to position 1 in positives, and `others[at]` in negatives. */
-function runOf(shares, others = shares, { marked = [1], chance = 0.9, tokens = { 7: "seven" } } = {}) {
+function runOf(shares, others = shares, { marked = [1], chance = 0.9, tokens = { 7: "seven" }, config = undefined } = {}) {
   const facts = {
-    name: "run", seed: 0, layers: 1, heads: 1, positions: 3, logits: 1, classes: [], cls: 0, steps: shares.map((_, at) => 10 * at), token_strings: tokens,
+    name: "run", seed: 0, layers: 1, heads: 1, positions: 3, logits: 1, classes: [], cls: 0, steps: shares.map((_, at) => 10 * at), token_strings: tokens, config,
     samples: [{ number: 4, label: 1, tokens: [0, 7, 8], marked }, { number: 5, label: 0, tokens: [0, 9, 8], marked }],
   };
   return new Run(facts, {
@@ -69,7 +69,9 @@ test("the sentence names the share, the position, its token and uniform attentio
 });
 
 test("without a position that decides, the sentence says so", () => {
-  assert.equal(sentence(runOf([0.3, 0.57], undefined, { marked: [] })), "At step 10, [CLS] gives the most attention, 57%, to position 1 (token seven). No position decides this label.");
+  const looks = "At step 10, [CLS] gives the most attention, 57%, to position 1 (token seven).";
+  assert.equal(sentence(runOf([0.3, 0.57], undefined, { marked: [] })), `${looks} No rule says which positions decide.`);
+  assert.equal(sentence(runOf([0.3, 0.57], undefined, { marked: [], config })), `${looks} No position decides this label.`);
 });
 
 const titles = (run) => captionsOf(run).map(({ title }) => title);

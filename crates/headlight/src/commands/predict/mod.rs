@@ -82,6 +82,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         &arguments.swept,
     )?;
     if let Some(path) = &arguments.file {
+        if path != Path::new(STANDARD) && !path.exists() {
+            return Err(Failure::Input(format!(
+                "there is no file {}; for one text, use --text, and for token ids --tokens",
+                shown(path)
+            )));
+        }
         let out = output(arguments)?;
         let which = (model.step(), model.which());
         let count = beside::write(model, path, out)?;
@@ -183,8 +189,7 @@ fn tell_count(
     }
     let which = which.map(|which| format!("; {which}"));
     let trained = count.trained;
-    let trained =
-        trained.map(|trained| format!("; the model was trained on {trained} of these samples"));
+    let trained = trained.map(|trained| format!("; {trained} of them equal training samples"));
     let texts = [which, trained].map(Option::unwrap_or_default);
     tell(out, &format!("{count}{}", texts.concat()))
 }

@@ -56,7 +56,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const named = run.isStatistic ? `in the ${run.name}, ` : "";
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
-    const none = isGroup ? "No position decides the label in all these samples." : "No position decides this label.";
+    const none = !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : "No position decides this label.";
     return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}${uniform}`;
   }
   const even = run.uniform(run.members(sample), query, () => keys);
