@@ -195,18 +195,40 @@ fn counts_of_words_are_those_of_scikit_learn() {
 fn a_model_that_learned_no_more_than_a_baseline_says_so() {
     let mut all = vec![1; 97];
     all.extend([0; 3]);
-    let remarks = |held_out: &[u8], accuracy: f64| {
+    let remarks = |train: &[u8], held_out: &[u8], accuracy: f64| {
         let row = scores(accuracy, Some(0.99), 0.99, 0.992);
         let metrics = [evaluation(10, &row, &row)];
-        let outcome = Outcome::of(&config(0.99), &splits(&all, held_out), &metrics, None);
+        let outcome = Outcome::of(&config(0.99), &splits(train, held_out), &metrics, None);
         let outcome = outcome.unwrap();
         assert_eq!(outcome.verdict, Verdict::Learned);
         outcome.remarks(|class| format!("class {class}"), "words")
     };
-    let found = remarks(&all, 0.985);
+    let found = remarks(&all, &all, 0.985);
     assert!(found[0].contains("always class 1"), "{found:?}");
     // In a balanced set the same class alone is far off.
-    assert!(remarks(&labels(50), 0.99).is_empty());
+    assert!(remarks(&all, &labels(50), 0.99).is_empty());
+    // The F1 of never guessing a rare class is far off, its accuracy is not.
+    let found = remarks(&labels(3), &labels(3), 1.0);
+    assert!(found[0].contains("always class 0"), "{found:?}");
+}
+
+/// Nine samples that are all right have an interval from 0.701, ten one from 0.722: above the 0.5 of the majority.
+#[test]
+fn a_few_samples_show_nothing() {
+    let all = |count: usize| {
+        (0..count)
+            .map(|sample| (sample % 2) as u8)
+            .collect::<Vec<u8>>()
+    };
+    let of = |count: usize| {
+        let row = scores(1.0, Some(0.98), 0.98, 0.98);
+        let splits = splits(&all(100), &all(count));
+        Outcome::of(&config(0.99), &splits, &[evaluation(0, &row, &row)], None).unwrap()
+    };
+    let remarks = |outcome: &Outcome| outcome.remarks(|class| class.to_string(), "words").len();
+    assert_eq!(of(9).verdict, Verdict::NoBetterThanBaselines);
+    assert_eq!(of(10).verdict, Verdict::BetterThanBaselines);
+    assert_eq!(remarks(&of(9)), remarks(&of(10)) + 1);
 }
 
 /// Of few samples the sentence also gives the interval.

@@ -11,6 +11,10 @@ use crate::metrics::{EvalMetrics, Metric, StepMetrics, wilson};
 /// two do not overlap.
 const OVERFITTING: f64 = 0.05;
 
+/// Fewer judged samples than these cannot show that a model is better than a guess: one sample that is classified
+/// correctly by chance would do.
+pub(super) const FEWEST: usize = 10;
+
 /// Attention to the deciding positions that is this close to uniform attention says that nothing is looked for.
 const CLOSE_TO_UNIFORM: f64 = 0.02;
 
@@ -56,7 +60,7 @@ pub enum Verdict {
     NothingToLearn,
     /// [`is_learned`].
     Learned,
-    /// The lower end of the interval of its accuracy is above the accuracy of each baseline.
+    /// The lower end of the interval of its accuracy is above the accuracy of each baseline, on ten samples or more.
     BetterThanBaselines,
     /// It is not.
     NoBetterThanBaselines,
@@ -108,9 +112,10 @@ impl Outcome {
             Verdict::NothingToLearn
         } else if is_learned(|metric| judged[metric], learned_from) {
             Verdict::Learned
-        } else if baselines
-            .iter()
-            .all(|baseline| accuracy_interval[0] > baseline.accuracy)
+        } else if samples >= FEWEST
+            && baselines
+                .iter()
+                .all(|baseline| accuracy_interval[0] > baseline.accuracy)
         {
             Verdict::BetterThanBaselines
         } else {

@@ -1,13 +1,10 @@
 //! An outcome in words.
 
 use super::baselines::{Baseline, Guess};
-use super::judgement::{Outcome, Verdict};
+use super::judgement::{FEWEST, Outcome, Verdict};
 
 /// With fewer samples than these, a sentence also gives the interval of the accuracy.
 const FEW: usize = 500;
-
-/// A baseline whose F1 is this close to that of a model, or better, is its rival.
-const CLOSE: f64 = 0.01;
 
 impl Outcome {
     /// All of it, in a paragraph; `class_name` names a class, `f1_of` that of F1 where two classes have names, and `counted` says
@@ -34,10 +31,7 @@ impl Outcome {
     /// The verdict, without a full stop.
     pub fn verdict_text(&self, class_name: impl Fn(u8) -> String, f1_of: Option<&str>) -> String {
         let judged = self.judged();
-        let samples = match self.samples {
-            1 => "1 sample".to_owned(),
-            all => format!("{} samples", grouped(all)),
-        };
+        let samples = samples_text(self.samples);
         let accuracy = self.accuracy;
         let [low, high] = self.accuracy_interval;
         let of = f1_of.map_or_else(String::new, |class| format!(" of {class}"));
@@ -100,6 +94,12 @@ impl Outcome {
     pub fn remarks(&self, class_name: impl Fn(u8) -> String, counted: &str) -> Vec<String> {
         let mut remarks = Vec::new();
         let judged = self.judged();
+        if self.samples < FEWEST && self.learned().is_some() {
+            let samples = samples_text(self.samples);
+            remarks.push(format!(
+                "{samples} cannot tell a good model from a lucky one; hold out {FEWEST} or more"
+            ));
+        }
         let rivals = self.baselines.iter().filter(|other| self.is_rival(other));
         let rivals: Vec<String> = rivals
             .map(|other| other.guess.name(&class_name, counted))
@@ -139,14 +139,9 @@ impl Outcome {
         remarks
     }
 
-    /// Whether a baseline scores about as much as a model that learned, so that the task does not tell what the model learned.
+    /// Whether a baseline may be as accurate as a model that learned, so that the task does not tell what the model learned.
     fn is_rival(&self, baseline: &Baseline) -> bool {
-        self.verdict == Verdict::Learned
-            && baseline.accuracy >= self.accuracy_interval[0]
-            && baseline
-                .f1
-                .zip(self.f1)
-                .is_some_and(|(other, own)| other >= own - CLOSE)
+        self.verdict == Verdict::Learned && baseline.accuracy >= self.accuracy_interval[0]
     }
 
     fn first_text(&self, how: &str) -> String {
@@ -175,6 +170,13 @@ impl Guess {
             Self::Majority { class } => format!("always {}", class_name(class)),
             Self::WordCounts => format!("counts of {counted} (naive Bayes)"),
         }
+    }
+}
+
+fn samples_text(samples: usize) -> String {
+    match samples {
+        1 => "1 sample".to_owned(),
+        all => format!("{} samples", grouped(all)),
     }
 }
 

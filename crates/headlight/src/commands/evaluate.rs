@@ -186,7 +186,7 @@ fn about(
         .then(|| "The run holds out no samples.".to_owned());
     let trained = trained.map(|trained| {
         format!(
-            "{trained} of these samples equal training samples; without a file, `headlight evaluate` takes the held-out ones."
+            "{trained} of these samples are also training samples; without a file, `headlight evaluate` takes the held-out ones."
         )
     });
     let known = (split == Some(Split::Train)).then(|| {

@@ -1,18 +1,17 @@
 //! Dataset files: reads them, and takes from them the keys that a config leaves out.
 
 use std::fs::File;
-use std::io::{self, Seek, Write};
+use std::io::Seek;
 use std::path::Path;
 
-use headlight_data::files::{self, Contents, FileKeys, Format, Rows};
+use headlight_data::files::{self, FileKeys, Format, Rows};
 use headlight_data::{Columns, Words};
-use headlight_input::{FILE_LIMIT, gunzip, size};
+use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
 use crate::Failure;
 use crate::notes::note;
 use crate::storage::files::{open, read_with};
-use crate::storage::outputs::Output;
 use crate::storage::standard::shown;
 use crate::storage::told::Told;
 
@@ -63,42 +62,6 @@ pub fn open_as(path: &Path) -> Result<(File, Format), Failure> {
     });
     let unpacked = unpacked.map_err(|error| Failure::unreadable(path, &error))?;
     Ok((unpacked, format))
-}
-
-/// Writes a dataset file.
-///
-/// # Errors
-/// When it cannot be written, or could not be read back.
-pub fn write(contents: Contents<'_>, format: Format, out: Output<'_>) -> Result<(), Failure> {
-    out.write(|writer| {
-        let left = FILE_LIMIT;
-        files::write(contents, format, UpTo { writer, left })
-    })
-}
-
-/// Writes no more bytes than are read back.
-struct UpTo<W> {
-    writer: W,
-    left: u64,
-}
-
-impl<W: Write> Write for UpTo<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.len() as u64 > self.left {
-            let message = format!(
-                "the dataset takes more than {}, the most that Headlight reads; lower data.samples and data.held_out",
-                size(FILE_LIMIT)
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        let written = self.writer.write(bytes)?;
-        self.left -= written as u64;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
-    }
 }
 
 /// Adds to a config the keys that it leaves to its dataset file, so that the config alone says what the samples are.

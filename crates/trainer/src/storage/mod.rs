@@ -4,6 +4,7 @@ pub mod built_in;
 pub mod checkpoint;
 pub mod config;
 pub mod data_file;
+pub mod dataset_copy;
 pub mod dataset_file;
 pub mod environment;
 pub mod files;

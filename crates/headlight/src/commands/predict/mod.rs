@@ -189,7 +189,7 @@ fn tell_count(
     }
     let which = which.map(|which| format!("; {which}"));
     let trained = count.trained;
-    let trained = trained.map(|trained| format!("; {trained} of them equal training samples"));
+    let trained = trained.map(|trained| format!("; {trained} of them are also training samples"));
     let texts = [which, trained].map(Option::unwrap_or_default);
     tell(out, &format!("{count}{}", texts.concat()))
 }
