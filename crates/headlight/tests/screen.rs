@@ -236,7 +236,8 @@ fn recommended_commands_run() {
         format!("it was {word};{word};{}\n", ["a", "b", "c"][row % 3])
     });
     let rows = "text;kind;other\n".to_owned() + &rows.collect::<String>();
-    fs::write(folder.join("few.csv"), rows).unwrap();
+    fs::write(folder.join("few.csv"), &rows).unwrap();
+    fs::write(folder.join("more.csv"), rows + "never seen;good;a\n").unwrap();
     let train = "train few.csv --label kind --set training.epochs=2 --run run";
     let train: Vec<&str> = train.split(' ').collect();
     let screen = run_in(&folder, &train).done().stdout;
@@ -261,11 +262,14 @@ fn recommended_commands_run() {
     let screen = run_in(&folder, &copy).done().stdout;
     assert!(!screen.contains("--folds"), "{screen}");
 
-    // Its own file has samples that it was trained on, and held-out ones with the same text.
-    let judged = run_in(&folder, &["evaluate", "run", "few.csv"])
-        .done()
-        .stdout;
-    assert!(judged.contains("60 of these samples"), "{judged}");
+    // The held-out rows of its own file have texts of training rows; one text more is new.
+    for (file, samples) in [("few.csv", "60 samples"), ("more.csv", "61 samples")] {
+        let judged = run_in(&folder, &["evaluate", "run", file]).done().stdout;
+        assert!(
+            judged.contains(samples) && judged.contains("60 of these"),
+            "{judged}"
+        );
+    }
     // The model never saw an unknown word.
     let told = run_in(&folder, &["predict", "run", "--text", "zebra"]).done();
     assert!(told.stderr.contains("[UNK]"), "{}", told.stderr);

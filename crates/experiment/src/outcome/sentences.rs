@@ -139,7 +139,7 @@ impl Outcome {
         remarks
     }
 
-    /// Whether a baseline may be as accurate as a model that learned, so that the task does not tell what the model learned.
+    /// Whether a baseline may be as accurate as a model that learned, so that this task does not show that it did.
     fn is_rival(&self, baseline: &Baseline) -> bool {
         self.verdict == Verdict::Learned && baseline.accuracy >= self.accuracy_interval[0]
     }
