@@ -82,8 +82,8 @@ impl Experiment {
         match config.training.keep_best {
             Some(measure) if measure.is_held_out() && self.splits.held_out.is_empty() => {
                 Err(Error::Input(format!(
-                    "`training.keep_best`: {} needs held-out samples; set data.held_out, or choose a \
-                     measure of the training samples",
+                    "no samples are held out, and `training.keep_best = \"{}\"` measures them; set data.held_out to 1 or more \
+                     (without it, a fifth of a file of texts is held out, so give 5 texts or more), or measure training samples",
                     measure.name()
                 )))
             }

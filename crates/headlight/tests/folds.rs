@@ -88,6 +88,31 @@ fn each_fold_is_a_row_and_the_report_is_over_folds() {
     assert!(manifest.contains(found[3]["weights_sha256"].as_str().unwrap()));
 }
 
+/// A figure that some folds do not have names those that have it, and no rule says where their runs should look.
+#[test]
+fn figures_of_fewer_folds_say_so() {
+    let folder = texts("folds_fewer");
+    let rows = fs::read_to_string(folder.join("r.csv")).unwrap();
+    // Label 1 is rare: a fold without it has no F1.
+    let rare = rows.replace("good", "a").replace("bad", "b");
+    let few: Vec<&str> = rare.lines().take(7).collect();
+    fs::write(folder.join("r.csv"), few.join("\n") + "\n").unwrap();
+    let folds = [
+        "sweep", "r.toml", "--folds", "6", "--out", "f.jsonl", "--set",
+    ];
+    let screen = run_in(&folder, &[&folds[..], &["training.epochs=1"]].concat()).done();
+    let over = &report(&folder)["folds"][0];
+    let known = over["held_out_f1"]["runs"].as_u64().unwrap();
+    assert!(over["folds"] == 6 && known < 6);
+    let cell = format!("({known} of 6 folds)");
+    assert!(screen.stdout.contains(&cell), "{}", screen.stdout);
+    let again = ["report", "f.jsonl", "--again"];
+    refused(
+        &run_in(&folder, &again),
+        &["--again", "f.jsonl", "--position"],
+    );
+}
+
 /// With seeds and a grid, a sweep of folds resumes, shards and merges as any other.
 #[test]
 fn folds_go_with_seeds_grids_and_shards() {

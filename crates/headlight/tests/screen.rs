@@ -247,11 +247,11 @@ fn recommended_commands_run() {
     let command = command.replace("\\\n", " ").replace('\'', "");
     let command: Vec<&str> = command.split_whitespace().skip(1).collect();
     run_in(&folder, &command).done();
-    let rows = fs::read_to_string(folder.join("few-folds.jsonl")).unwrap();
+    let rows = fs::read_to_string(folder.join("run-folds.jsonl")).unwrap();
     assert_eq!(rows.lines().count(), 5);
-    let config = fs::read_to_string(folder.join("few-folds.config.toml")).unwrap();
+    let config = fs::read_to_string(folder.join("run-folds.config.toml")).unwrap();
     assert!(config.contains("epochs = 2"), "{config}");
-    let svg = fs::read_to_string(folder.join("few-folds.svg")).unwrap();
+    let svg = fs::read_to_string(folder.join("run-folds.svg")).unwrap();
     assert!(svg.contains("2 classes from a file"));
     let again = ["evaluate", "few.csv", "--config", "few.csv"];
     refuses_in(&folder, &again, &["--set data.label"]);

@@ -84,6 +84,24 @@ fn texts_are_measured_sample_by_sample() {
     );
 }
 
+/// Samples of columns all have the same positions, so none is short.
+#[test]
+fn samples_of_columns_are_of_one_length() {
+    let folder = folder("looks_columns");
+    let rows = (0..40).map(|row| format!("{},{},{}\n", row % 4, row % 3, row % 2));
+    let rows = "size,shape,label\n".to_owned() + &rows.collect::<String>();
+    fs::write(folder.join("c.csv"), rows).unwrap();
+    let sweep = [
+        "sweep", "c.csv", "--seeds", "0..2", "--out", "c.jsonl", "--set",
+    ];
+    let screen = run_in(&folder, &[&sweep[..], &["training.epochs=1"]].concat()).done();
+    assert!(
+        !screen.stdout.contains("short samples"),
+        "{}",
+        screen.stdout
+    );
+}
+
 /// Each point of a grid over rules is measured at its own position, and counted.
 #[test]
 fn each_point_has_its_own_positions() {

@@ -27,13 +27,14 @@ pub(super) fn mean_and_sd(sample: &Sample, decimals: usize) -> [String; 2] {
     ]
 }
 
-/// The mean and half of its confidence interval.
+/// The mean and half of its confidence interval, which equal values do not give.
 pub(super) fn with_margin(sample: Option<&Sample>, decimals: usize) -> String {
     let Some(sample) = sample else {
         return number(None, decimals);
     };
     let mean = number(Some(sample.mean()), decimals);
     match sample.margin() {
+        Some(0.0) => format!("{mean} in all"),
         Some(margin) => format!("{mean} ± {}", number(Some(margin), decimals)),
         None => mean,
     }

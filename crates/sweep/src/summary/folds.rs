@@ -111,7 +111,14 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
         let mut row = vec![name, group.folds.to_string()];
         row.extend(shown().map(|field| {
             let sample = group.metrics.get(&*field.name).and_then(Option::as_ref);
-            with_margin(sample, field.decimals)
+            let cell = with_margin(sample, field.decimals);
+            // A fold whose held-out samples lack a class may have no F1.
+            match sample.map(Sample::len) {
+                Some(known) if known < group.folds => {
+                    format!("{cell} ({known} of {} folds)", group.folds)
+                }
+                _ => cell,
+            }
         }));
         rows.push(row);
     }

@@ -4,7 +4,6 @@ mod model;
 mod samples;
 mod texts;
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use headlight_architecture::Parameter;
@@ -119,13 +118,9 @@ impl Ended<'_> {
     /// The command that tests on all samples, in lines that a shell joins.
     fn folds(&self) -> String {
         let own = self.again.iter().map(String::as_str);
-        let data = &self.experiment.config.data;
-        let name = match &data.source {
-            Source::File(path) => path.file_stem().unwrap_or_default().to_string_lossy(),
-            Source::Generated { .. } => Cow::default(),
-        };
-        // A name for each file: rows of another would not belong.
-        let name = name.split('.').next().unwrap_or_default();
+        // The run's own name: rows of a sweep with other options would not belong.
+        let name = self.run.path().file_name().unwrap_or_default();
+        let name = name.to_string_lossy();
         let out = format!(
             "--out {}",
             quoted(Path::new(&format!("{name}-folds.jsonl")))
