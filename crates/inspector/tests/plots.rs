@@ -247,3 +247,31 @@ fn no_label_is_cut() {
         assert!(!texts.contains('…'));
     }
 }
+
+/// A legend hides no value: it stands above the axes. Runs are counted in whole numbers.
+#[test]
+fn legends_stand_above_and_counts_are_whole() {
+    let bands = Plot::Bands {
+        labels: ["epoch", "loss"].map(str::to_owned),
+        times: vec![1.0, 2.0],
+        quantiles: vec![[1.0, 2.0, 3.0, 4.0, 5.0]; 2],
+        names: ["outer", "inner", "median"].map(str::to_owned),
+    };
+    let found = extents(&svg("bands", &[bands]));
+    let bottom = |name: &str| found.iter().find(|(text, ..)| text == name).unwrap().3;
+    for name in ["outer", "inner", "median"] {
+        assert!(bottom(name) < bottom("loss"), "{name}");
+    }
+    let histogram = Plot::Histogram {
+        label: String::new(),
+        values: vec![10.0, 20.0, 20.0, 30.0],
+        mark: None,
+    };
+    let found = extents(&svg("counts", &[histogram]));
+    let texts = found.iter().map(|(text, ..)| text.as_str());
+    assert_eq!(
+        texts.filter(|text| text.contains('.')).count(),
+        0,
+        "{found:?}"
+    );
+}

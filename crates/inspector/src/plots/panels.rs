@@ -25,7 +25,7 @@ pub(super) fn histogram(
         (from, to) = (from.min(*value), to.max(*value));
     }
     let x = Axis::across(from, to);
-    let y = Axis::up(0.0, *bins.counts.iter().max()? as f64);
+    let y = Axis::up(0.0, *bins.counts.iter().max()? as f64).whole();
     let mut svg = Svg::default();
     for (bin, &runs) in bins.counts.iter().enumerate() {
         let [left, right] = [bin, bin + 1].map(|edge| x.place(bins.edge(edge)));
@@ -100,19 +100,14 @@ pub(super) fn bands(
         svg.path(class, &corners, "Z");
     }
     svg.path("line", &curve(2), "");
-    for (row, (class, name)) in ["outer", "inner", "set0"].iter().zip(names).enumerate() {
-        // The lower left corner is free: losses start high.
-        let top = y.start - 52.0 + row as f64 * 16.0;
-        let height = if *class == "set0" { 2.0 } else { 8.0 };
-        let paint = format!("class=\"{class}\"");
-        svg.rect(
-            &paint,
-            [LEFT + 6.0, top + 4.0 - height / 2.0],
-            [14.0, height],
-        );
-        svg.text("", [LEFT + 26.0, top + 8.0], name);
-    }
-    let room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    let mut room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    let shown = ["outer", "inner", "set0"].into_iter().zip([8.0, 8.0, 2.0]);
+    let swatch = |(class, height)| Swatch::Stripe { class, height };
+    legend(
+        &mut svg,
+        &mut room,
+        shown.map(swatch).zip(names.iter().map(String::as_str)),
+    );
     Some((svg, room))
 }
 
@@ -161,35 +156,67 @@ pub(super) fn ranges(
         }
     }
     let mut room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
-    legend(&mut svg, &mut room, sets.iter().map(|(name, _)| &**name));
+    let swatch = |set: usize| Swatch::Dot(["set0", "set1"][set % 2]);
+    let named = sets.iter().map(|(name, _)| name.as_str()).enumerate();
+    let named = named.filter(|(_, name)| !name.is_empty());
+    legend(
+        &mut svg,
+        &mut room,
+        named.map(|(set, name)| (swatch(set), name)),
+    );
     Some((svg, room))
 }
 
-/// The names of sets: within the panel, or above it if they are too long.
-fn legend<'a>(svg: &mut Svg, room: &mut Room, names: impl Iterator<Item = &'a str> + Clone) {
-    let right = WIDTH - RIGHT;
-    let fits = |name: &str| width(name) as f64 * LETTER < right - 14.0 - LEFT;
-    let is_within = names.clone().all(fits);
-    let named = names.enumerate().filter(|(_, name)| !name.is_empty());
-    let mut above = Vec::new();
-    for (set, name) in named {
-        let dot = format!("set{}", set % 2);
-        if is_within {
-            let top = TOP + 6.0 + set as f64 * 16.0;
-            svg.disc(&dot, [right - 6.0, top + 4.0], 3.0);
-            svg.text("end", [right - 14.0, top + 8.0], name);
-            continue;
+/// What stands for a set of values in a legend.
+enum Swatch {
+    Dot(&'static str),
+    Stripe { class: &'static str, height: f64 },
+}
+
+impl Swatch {
+    /// The room that it takes, with the gap to its name.
+    const WIDTH: f64 = 20.0;
+
+    fn draw(&self, svg: &mut Svg, [left, middle]: [f64; 2]) {
+        match self {
+            Self::Dot(class) => svg.disc(class, [left + 7.0, middle], 3.0),
+            Self::Stripe { class, height } => {
+                let paint = format!("class=\"{class}\"");
+                svg.rect(&paint, [left, middle - height / 2.0], [14.0, *height]);
+            }
         }
-        let lines = wrap_tightly(name, ((WIDTH - 28.0) / LETTER) as usize);
-        let lines = lines.into_iter().enumerate();
-        above.extend(lines.map(|(line, text)| ((line == 0).then(|| dot.clone()), text)));
     }
-    room.above += above.len() as f64 * LINE;
-    for (line, (dot, text)) in above.into_iter().enumerate() {
-        let place = TOP - 12.0 - room.above + line as f64 * LINE;
-        if let Some(dot) = dot {
-            svg.disc(&dot, [20.0, place - 4.0], 3.0);
+}
+
+/// Names sets of values above the panel, where no value lies: beside one another, in as many lines as they need.
+fn legend<'a>(svg: &mut Svg, room: &mut Room, entries: impl Iterator<Item = (Swatch, &'a str)>) {
+    const LEFT: f64 = 14.0;
+    let columns = ((WIDTH - LEFT - Swatch::WIDTH) / LETTER) as usize;
+    let mut places = Vec::new();
+    let (mut left, mut line) = (LEFT, 0);
+    for (swatch, name) in entries {
+        let texts = wrap_tightly(name, columns);
+        let widest = texts.iter().map(|text| width(text)).max().unwrap_or(0);
+        let wide = Swatch::WIDTH + widest as f64 * LETTER;
+        if left > LEFT && (left + wide > WIDTH || texts.len() > 1) {
+            (left, line) = (LEFT, line + 1);
         }
-        svg.text("", [28.0, place], &text);
+        let lines = texts.len();
+        places.push((swatch, texts, left, line));
+        if lines > 1 {
+            (left, line) = (LEFT, line + lines);
+        } else {
+            left += wide;
+        }
+    }
+    let last = places.last();
+    let lines = last.map_or(0, |(_, texts, _, line)| line + texts.len());
+    room.above += lines as f64 * LINE;
+    for (swatch, texts, left, line) in places {
+        let baseline = |line: usize| TOP - 12.0 - room.above + line as f64 * LINE;
+        swatch.draw(svg, [left, baseline(line) - 4.0]);
+        for (more, text) in texts.iter().enumerate() {
+            svg.text("", [left + Swatch::WIDTH, baseline(line + more)], text);
+        }
     }
 }
