@@ -201,7 +201,8 @@ class Check:
     def kept(self, state: State, found: Tree) -> list[str]:
         """What a failed `--resume` lost."""
         before, after = names(state.tree), names(found)
-        if state.trains and f"{RUN}/report.md" not in found:
+        # The manifest lets go of the report before it is removed.
+        if state.trains and f"{RUN}/report.md" not in found.keys() & after:
             before = {name for name in before if re.search(r"config.toml|environment.json|step-\d{6}\.", name)}
             step = max(int(name[-20:-11]) for name in found if re.search(r"step-\d{9}\.checkpoint$", name))
             before = {name for name in before if not (dump := re.search(r"step-(\d{6})\.", name)) or int(dump[1]) < step}
