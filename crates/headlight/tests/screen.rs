@@ -150,7 +150,7 @@ fn texts_show_the_words_that_decided() {
     }
     // Each text is of those that were held out, of which the file's lines say nothing, and its head is that of `--explain`.
     let line = screen.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown: Vec<&str> = line.split(" of the 100 held-out ones (").skip(1).collect();
+    let shown: Vec<&str> = line.split(" of 0 to 99 (").skip(1).collect();
     assert_eq!(shown.len(), 2, "{screen}");
     for text in shown {
         let (words, rest) = text.split_once("): ").unwrap();

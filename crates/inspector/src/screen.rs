@@ -226,13 +226,12 @@ fn list(text: &mut String, title: &str, words: &[Word]) {
     }
     let side = words.iter().map(|word| width(&word.word)).max();
     let side = side.unwrap_or(0).clamp(10, WORD);
-    for Word {
-        word,
-        attention,
-        without,
-    } in words
-    {
-        let word = left(&fitted(word, side), side);
+    let names: Vec<&str> = words.iter().map(|word| word.word.as_str()).collect();
+    for (word, name) in words.iter().zip(fitted(&names, side)) {
+        let Word {
+            attention, without, ..
+        } = word;
+        let word = left(&name, side);
         let _ = writeln!(
             text,
             "  {word}  attention {attention:>5.2}x uniform, probability {without:.3} without it"

@@ -72,13 +72,22 @@ pub fn shorten(text: &str, columns: usize) -> String {
     short + "…"
 }
 
-/// A word of at most so many columns. Of a value with its column, the column's name gives way.
-pub(crate) fn fitted(word: &str, columns: usize) -> String {
-    let fitted = word.split_once('=').and_then(|(name, value)| {
+/// Words of at most so many columns. Of a value with its column, the column's name gives way.
+pub(crate) fn fitted<'a>(words: &[&'a str], columns: usize) -> Vec<String> {
+    let named = |word: &'a str| word.split_once('=').unwrap_or((word, ""));
+    let names: Vec<&str> = words.iter().map(|word| named(word).0).collect();
+    let fitted = |word: &&'a str| {
+        let (name, value) = named(word);
         let room = columns.checked_sub(width(value) + 1)?;
-        (room > 1).then(|| format!("{}={value}", shorten(name, room)))
-    });
-    fitted.unwrap_or_else(|| shorten(word, columns))
+        let place = names.iter().position(|other| *other == name)?;
+        let is_value = !value.is_empty() && room > 1;
+        let name = shorten(&shorten_apart(&names, room)[place], room);
+        is_value.then(|| format!("{name}={value}"))
+    };
+    let each = words
+        .iter()
+        .map(|word| fitted(word).unwrap_or_else(|| shorten(word, columns)));
+    each.collect()
 }
 
 /// Lines of at most `columns`, broken at spaces; a longer word has a line of its own.
@@ -94,31 +103,76 @@ pub(crate) fn wrap_tightly(text: &str, columns: usize) -> Vec<String> {
 /// Names of at most `columns`, each in lines. A longer name is cut; but if names that differ would then look alike, it is
 /// broken into lines.
 pub(crate) fn fitted_names(names: &[&str], columns: usize) -> Vec<Vec<String>> {
-    let lines = |name: String| match width(&name) {
-        wide if wide > columns => wrap_tightly(&name, columns),
-        _ => vec![name],
-    };
-    shorten_apart(names, columns)
-        .into_iter()
-        .map(lines)
-        .collect()
+    let cut: Vec<String> = names.iter().map(|name| shorten(name, columns)).collect();
+    if are_alike(&cut, names) {
+        return names
+            .iter()
+            .map(|name| wrap_tightly(name, columns))
+            .collect();
+    }
+    cut.into_iter().map(|name| vec![name]).collect()
 }
 
-/// Shortens names to at most `columns`, or none of them if names that differ would then look alike.
-pub fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
+/// Whether names that differ look alike where they are cut.
+fn are_alike(cut: &[String], names: &[&str]) -> bool {
     let mut first = BTreeMap::new();
-    let is_alike = names.iter().any(|&name| {
-        let first = first.entry(shorten(name, columns)).or_insert(name);
+    cut.iter().zip(names).any(|(cut, &name)| {
+        let first = first.entry(cut).or_insert(name);
         *first != name
-    });
-    let cut = |&name: &&str| {
-        if is_alike {
-            name.to_owned()
-        } else {
-            shorten(name, columns)
-        }
+    })
+}
+
+/// Shortens names to at most `columns`. If names that differ would then look alike, they lose what they share; or none of them
+/// is shortened, if they are little wider or still look alike.
+pub fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
+    let whole = || names.iter().map(|&name| name.to_owned()).collect();
+    let cut: Vec<String> = names.iter().map(|name| shorten(name, columns)).collect();
+    if !are_alike(&cut, names) {
+        return cut;
+    }
+    let widest = names.iter().map(|name| width(name)).max();
+    if widest.unwrap_or(0) <= columns * 3 / 2 {
+        return whole();
+    }
+    let cut: Vec<String> = names
+        .iter()
+        .map(|name| {
+            let others = names.iter().filter(|other| *other != name);
+            let shared = others.map(|other| shared_start(name, other)).max();
+            shorten_after(name, shared.unwrap_or(0), columns)
+        })
+        .collect();
+    if are_alike(&cut, names) {
+        return whole();
+    }
+    cut
+}
+
+/// The length in bytes of what two texts both begin with.
+fn shared_start(text: &str, other: &str) -> usize {
+    let pairs = text.chars().zip(other.chars());
+    let same = pairs.take_while(|(a, b)| a == b);
+    same.map(|(character, _)| character.len_utf8()).sum()
+}
+
+/// Shortens a text to at most `columns`, of which the first `shared` bytes say nothing: what follows is kept, from the
+/// beginning of its word if there is room.
+fn shorten_after(text: &str, shared: usize, columns: usize) -> String {
+    let (before, after) = text.split_at(shared);
+    let shown = shorten(text, columns);
+    let differs_at = width(before) + 1;
+    if width(text) <= columns || differs_at < columns {
+        return shown;
+    }
+    let most = columns * 2 / 3;
+    let word = before.rfind(' ').map_or(0, |blank| blank + 1);
+    let tail = if after.is_empty() || width(&text[word..shared]) < most / 2 {
+        &text[word..]
+    } else {
+        after
     };
-    names.iter().map(cut).collect()
+    let tail = shorten(tail.trim_start_matches('…'), most);
+    shorten(text, columns.saturating_sub(width(&tail))) + &tail
 }
 
 fn wrapped(text: &str, columns: usize, break_words: bool) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! A table of text, and how wide its columns are.
 
-use crate::words::{fitted_names, left, right, shorten, width};
+use crate::words::{fitted_names, left, right, shorten, shorten_apart, width};
 
 /// The widest name of a row or column in text and SVG, in columns of a terminal. A wide terminal has room for longer
 /// names of rows.
@@ -116,8 +116,8 @@ impl Table {
 
     /// The names of rows, shortened to at most `columns`.
     pub(super) fn names(&self, columns: usize) -> Vec<String> {
-        let names = self.rows.iter().map(|row| &row.name);
-        names.map(|name| shorten(name, columns)).collect()
+        let names: Vec<&str> = self.rows.iter().map(|row| &*row.name).collect();
+        shorten_apart(&names, columns)
     }
 
     /// The names of rows in lines of at most `columns`, which differ wherever names do.

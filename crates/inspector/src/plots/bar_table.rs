@@ -90,17 +90,18 @@ impl BarColumn {
 }
 
 impl BarTable {
+    fn fitted_names(&self, columns: usize) -> Vec<String> {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        fitted(&names, columns)
+    }
+
     /// The table as text. Bars of negative values are grey.
     pub fn text(&self, columns: usize) -> String {
         let mut text = String::new();
         for line in wrap(&self.title, columns) {
             let _ = writeln!(text, "{line}");
         }
-        let names: Vec<String> = self
-            .names
-            .iter()
-            .map(|name| fitted(name, MOST_NAME))
-            .collect();
+        let names = self.fitted_names(MOST_NAME);
         let named = names.iter().chain([&self.rows]).map(|name| width(name));
         let side = named.max().unwrap_or(0);
         // Numbers end where their column's do, and bars start there.
@@ -187,10 +188,9 @@ impl BarTable {
         }
         svg.text("strong", [MARGIN, y - LINE], &self.rows);
         let top = y - LINE + 8.0;
-        for (index, name) in self.names.iter().enumerate() {
+        for (index, name) in self.fitted_names(2 * MOST_NAME).iter().enumerate() {
             let middle = top + (index as f64 + 0.5) * ROW;
-            let name = fitted(name, 2 * MOST_NAME);
-            svg.text("text", [MARGIN, middle + 4.0], &name);
+            svg.text("text", [MARGIN, middle + 4.0], name);
             for (column, &(x, numbers)) in self.columns.iter().zip(&places) {
                 svg.text("end", [x + numbers, middle + 4.0], &column.texts[index]);
                 if let Some((start, length, class)) = column.bar(index, x + numbers + 8.0) {

@@ -2,11 +2,9 @@
 
 use super::axis::{Axis, frame};
 use super::colour_bar::fill;
+use super::legend::{Swatch, legend};
 use super::size::{BOTTOM, HEIGHT, RIGHT, Room, WIDTH};
 use crate::svg::Svg;
-
-/// The height of a line of the legend.
-const LINE: f64 = 16.0;
 
 /// Up to this number of points, each is a dot too.
 const MOST_DOTS: usize = 12;
@@ -45,25 +43,18 @@ pub(super) fn curves(
             }
         });
     }
-    // Upwards from the lower right corner, where good curves are not.
-    let place = |line: usize| {
-        [
-            WIDTH - RIGHT - 8.0,
-            HEIGHT - BOTTOM - 10.0 - line as f64 * LINE,
-        ]
-    };
-    let mut line = 0;
     if let Some((_, name)) = mark {
-        svg.text("mark-name end", place(line), name);
-        line += 1;
+        // Good curves are not in the lower right corner.
+        let corner = [WIDTH - RIGHT - 8.0, HEIGHT - BOTTOM - 10.0];
+        svg.text("mark-name end", corner, name);
     }
-    for (index, curve) in curves.iter().enumerate().rev() {
-        svg.group(&colour(index, curves.len()), |svg| {
-            svg.text("curve-name end", place(line), &curve.name);
-        });
-        line += 1;
-    }
-    let room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    let mut room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
+    let named = curves.iter().enumerate();
+    let named = named.map(|(index, curve)| {
+        let paint = colour(index, curves.len());
+        (Swatch::Stripe(paint, 2.0), curve.name.as_str())
+    });
+    legend(&mut svg, &mut room, named);
     Some((svg, room))
 }
 

@@ -1,10 +1,10 @@
 //! A square matrix of counts, in a panel of its own.
 
 use super::colour_bar::fill;
-use super::size::{BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
+use super::size::{BOTTOM, HEIGHT, LEFT, RIGHT, Room, TOP, WIDTH};
 use crate::svg::Svg;
 use crate::theme::{takes_black_ink, viridis};
-use crate::words::shorten;
+use crate::words::{shorten_apart, width};
 
 /// The most rows and columns that are drawn.
 const MOST: usize = 64;
@@ -12,11 +12,18 @@ const MOST: usize = 64;
 /// The most names along a side; of more, every n-th is shown.
 const MOST_NAMES: usize = 16;
 
+/// The widest name, in columns of a terminal.
+const MOST_NAME: usize = 20;
+
 /// The width of a digit, and about that of a letter.
 const DIGIT: f64 = 7.0;
 
 /// Rows are counted from the top. A cell's colour is its share of the row.
-pub(super) fn matrix(labels: &[String; 2], names: &[String], rows: &[Vec<usize>]) -> Option<Svg> {
+pub(super) fn matrix(
+    labels: &[String; 2],
+    names: &[String],
+    rows: &[Vec<usize>],
+) -> Option<(Svg, Room)> {
     let count = rows.len();
     if !(1..=MOST).contains(&count) {
         return None;
@@ -46,15 +53,31 @@ pub(super) fn matrix(labels: &[String; 2], names: &[String], rows: &[Vec<usize>]
         }
     });
     let every = count.div_ceil(MOST_NAMES);
-    let short = |name: &str, room: f64| shorten(name, (room / DIGIT) as usize);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let names = shorten_apart(&names, MOST_NAME);
+    let widest = names.iter().map(|name| width(name)).max().unwrap_or(0) as f64 * DIGIT;
+    let is_crowded = widest + DIGIT > size[0] * every as f64;
     for (class, name) in names.iter().enumerate().step_by(every) {
         let along = class as f64 + 0.5;
-        let [below, beside] = [size[0] * every as f64, LEFT - 8.0].map(|room| short(name, room));
-        svg.text("middle", [LEFT + along * size[0], bottom + 16.0], &below);
-        svg.text("end", [LEFT - 6.0, TOP + along * size[1] + 4.0], &beside);
+        let across = LEFT + along * size[0];
+        if is_crowded {
+            svg.upright("end", [across + 4.0, bottom + 8.0], name);
+        } else {
+            svg.text("middle", [across, bottom + 16.0], name);
+        }
+        svg.text("end", [LEFT - 6.0, TOP + along * size[1] + 4.0], name);
     }
+    let room = Room {
+        left: (widest - (LEFT - 6.0)).max(0.0),
+        below: if is_crowded {
+            (widest - 12.0).max(0.0)
+        } else {
+            0.0
+        },
+        ..Room::default()
+    };
     let middle = f64::midpoint(LEFT, right);
-    svg.text("middle", [middle, HEIGHT - 10.0], &labels[0]);
+    svg.text("middle", [middle, HEIGHT - 10.0 + room.below], &labels[0]);
     svg.text("", [14.0, TOP - 12.0], &labels[1]);
-    Some(svg)
+    Some((svg, room))
 }

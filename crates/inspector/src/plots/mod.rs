@@ -10,6 +10,7 @@ mod heatmap;
 mod heatmap_svg;
 mod heatmap_text;
 mod histogram;
+mod legend;
 mod matrix;
 mod panels;
 mod size;
@@ -133,7 +134,7 @@ impl Plot {
                 labels,
                 names,
                 rows,
-            } => matrix::matrix(labels, names, rows).map(|svg| (svg, Room::default())),
+            } => matrix::matrix(labels, names, rows),
         }
     }
 }

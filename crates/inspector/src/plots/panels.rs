@@ -2,10 +2,11 @@
 
 use super::axis::{Axis, frame};
 use super::histogram::half_range;
-use super::size::{LEFT, LETTER, LINE, RIGHT, Room, TOP, WIDTH};
+use super::legend::{Swatch, legend};
+use super::size::{LEFT, LETTER, RIGHT, Room, TOP, WIDTH};
 use crate::Histogram;
 use crate::svg::Svg;
-use crate::words::{width, wrap_tightly};
+use crate::words::width;
 
 /// The lower end, the centre and the upper end for each group; `None` for a group without values.
 pub(crate) type Ranges = Vec<Option<[f64; 3]>>;
@@ -102,7 +103,7 @@ pub(super) fn bands(
     svg.path("line", &curve(2), "");
     let mut room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));
     let shown = ["outer", "inner", "set0"].into_iter().zip([8.0, 8.0, 2.0]);
-    let swatch = |(class, height)| Swatch::Stripe { class, height };
+    let swatch = |(class, height)| Swatch::Stripe(format!("class=\"{class}\""), height);
     legend(
         &mut svg,
         &mut room,
@@ -165,58 +166,4 @@ pub(super) fn ranges(
         named.map(|(set, name)| (swatch(set), name)),
     );
     Some((svg, room))
-}
-
-/// What stands for a set of values in a legend.
-enum Swatch {
-    Dot(&'static str),
-    Stripe { class: &'static str, height: f64 },
-}
-
-impl Swatch {
-    /// The room that it takes, with the gap to its name.
-    const WIDTH: f64 = 20.0;
-
-    fn draw(&self, svg: &mut Svg, [left, middle]: [f64; 2]) {
-        match self {
-            Self::Dot(class) => svg.disc(class, [left + 7.0, middle], 3.0),
-            Self::Stripe { class, height } => {
-                let paint = format!("class=\"{class}\"");
-                svg.rect(&paint, [left, middle - height / 2.0], [14.0, *height]);
-            }
-        }
-    }
-}
-
-/// Names sets of values above the panel, where no value lies: beside one another, in as many lines as they need.
-fn legend<'a>(svg: &mut Svg, room: &mut Room, entries: impl Iterator<Item = (Swatch, &'a str)>) {
-    const LEFT: f64 = 14.0;
-    let columns = ((WIDTH - LEFT - Swatch::WIDTH) / LETTER) as usize;
-    let mut places = Vec::new();
-    let (mut left, mut line) = (LEFT, 0);
-    for (swatch, name) in entries {
-        let texts = wrap_tightly(name, columns);
-        let widest = texts.iter().map(|text| width(text)).max().unwrap_or(0);
-        let wide = Swatch::WIDTH + widest as f64 * LETTER;
-        if left > LEFT && (left + wide > WIDTH || texts.len() > 1) {
-            (left, line) = (LEFT, line + 1);
-        }
-        let lines = texts.len();
-        places.push((swatch, texts, left, line));
-        if lines > 1 {
-            (left, line) = (LEFT, line + lines);
-        } else {
-            left += wide;
-        }
-    }
-    let last = places.last();
-    let lines = last.map_or(0, |(_, texts, _, line)| line + texts.len());
-    room.above += lines as f64 * LINE;
-    for (swatch, texts, left, line) in places {
-        let baseline = |line: usize| TOP - 12.0 - room.above + line as f64 * LINE;
-        swatch.draw(svg, [left, baseline(line) - 4.0]);
-        for (more, text) in texts.iter().enumerate() {
-            svg.text("", [left + Swatch::WIDTH, baseline(line + more)], text);
-        }
-    }
 }

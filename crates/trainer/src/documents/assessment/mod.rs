@@ -13,7 +13,7 @@ use plots::plots;
 use probabilities::{calibration, thresholds};
 use tables::{DECIMALS, class_notes, classes, confusion};
 
-pub use tables::{MOST_CLASSES, MOST_NAME};
+pub use tables::{MOST_CLASSES, MOST_NAME, short_class_names};
 
 /// All of an assessment, after paragraphs that say which samples it is about. `data` names the classes.
 pub fn document(
@@ -28,11 +28,15 @@ pub fn document(
         tables: vec![classes(data, assessment)],
         ..Section::default()
     };
-    let confusion = Section {
+    let mut confusion = Section {
         title: "Confusion matrix".to_owned(),
-        tables: vec![confusion(data, assessment)],
+        tables: confusion(data, assessment).into_iter().collect(),
         ..Section::default()
     };
+    if confusion.tables.is_empty() {
+        let none = "No sample is confused with another class.".to_owned();
+        confusion.paragraphs.push(none);
+    }
     let overall = Section {
         title: "All samples".to_owned(),
         paragraphs: vec![
@@ -71,7 +75,10 @@ pub fn summary(samples: &str, data: &DatasetConfig, assessment: &Assessment) -> 
     Section {
         title: "Evaluation".to_owned(),
         paragraphs: vec![overall],
-        tables: vec![classes(data, assessment), confusion(data, assessment)],
+        tables: [Some(classes(data, assessment)), confusion(data, assessment)]
+            .into_iter()
+            .flatten()
+            .collect(),
         ..Section::default()
     }
 }

@@ -4,7 +4,7 @@ use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Ranking, Ratios};
 use headlight_inspector::{Curve, Plot, number};
 
-use super::tables::{DECIMALS, names};
+use super::tables::{DECIMALS, short_class_names};
 
 pub(super) fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> {
     let second = data.class_name(1);
@@ -32,7 +32,7 @@ pub(super) fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> 
     vec![
         Plot::Matrix {
             labels: ["predicted class", "label; colour: share of its samples"].map(str::to_owned),
-            names: names(data).collect(),
+            names: short_class_names(data),
             rows: rows.collect(),
         },
         Plot::Curves {
@@ -71,7 +71,10 @@ fn curves(
 ) -> Vec<Curve> {
     let two = assessment.thresholds.is_some();
     let classes = assessment.classes.iter().zip(&assessment.rankings);
-    let classes = names(data).zip(classes).skip(usize::from(two));
+    let classes = short_class_names(data)
+        .into_iter()
+        .zip(classes)
+        .skip(usize::from(two));
     let curves = classes.map(|(class, (of, ranking))| {
         let value = number(value(&of.ratios), DECIMALS);
         Curve {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Ratios};
-use headlight_inspector::{Table, counted, number, shorten};
+use headlight_inspector::{Table, counted, number, shorten_apart};
 
 /// The most classes, and the most confusions of classes, in a table. A matrix of more would not fit a terminal.
 pub const MOST_CLASSES: usize = 16;
@@ -37,11 +37,12 @@ const ALL: &str = "`headlight evaluate RUN --json` prints all";
 
 const CONFUSION: &str = "Rows: labels. Columns: predicted classes. The diagonal is correct.";
 
-/// The names of all classes, shortened.
-pub(super) fn names(data: &DatasetConfig) -> impl Iterator<Item = String> {
-    (0..=u8::MAX)
-        .take(data.n_classes)
-        .map(|class| shorten(&data.class_name(class), MOST_NAME))
+/// The names of all classes, or their numbers, shortened.
+pub fn short_class_names(data: &DatasetConfig) -> Vec<String> {
+    let classes = (0..=u8::MAX).take(data.n_classes);
+    let names: Vec<String> = classes.map(|class| data.class_name(class)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    shorten_apart(&names, MOST_NAME)
 }
 
 pub(super) fn class_notes(assessment: &Assessment) -> Vec<String> {
@@ -81,7 +82,7 @@ pub(super) fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
             "The {MOST_CLASSES} of {count} classes with the lowest F1, and the mean of all; {ALL}."
         );
     }
-    let names: Vec<String> = names(data).collect();
+    let names = short_class_names(data);
     let rows = shown.into_iter().map(|class| {
         let of = &assessment.classes[class];
         row(names[class].clone(), of.samples.to_string(), of.ratios)
@@ -106,9 +107,10 @@ fn cells(ratios: Ratios) -> [String; 5] {
     [precision, recall, f1, roc_auc, average_precision].map(|ratio| number(ratio, DECIMALS))
 }
 
-/// The confusion matrix; of one that is too large, the most frequent confusions.
-pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Table {
-    let names: Vec<String> = names(data).collect();
+/// The confusion matrix; of one that is too large, the most frequent confusions. `None`
+/// without any.
+pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option<Table> {
+    let names = short_class_names(data);
     let cells = || assessment.confusion.rows().map(<[usize]>::to_vec);
     let width: usize = names.iter().map(|name| name.chars().count() + 3).sum();
     if names.len() <= MOST_CLASSES && width <= MOST_WIDTH {
@@ -117,13 +119,17 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Table 
             let counts = row.iter().map(usize::to_string);
             [label.clone()].into_iter().chain(counts).collect()
         });
-        return Table::of_text(CONFUSION, "", [header].into_iter().chain(rows).collect());
+        let rows = [header].into_iter().chain(rows).collect();
+        return Some(Table::of_text(CONFUSION, "", rows));
     }
     let mut confused: Vec<(usize, usize, usize)> = Vec::new();
     for (label, row) in cells().enumerate() {
         let others = row.into_iter().enumerate();
         let others = others.filter(|&(predicted, count)| predicted != label && count > 0);
         confused.extend(others.map(|(predicted, count)| (label, predicted, count)));
+    }
+    if confused.is_empty() {
+        return None;
     }
     // Stable: of equals, the first first.
     confused.sort_by_key(|&(_, _, count)| Reverse(count));
@@ -142,5 +148,6 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Table 
             count.to_string(),
         ]
     });
-    Table::of_text(&title, "", [header].into_iter().chain(rows).collect())
+    let rows = [header].into_iter().chain(rows).collect();
+    Some(Table::of_text(&title, "", rows))
 }

@@ -2,22 +2,24 @@
 
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::{Section, shorten};
+use headlight_inspector::Section;
 
-use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};
+use crate::documents::assessment::{MOST_CLASSES, short_class_names};
 
 /// The most tokens of a sample that are shown.
 const MOST_TOKENS: usize = 64;
 
 /// The name of a class, shortened, or else its number.
 pub(super) fn class_name(data: &DatasetConfig, class: usize) -> String {
-    let name = data.classes.get(class);
-    name.map_or_else(|| class.to_string(), |name| shorten(name, MOST_NAME))
+    short_class_names(data).swap_remove(class)
 }
 
 /// A class in a sentence, shortened.
 pub fn answer(data: &DatasetConfig, class: usize) -> String {
-    shorten(&data.answer(class), MOST_NAME)
+    if class < data.classes.len() {
+        return class_name(data, class);
+    }
+    data.answer(class)
 }
 
 /// How many classes a table leaves out, if it does, and where they are.

@@ -132,7 +132,7 @@ impl<'a> UsedModel<'a> {
     /// Names a sample. Nothing but the file's own lines numbers samples of a file, so that others say what is counted.
     pub(super) fn named(&self, split: &str, kind: &str, sample: usize, of: &Dataset) -> String {
         match self.config().data.source {
-            Source::File(_) => format!("{kind} {sample} of the {} {split} ones", of.len()),
+            Source::File(_) => format!("{split} {kind} {sample} of 0 to {}", of.len() - 1),
             Source::Generated { .. } => format!("{split} {kind} {sample}"),
         }
     }
