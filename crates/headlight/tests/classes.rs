@@ -2,6 +2,8 @@
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod long_names;
+
 use std::fs;
 use std::fs::File;
 use std::path::Path;

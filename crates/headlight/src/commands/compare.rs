@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_experiment::metrics::METRICS;
-use headlight_inspector::{number, shorten};
+use headlight_inspector::{number, shorten_apart};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::shown;
@@ -57,21 +57,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut row = |name: &str, cell: &dyn Fn(&Summary) -> String| {
-        rows.push(
-            std::iter::once(name.to_owned())
-                .chain(runs.iter().map(cell))
-                .collect(),
-        );
+    let row = |name: &str, cell: &dyn Fn(&Summary) -> String| {
+        let cells = runs.iter().map(cell);
+        std::iter::once(name.to_owned()).chain(cells).collect()
     };
-    row("run", &|run| run.name.clone());
-    for key in differing_keys(&runs) {
-        row(&key, &|run| {
-            run.settings
-                .iter()
-                .find(|(name, _)| *name == key)
-                .map_or("–".to_owned(), |(_, value)| shorten(value, MOST_VALUE))
+    rows.push(row("run", &|run| run.name.clone()));
+    let keys = differing_keys(&runs);
+    let widest = keys.iter().map(String::len).max().unwrap_or(0);
+    let room = COLUMNS.saturating_sub(widest.max(LEAST_NAME)) / runs.len();
+    let room = room.saturating_sub(GAP.len()).max(LEAST_VALUE);
+    for key in keys {
+        let values = runs.iter().map(|run| {
+            let mut settings = run.settings.iter();
+            let found = settings.find(|(name, _)| *name == key);
+            found.map_or("–", |(_, value)| value)
         });
+        let values: Vec<&str> = values.collect();
+        let cells = shorten_apart(&values, room).into_iter();
+        rows.push([key].into_iter().chain(cells).collect());
     }
     let train = METRICS
         .iter()
@@ -80,15 +83,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let held_out = ratios.map(|info| (format!("held_out_{}", info.name), info.decimals));
     let first = [("step".to_owned(), 0), ("train_loss".to_owned(), 5)];
     for (name, decimals) in first.into_iter().chain(train).chain(held_out) {
-        row(&name, &|run| number(run.metrics[&name].as_f64(), decimals));
+        let cell = |run: &Summary| number(run.metrics[&name].as_f64(), decimals);
+        rows.push(row(&name, &cell));
     }
     let keeps_best = runs.iter().any(|run| run.keeps_best);
     let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
     print(&format!("{}\n{of_best}{LEGEND}\n", aligned(&rows)))
 }
 
-/// The longest value of a setting in a table, in columns.
-const MOST_VALUE: usize = 41;
+/// The columns of a terminal, those of the longest metric's name, and those that a value of a setting has at least.
+const COLUMNS: usize = 80;
+const LEAST_NAME: usize = 18;
+const LEAST_VALUE: usize = 12;
+
+/// What stands between two columns.
+const GAP: &str = "  ";
 
 struct Summary {
     name: String,
@@ -168,7 +177,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
         let (first, rest) = (&row[0], &row[1..]);
         let _ = write!(text, "{first:width$}", width = widths[0]);
         for (cell, width) in rest.iter().zip(&widths[1..]) {
-            let _ = write!(text, "  {cell:>width$}");
+            let _ = write!(text, "{GAP}{cell:>width$}");
         }
         text.push('\n');
     }

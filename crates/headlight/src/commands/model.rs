@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread;
 
 use headlight_architecture::Parameter;
-use headlight_data::files::Rows;
+use headlight_data::files::{Format, Rows};
 use headlight_data::words::UNK;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
@@ -96,6 +96,14 @@ impl RunModel {
         }
         if device.is_some() {
             return unsuitable("--device");
+        }
+        // Rows of a sweep are JSON Lines, too.
+        let is_data = Format::to_read(path).is_some_and(|format| format != Format::Jsonl);
+        if is_data {
+            return Err(Failure::Input(format!(
+                "{0} holds data; name the run directory of a model before it: RUN {0}",
+                shown(path)
+            )));
         }
         Again::check(path)?;
         let Some(config) = &swept.config else {

@@ -227,8 +227,10 @@ fn title(
             format!("P({of}) = {probability:.4}")
         }
         several => {
-            let several: Vec<String> = several.iter().map(|p| format!("{p:.4}")).collect();
-            format!("probabilities {}", several.join(" "))
+            let most = several.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+            let (class, probability) = most.unwrap_or((0, &f32::NAN));
+            let name = class_name(dump, class as f32).unwrap_or_else(|| format!("class {class}"));
+            format!("predicted {name}, P = {probability:.4}")
         }
     });
     parts.extend(dump.meta.step.map(|step| format!("step {step}")));

@@ -10,7 +10,7 @@ use headlight_dump::{Array, AttentionDump};
 use headlight_experiment::Predictions;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
-use headlight_inspector::counted;
+use headlight_inspector::{counted, shorten_apart};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use serde_json::{Value, json};
@@ -18,8 +18,13 @@ use serde_json::{Value, json};
 use super::file;
 use crate::commands::model::{Members, RunModel};
 
-/// The length of the bar of 1, in characters.
+/// The length of the bar of 1, in characters, where there is room.
 const BAR: f32 = 40.0;
+
+/// The columns of a terminal, those of the widest name of a class, and those between it and its bar.
+const COLUMNS: usize = 80;
+const MOST_NAME: usize = 24;
+const NUMBERS: usize = "  probability 0.000000  logit   -0.0000  ".len();
 
 /// The most rows of attention that are printed, and the fewest of one head.
 const MOST_ROWS: usize = 200;
@@ -129,13 +134,17 @@ pub(super) fn describe(
     } else {
         let _ = writeln!(text, "{predicted}\n");
         let names: Vec<String> = (0..logits.len()).map(|class| data.answer(class)).collect();
-        let width = names.iter().map(|name| name.chars().count()).max();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let names = shorten_apart(&names, MOST_NAME);
+        let width = names.iter().map(|name| measure_text_width(name)).max();
         let width = width.unwrap_or(0).max("class 000".len());
+        let room = COLUMNS.saturating_sub(width + NUMBERS) as f32;
         for ((name, logit), probability) in names.iter().zip(&logits).zip(&dump.probabilities) {
-            let bar = bar(*probability);
+            let bar = bar(*probability, room.min(BAR));
+            let gap = " ".repeat(width - measure_text_width(name));
             let _ = writeln!(
                 text,
-                "{name:<width$}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
+                "{name}{gap}  probability {probability:.6}  logit {logit:>9.4}  {bar}"
             );
         }
         text.push('\n');
@@ -211,7 +220,10 @@ fn attention(
         let decides = dump.meta.label_positions[0].contains(&position);
         let star = if decides { '*' } else { ' ' };
         let (name, weight) = (&names[position], weights[position]);
-        let (bar, gap) = (bar(weight), " ".repeat(width - measure_text_width(name)));
+        let (bar, gap) = (
+            bar(weight, BAR),
+            " ".repeat(width - measure_text_width(name)),
+        );
         let _ = writeln!(text, "{position:>4}{star} {name}{gap}  {weight:.4}  {bar}");
     }
     if !others.is_empty() {
@@ -222,7 +234,7 @@ fn attention(
     text
 }
 
-/// A bar for a number from 0 to 1.
-fn bar(share: f32) -> String {
-    "█".repeat((share * BAR).round() as usize)
+/// A bar for a number from 0 to 1, at which it has this length.
+fn bar(share: f32, most: f32) -> String {
+    "█".repeat((share * most).round() as usize)
 }

@@ -1,0 +1,101 @@
+//! Many classes and columns, with long names that begin alike: screens stay within their width, and no two look alike.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{folder, refused, run_in};
+use serde_json::Value;
+
+const CLASSES: usize = 20;
+
+/// A run on texts of 20 classes whose names differ in their last word alone.
+fn trained(name: &str) -> PathBuf {
+    let folder = folder(name);
+    let mut rows = "text,label\n".to_owned();
+    for row in 0..200 {
+        let class = row % CLASSES;
+        writeln!(
+            rows,
+            "a word{class} w{row},question of the department number {class}"
+        )
+        .unwrap();
+    }
+    fs::write(folder.join("x.csv"), rows).unwrap();
+    let train = [
+        "train",
+        "x.csv",
+        "--run",
+        "run",
+        "--set",
+        "training.epochs=8",
+    ];
+    run_in(&folder, &train).done();
+    folder
+}
+
+fn printed(folder: &Path, arguments: &[&str]) -> String {
+    let text = run_in(folder, arguments).done().stdout;
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+    }
+    text
+}
+
+#[test]
+fn classes_that_begin_alike_stay_apart_in_80_columns() {
+    let folder = trained("names_classes");
+    let predicted = printed(&folder, &["predict", "run", "--text", "a word7"]);
+    let classes = predicted
+        .lines()
+        .filter_map(|line| line.split_once("  probability"));
+    let classes: BTreeSet<&str> = classes.map(|(class, _)| class.trim()).collect();
+    assert_eq!(classes.len(), CLASSES, "{predicted}");
+
+    let evaluated = printed(&folder, &["evaluate", "run", "x.csv"]);
+    let numbered = |class: usize| evaluated.contains(&format!("{class}  "));
+    assert!((0..8).all(numbered), "{evaluated}");
+    let picture = ["evaluate", "run", "x.csv", "--svg", "e.svg"];
+    run_in(&folder, &picture).done();
+    let picture = fs::read_to_string(folder.join("e.svg")).unwrap();
+    // A cell of the confusion matrix is as wide as two digits, its classes' names stand upright.
+    assert!(picture.contains("rotate(-90)"));
+
+    // Of many classes, the title names the predicted one.
+    let inspected = run_in(&folder, &["inspect", "run", "--sample", "0"])
+        .done()
+        .stdout;
+    assert!(inspected.contains("predicted question of"), "{inspected}");
+    let values = ["evaluate", "run", "x.csv", "--json"];
+    let values: Value = serde_json::from_str(&run_in(&folder, &values).done().stdout).unwrap();
+    assert!(values["accuracy"].is_number());
+}
+
+#[test]
+fn settings_side_by_side_stay_apart_in_80_columns() {
+    let folder = trained("names_compare");
+    let more = [
+        "train",
+        "x.csv",
+        "--run",
+        "more",
+        "--set",
+        "training.epochs=9",
+    ];
+    run_in(&folder, &more).done();
+    let compared = printed(&folder, &["compare", "run", "more"]);
+    let row = compared
+        .lines()
+        .find(|line| line.starts_with("training.epochs"));
+    let cells: Vec<&str> = row.unwrap().split_whitespace().collect();
+    assert_eq!(cells, ["training.epochs", "8", "9"]);
+}
+
+/// A file of data where a run is asked for is no file of results.
+#[test]
+fn data_in_place_of_a_run_are_named() {
+    let folder = folder("names_data");
+    fs::write(folder.join("x.csv"), "text,label\na,b\n").unwrap();
+    refused(&run_in(&folder, &["evaluate", "x.csv"]), &["x.csv", "RUN"]);
+}
