@@ -61,7 +61,8 @@ class Reader:
 
 def walk(page):
     reader = Reader(page)
-    view = lambda name: page.js("return headlight.view.value[arguments[0]]", name)
+    # What the reader has not chosen follows the run.
+    view = lambda name: page.js("const name = arguments[0]; return (headlight.here.value[name] ?? headlight.view.value[name])", name)
     reader.go("#guide-start")
     reader.press(Keys.ENTER)
     wait_for(page, "return document.activeElement.id === 'guide-next'", "the guide takes the focus")

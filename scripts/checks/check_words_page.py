@@ -16,7 +16,7 @@ import numpy
 
 from check_experiments import wait_for
 from check_live_page import settled
-from check_page import Page, check
+from check_page import Page, check, check_bands
 
 SENTENCE = "the * bank that charged the fee was beside the zeppelin"
 
@@ -75,6 +75,7 @@ def look(page, program, folder):
     check("a hostile address says so", page.js("return document.querySelector('#words .hint')?.textContent").find("constructor") > 0)
     page.js("headlight.change({ word: 'bank' })")
 
+    check_bands(page, "words", page.js("return headlight.here.value.run.positions"))
     for width in [360, 768, 1280, 1920]:
         page.resize(width, 900)
         wide = page.js("return document.documentElement.scrollWidth")

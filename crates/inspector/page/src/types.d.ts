@@ -147,7 +147,7 @@ export interface Changes {
 export type Show = "weights" | "scores" | "uniform";
 export type Range = "unit" | "uniform" | "own";
 
-/** What the page shows. A change makes a new one. */
+/** What the page shows. A change makes a new one. What the reader has not chosen is infinite or empty. */
 export interface View {
   run: number | "mean" | "deviation";
   /** The key of a sample, or the name of a class, which stands for the mean over its samples. */
@@ -159,7 +159,7 @@ export interface View {
   layer: number;
   head: number;
   show: Show;
-  range: Range;
+  range: Range | "";
   pin: Pin | null;
   tab: string;
   /** The caption of the guide, from 1; 0 without a guide. */

@@ -3,9 +3,9 @@
 import { computed, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
 import { fixed, mean, percent as whole, range } from "../numbers.js";
-import { Arcs } from "../parts/arcs.jsx";
 import { isNarrow } from "../parts/narrow.js";
 import { decisive, percent, sentenceOf, weightsOf } from "../parts/sentence.js";
+import { TokenRow } from "../parts/token-row.jsx";
 import { tokenOf, tokensOf } from "../parts/tokens.js";
 import { isOwn, ownKey } from "../run.js";
 import { departure, here, runs } from "../state.js";
@@ -23,7 +23,7 @@ const key = computed(() => here.value?.sample ?? "");
 const one = computed(() => here.value?.one ?? null);
 const query = computed(() => here.value?.query ?? 0);
 
-// More positions than these have no room for a tile each in one row; words are longer than numbers.
+// More positions than these may need more room than there is; words are longer than numbers.
 const mostInARow = () => run.value?.words ? 5 : isNarrow.value ? 9 : 14;
 
 const weights = computed(() => here.value ? weightsOf(here.value) : new Float64Array());
@@ -103,18 +103,12 @@ function showOwn(tokens, isStep) {
 }
 
 function Tokens() {
-  const count = run.value?.positions ?? 0;
-  return (
-    <div class={count > mostInARow() ? "tokens many" : "tokens"} style={{ "--positions": count, "--tile": run.value?.words ? "4.7rem" : "2.6rem" }}>
-      <Bands />
-      <Tiles />
-    </div>
-  );
-}
-
-function Bands() {
   const now = /** @type {Run} */ (run.value);
-  return <Arcs query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} />;
+  return (
+    <TokenRow query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : now.positions > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value}`}>
+      <Tiles />
+    </TokenRow>
+  );
 }
 
 function Tiles() {
@@ -128,7 +122,7 @@ function Tiles() {
         const isCls = position === now.facts.cls;
         const name = `position ${position}${isMarked ? ", decides the label" : ""}`;
         return (
-          <li key={position} class={[isMarked ? "marked" : "", position === query.value ? "from" : ""].join(" ").trim()}>
+          <li key={position} data-position={position} class={[isMarked ? "marked" : "", position === query.value ? "from" : ""].join(" ").trim()}>
             {canEdit && !isCls
               ? <Tile key={`${key.value} ${position}`} run={now} sample={sample} position={position} name={name} />
               : <span class={isCls ? "tile cls" : "tile"}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></span>}
