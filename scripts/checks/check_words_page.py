@@ -41,7 +41,9 @@ def look(page, program, folder):
     expected = predicted(program, run, SENTENCE)
     tokens = wait_for(page, "const own = headlight.here.value.one; return own && own.key.startsWith('own') && own.tokens", "the sentence")
     check("the words' tokens are the program's", tokens == expected["tokens"], tokens)
-    check("an unknown word is [UNK]", "[UNK]" in page.js("return [...document.querySelectorAll('#card input.tile')].map((tile) => tile.value)"))
+    tiles = page.js("return [...document.querySelectorAll('#card input.tile')].map((tile) => tile.value)")
+    check("an unknown word stays, and is named", "zeppelin" in tiles and "zeppelin" in page.find(".answer .hint").text, tiles)
+    check("also in the address", page.js("return location.hash.includes('zeppelin')"))
     shown = page.js("const { run, one, at } = headlight.here.value; return run.source.results('probabilities', at, one)")
     check("so are its probabilities", numpy.abs(numpy.array(shown) - expected["probabilities"]).max() < 1e-6, shown)
 

@@ -11,6 +11,8 @@ export interface Sample {
   label: number | null;
   /** With `[CLS]`. */
   tokens: number[];
+  /** What the reader typed for tokens that the model does not know, by position; empty for all others. */
+  typed?: string[];
   /** The positions that decide the label. */
   marked: number[];
   /** Its row in what the source holds; null for a sample of the reader. */

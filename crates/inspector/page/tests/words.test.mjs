@@ -65,7 +65,7 @@ const sentence = (run, parts = {}) => {
 test("the sentence names the share, the position, its token and uniform attention", () => {
   const run = runOf([0.3, 0.57], [0.3, 0.05]);
   assert.equal(sentence(run), "At step 10, [CLS] gives 57% of its attention to position 1 (token seven), which decides the label. Uniform attention would give 33%.");
-  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negatives, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Uniform attention would give 33%.");
+  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negative, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Uniform attention would give 33%.");
 });
 
 test("without a position that decides, the sentence says so", () => {
@@ -100,7 +100,21 @@ test("a run without a position that decides has a guide, and a single step has n
 
 test("tokens that a reader types", () => {
   const run = runOf([0.3, 0.5]);
-  assert.deepEqual(tokensOf(run, " [CLS] seven,8;\n9 "), [7, 8, 9]);
+  assert.deepEqual(tokensOf(run, " [CLS] seven,8;\n9 ").tokens, [7, 8, 9]);
   assert.throws(() => tokenOf(run, "0"), /0 is \[CLS\]/);
   for (const word of ["-1", "1.5", "<b>", "1".repeat(10), "__proto__"]) assert.throws(() => tokenOf(run, word), /is not a token/);
+});
+
+test("what a reader typed for an unknown word stays in the sample and in its address", () => {
+  const words = { vocabulary: ["the", "bank"] };
+  const run = runOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });
+  run.source.judge = () => [null, []];
+  const { tokens, typed, left } = tokensOf(run, "The Zeppelin-~ñ flew on");
+  assert.deepEqual([tokens, typed, left], [[3, 2], ["", "Zeppelin"], ["-", "~", "ñ", "flew", "on"]]);
+  const { key } = run.own(tokens, ["", "Zeppelin-~ñ"]);
+  assert.match(key, /^own-3-2~[^-~]+$/);
+  const again = new Run(run.facts, run.source).sample(key);
+  assert.deepEqual([again.tokens, run.texts(again), run.tokenText(again, 2)], [[0, 3, 2], ["the", "Zeppelin-~ñ"], "Zeppelin-~ñ"]);
+  assert.equal(run.sample("own-3-2~%E0%A4%A"), null);
+  assert.deepEqual(tokensOf(run, "[UNK]").typed, [""]);
 });

@@ -2,12 +2,12 @@
 
 import { computed, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
-import { fixed, mean, percent as whole, range } from "../numbers.js";
+import { fixed, mean, percent as whole, range, shorten } from "../numbers.js";
 import { isNarrow } from "../parts/narrow.js";
 import { decisive, percent, sentenceOf, weightsOf } from "../parts/sentence.js";
 import { TokenRow } from "../parts/token-row.jsx";
-import { tokenOf, tokensOf } from "../parts/tokens.js";
-import { isOwn, ownKey } from "../run.js";
+import { tokenOf, tokensOf, typedOf } from "../parts/tokens.js";
+import { isOwn } from "../run.js";
 import { departure, here, runs } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
 
@@ -80,14 +80,14 @@ function optionText(run, sample) {
 /** Why the tokens that the reader typed are no sample. */
 const said = signal("");
 
-/** Shows the sample of these tokens. @param {number[]} tokens without [CLS] @param {boolean} [isStep] whether it is one of many small changes */
-function showOwn(tokens, isStep) {
+/** Shows the sample of these tokens. @param {number[]} tokens without [CLS] @param {string[]} typed of each unknown token the word @param {boolean} [isStep] whether it is one of many small changes */
+function showOwn(tokens, typed, isStep) {
   const now = run.peek();
   if (!now) return false;
   try {
-    const own = now.own(tokens);
-    const same = now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
-    const sample = same?.key ?? ownKey(tokens);
+    const own = now.own(tokens, typed);
+    const same = typed.some(Boolean) ? undefined : now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
+    const sample = same?.key ?? own.key;
     said.value = "";
     if (sample === key.peek()) return true;
     // The back button returns to the sample before the changes, not to each of them.
@@ -120,13 +120,14 @@ function Tiles() {
       {range(now.positions).map((position) => {
         const isMarked = now.marked(key.value, position);
         const isCls = position === now.facts.cls;
-        const name = `position ${position}${isMarked ? ", decides the label" : ""}`;
+        const isUnknown = Boolean(sample?.typed?.[position]);
+        const name = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
         return (
-          <li key={position} data-position={position} class={[isMarked ? "marked" : "", position === query.value ? "from" : ""].join(" ").trim()}>
+          <li key={position} data-position={position} class={[isMarked ? "marked" : "", isUnknown ? "unknown" : "", position === query.value ? "from" : ""].join(" ").trim()}>
             {canEdit && !isCls
               ? <Tile key={`${key.value} ${position}`} run={now} sample={sample} position={position} name={name} />
               : <span class={isCls ? "tile cls" : "tile"}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></span>}
-            <span class="under" aria-hidden="true">{isMarked && <b>◆</b>}{position}</span>
+            <span class="under" aria-hidden="true">{isMarked && <b>◆</b>}{position}{isUnknown && " unknown"}</span>
             <ShareOf position={position} />
           </li>
         );
@@ -144,7 +145,11 @@ function ShareOf({ position }) {
 /** A token that can be changed. @param {{ run: Run, sample: Sample, position: number, name: string }} props */
 function Tile({ run, sample, position, name }) {
   const text = run.tokenText(sample, position);
-  const tokens = (/** @type {number} */ token) => run.withoutCls({ ...sample, tokens: sample.tokens.with(position, token) });
+  /** @param {number} token @param {string} word @param {boolean} isStep */
+  const show = (token, word, isStep) => {
+    const typed = range(run.positions).map((other) => other === position ? typedOf(run, token, word) : sample.typed?.[other] ?? "");
+    return showOwn(run.withoutCls(sample.tokens.with(position, token)), run.withoutCls(typed), isStep);
+  };
   /** @param {HTMLInputElement} field @param {boolean} isStep */
   const take = (field, isStep) => {
     if (field.value.trim() === text) {
@@ -155,7 +160,8 @@ function Tile({ run, sample, position, name }) {
     }
     let isTaken = false;
     try {
-      isTaken = showOwn(tokens(tokenOf(run, field.value.trim())), isStep);
+      const word = field.value.trim();
+      isTaken = show(tokenOf(run, word), word, isStep);
     } catch (error) {
       said.value = `${/** @type {Error} */ (error).message}.`;
     }
@@ -175,7 +181,7 @@ function Tile({ run, sample, position, name }) {
     const number = Number(sample.tokens[position]) + (by ?? 0);
     if (!by || event.altKey || event.ctrlKey || event.metaKey || number < 1) return;
     event.preventDefault();
-    if (showOwn(tokens(number), true)) refocus(`tile-${position}`);
+    if (show(number, "", true)) refocus(`tile-${position}`);
   };
   /** @param {ClipboardEvent & { currentTarget: HTMLInputElement }} event */
   const paste = (event) => {
@@ -214,7 +220,9 @@ function takeText(text) {
   const now = run.peek();
   if (!now) return;
   try {
-    showOwn(tokensOf(now, text), false);
+    const { tokens, typed, left } = tokensOf(now, text);
+    const isTaken = showOwn(tokens, typed, false);
+    if (isTaken && left.length) said.value = `The model takes ${now.positions - 1} words: “${shorten(left.join(" "), 60)}” is left out.`;
     refocus(document.activeElement?.id ?? "");
   } catch (error) {
     said.value = `${/** @type {Error} */ (error).message}.`;
@@ -317,6 +325,11 @@ function Verdict({ now, members, label }) {
 function noteOf({ run, isWhatIf, sample }, members) {
   if (isWhatIf && !run.isLive) return "As recorded: the change ends at the weights above.";
   if (isWhatIf) return `With: ${departure.value}.`;
+  const [own] = members;
+  const unknown = own?.typed?.filter(Boolean) ?? [];
+  const unread = unknown.length ? `Unknown to this model, which reads [UNK] instead: ${shorten(unknown.join(", "), 60)}. ` : "";
+  if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null) return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
+  if (unread) return unread;
   const keys = decisive(run, sample);
   if (keys.length) return `◆ marks what decides the label. ${run.isLive && members.length === 1 ? "Type another token there." : ""}`;
   return "";
