@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
 import { fixed, mean, percent as whole, range, shorten } from "../numbers.js";
 import { isNarrow } from "../parts/narrow.js";
+import { isPlaying } from "../parts/play.js";
 import { decisive, percent, sentenceOf, weightsOf } from "../parts/sentence.js";
 import { TokenRow } from "../parts/token-row.jsx";
 import { tokenOf, tokensOf, typedOf } from "../parts/tokens.js";
@@ -248,11 +249,13 @@ function Paste() {
   );
 }
 
-// The answer.
+// The answer. It is spoken when the sample, a token or the step changes; while steps play, that would never end.
+
+const spoken = computed(() => isPlaying.value ? "off" : "polite");
 
 function Sentence() {
   const now = here.value;
-  return now && <p id="sentence">{sentenceOf(now, weights.value)}</p>;
+  return now && <p id="sentence" aria-live={spoken.value}>{sentenceOf(now, weights.value)}</p>;
 }
 
 function Answer() {
@@ -269,7 +272,7 @@ function Answer() {
       {several
         ? <Bars results={results} run={run} label={label} />
         : <Gauge value={results[0]} run={run} />}
-      <p class="verdict"><Verdict now={now} members={members} label={label} /></p>
+      <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} /></p>
       <p class="hint">{noteOf(now, members)}</p>
     </div>
   );
@@ -318,7 +321,8 @@ function Verdict({ now, members, label }) {
   const right = outcomes.filter((outcome) => outcome === "right").length;
   if (run.isStatistic && members.length === 1) return <>Label: {name}. The model is right in {right} of {own.length} runs.</>;
   if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
-  return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: "wrong: it missed this one", false: "wrong: a false alarm", "": "" }[outcomes[0]]}</b>.</>;
+  const answer = outcomes[0] === "wrong" && <>: it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>;
+  return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: "wrong: it missed this one", false: "wrong: a false alarm", "": "" }[outcomes[0]]}{answer}</b>.</>;
 }
 
 /** @param {NonNullable<typeof here.value>} now @param {Sample[]} members */
