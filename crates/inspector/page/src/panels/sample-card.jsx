@@ -3,6 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
 import { fixed, mean, percent as whole, range, shorten } from "../numbers.js";
+import { guess, isAsked } from "../parts/guess.js";
 import { isNarrow } from "../parts/narrow.js";
 import { isPlaying } from "../parts/play.js";
 import { decisive, percent, sentenceOf, weightsOf } from "../parts/sentence.js";
@@ -117,15 +118,17 @@ function Tiles() {
   const sample = one.value;
   const canEdit = now.isLive && sample !== null;
   return (
-    <ol class="tiles" tabIndex={now.positions > mostInARow() ? 0 : undefined} aria-label={canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
+    <ol class="tiles" tabIndex={now.positions > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
       {range(now.positions).map((position) => {
-        const isMarked = now.marked(key.value, position);
+        const isMarked = !isAsked.value && now.marked(key.value, position);
         const isCls = position === now.facts.cls;
         const isUnknown = Boolean(sample?.typed?.[position]);
         const name = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
         return (
           <li key={position} data-position={position} class={[isMarked ? "marked" : "", isUnknown ? "unknown" : "", position === query.value ? "from" : ""].join(" ").trim()}>
-            {canEdit && !isCls
+            {isAsked.value
+              ? <button type="button" class="tile" onClick={() => { guess.value = position; document.getElementById("guide-next")?.focus(); }}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></button>
+              : canEdit && !isCls
               ? <Tile key={`${key.value} ${position}`} run={now} sample={sample} position={position} name={name} />
               : <span class={isCls ? "tile cls" : "tile"}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></span>}
             <span class="under" aria-hidden="true">{isMarked && <b>◆</b>}{position}{isUnknown && " unknown"}</span>
