@@ -16,7 +16,7 @@ import numpy
 
 from check_experiments import wait_for
 from check_live_page import settled
-from check_page import Page, check
+from check_page import Page, check, check_bands
 
 SENTENCE = "the * bank that charged the fee was beside the zeppelin"
 
@@ -41,7 +41,9 @@ def look(page, program, folder):
     expected = predicted(program, run, SENTENCE)
     tokens = wait_for(page, "const own = headlight.here.value.one; return own && own.key.startsWith('own') && own.tokens", "the sentence")
     check("the words' tokens are the program's", tokens == expected["tokens"], tokens)
-    check("an unknown word is [UNK]", "[UNK]" in page.js("return [...document.querySelectorAll('#card input.tile')].map((tile) => tile.value)"))
+    tiles = page.js("return [...document.querySelectorAll('#card input.tile')].map((tile) => tile.value)")
+    check("an unknown word stays, and is named", "zeppelin" in tiles and "zeppelin" in page.find(".answer .hint").text, tiles)
+    check("also in the address", page.js("return location.hash.includes('zeppelin')"))
     shown = page.js("const { run, one, at } = headlight.here.value; return run.source.results('probabilities', at, one)")
     check("so are its probabilities", numpy.abs(numpy.array(shown) - expected["probabilities"]).max() < 1e-6, shown)
 
@@ -75,6 +77,7 @@ def look(page, program, folder):
     check("a hostile address says so", page.js("return document.querySelector('#words .hint')?.textContent").find("constructor") > 0)
     page.js("headlight.change({ word: 'bank' })")
 
+    check_bands(page, "words", page.js("return headlight.here.value.run.positions"))
     for width in [360, 768, 1280, 1920]:
         page.resize(width, 900)
         wide = page.js("return document.documentElement.scrollWidth")

@@ -25,7 +25,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "scripts/checks"), str(ROOT / "crates/python/tests")]
 from check_live_page import settled  # noqa: E402
-from check_page import Page, check, same  # noqa: E402
+from check_page import Page, check, check_bands, same  # noqa: E402
 
 from ten import TEN  # noqa: E402
 
@@ -116,6 +116,7 @@ def look_at_attention(folder):
         check("tokens are text", page.all_text("#card .tile") == tokens[1])
         page.find("#card li:nth-child(3) .tile").click()
         check("a token becomes the query", page.js("return headlight.view.value.query") == 2)
+        check_bands(page, "hl.show", 6)
         for width in [360, 768, 1280]:
             page.resize(width, 900)
             check(f"it fits into {width} pixels", page.js("return document.documentElement.scrollWidth <= innerWidth"))

@@ -7,6 +7,7 @@ import { unpack } from "./own-numbers.js";
 import { prepareLive, startLive } from "./own-run.js";
 import { here, openAddress, origin, runs, shown } from "./state.js";
 import { said } from "./parts/dom.jsx";
+import { isAsked } from "./parts/guess.js";
 import { change, view } from "./view.js";
 import { tabs } from "./panels.js";
 import { Attention } from "./panels/attention.jsx";
@@ -23,7 +24,7 @@ function App() {
   return (
     <>
       <Headline />
-      <div id="sight">
+      <div id="sight" class={isAsked.value ? "asked" : ""}>
         <Guide />
         <SampleCard />
         {made.value > 0 && <><Attention /><Time /></>}

@@ -9,9 +9,12 @@ import { textsOf } from "./words.js";
 /** @typedef {import("./types").Source} Source */
 /** @typedef {import("./types").Show} Show */
 
-// The name of a reader's own sample, in addresses and files before its tokens.
+// The name of a reader's own sample, in addresses and files before its tokens. What the reader typed stands with the token
+// of unknown words.
 const OWN = "own-";
-export const ownKey = (/** @type {number[]} */ tokens) => OWN + tokens.join("-");
+const escaped = (/** @type {string} */ word) => encodeURIComponent(word).replace(/[-~]/g, (sign) => sign === "-" ? "%2D" : "%7E");
+/** @param {number[]} tokens without [CLS] @param {string[]} [typed] of each unknown token the word */
+export const ownKey = (tokens, typed = []) => OWN + tokens.map((token, at) => typed[at] ? `${token}~${escaped(typed[at])}` : token).join("-");
 export const isOwn = (/** @type {string} */ key) => key.startsWith(OWN);
 
 export class Run {
@@ -100,15 +103,16 @@ export class Run {
   sample(key) {
     if (!isOwn(key)) return this.samples.find((sample) => sample.key === key) ?? null;
     try {
-      return this.own(key.slice(OWN.length).split("-").map(Number));
+      const parts = key.slice(OWN.length).split("-").map((part) => part.split("~"));
+      return this.own(parts.map(([token]) => Number(token)), parts.map(([, word]) => decodeURIComponent(word ?? "")));
     } catch {
       return null;
     }
   }
 
-  /** A sample of the reader, without [CLS]. Throws an error with a sentence if the model cannot take it. @param {number[]} tokens @returns {Sample} */
-  own(tokens) {
-    const key = ownKey(tokens);
+  /** A sample of the reader, without [CLS]. Throws an error with a sentence if the model cannot take it. @param {number[]} tokens @param {string[]} [typed] of each unknown token the word @returns {Sample} */
+  own(tokens, typed = []) {
+    const key = ownKey(tokens, typed);
     const known = this.#own.get(key);
     if (known) return known;
     const { source } = this;
@@ -118,26 +122,28 @@ export class Run {
     while (this.padding !== undefined && withCls.length < this.positions - 1) withCls.push(this.padding);
     withCls.splice(this.facts.cls, 0, 0);
     const [label, marked] = /** @type {any} */ (source).judge(withCls);
-    const sample = { key, number: null, label, tokens: withCls, marked, index: null };
+    const words = typed.slice();
+    words.splice(this.facts.cls, 0, "");
+    const sample = { key, number: null, label, tokens: withCls, typed: words, marked, index: null };
     this.#own.set(key, sample);
     return sample;
   }
 
-  /** @param {Sample} sample */
-  withoutCls(sample) {
-    return sample.tokens.filter((_, position) => position !== this.facts.cls);
+  /** Values of each position, without that of [CLS]. @template T @param {T[]} values @returns {T[]} */
+  withoutCls(values) {
+    return values.filter((_, position) => position !== this.facts.cls);
   }
 
   /** What a reader reads: tokens as texts, without [CLS] and what fills the sample up. @param {Sample} sample */
   texts(sample) {
-    const tokens = this.withoutCls(sample);
-    const end = tokens.findLastIndex((token) => token !== this.padding) + 1;
-    return tokens.slice(0, end).map((token) => this.facts.token_strings[token] ?? String(token));
+    const end = this.withoutCls(sample.tokens).findLastIndex((token) => token !== this.padding) + 1;
+    return this.withoutCls(range(sample.tokens.length)).slice(0, end).map((position) => this.tokenText(sample, position));
   }
 
   /** @param {Sample} sample @param {number} position */
   tokenText(sample, position) {
     const token = sample.tokens[position];
+    if (sample.typed?.[position]) return sample.typed[position];
     return position === this.facts.cls && token === 0 ? "[CLS]" : this.facts.token_strings[token] ?? String(token);
   }
 
@@ -167,7 +173,8 @@ export class Run {
   /** @param {string} name @param {number | ""} [count] */
   groupName(name, count = "") {
     const named = this.classCount > 2 || this.facts.classes.length;
-    return `mean over ${count} ${named ? `samples of ${this.className(this.groups[name])}` : name}`.replace("  ", " ");
+    const [samples, group] = count === 1 ? ["sample", name.replace(/s$/, "")] : ["samples", name];
+    return `mean over ${count} ${named ? `${samples} of ${this.className(this.groups[name])}` : group}`.replace("  ", " ");
   }
 
   // Classes.

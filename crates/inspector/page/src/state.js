@@ -5,7 +5,7 @@ import { changedRun, changesFor, changesText, changeTexts } from "./changes.js";
 import { settingsText, withSettings } from "./config.js";
 import { page } from "./facts.js";
 import { statisticOf } from "./sources/statistic.js";
-import { readAddress, view } from "./view.js";
+import { FIRST, readAddress, view } from "./view.js";
 
 /** @typedef {import("./types").Config} Config */
 /** @typedef {import("./run.js").Run} Run */
@@ -106,7 +106,11 @@ export const shown = computed(() => {
   return run && changedRun(run, view.value.changes);
 });
 
-/** The parts of the view, made to fit the shown run. */
+// Of more positions than these each has so little that a matrix from 0 to 1 is dark: multiples of uniform attention tell them
+// apart.
+const MOST_IN_UNITS = 16;
+
+/** The parts of the view, made to fit the shown run. What the reader has not chosen is [CLS] and what it should look at, the strongest head of the last block, and the best step or the last one. */
 export const here = computed(() => {
   const run = shown.value;
   const now = view.value;
@@ -115,12 +119,14 @@ export const here = computed(() => {
   const firstPositive = run.samples.find(({ label }) => (label ?? 0) > 0) ?? run.samples[0];
   const sample = run.members(now.sample).length ? now.sample : firstPositive?.key ?? "";
   const at = run.at(Number.isFinite(now.step) ? Math.min(now.step, run.last) : run.opening);
+  const chosen = (/** @type {number} */ number, /** @type {number} */ count, /** @type {() => number} */ otherwise) => number < count ? number : Number.isFinite(number) ? count - 1 : otherwise();
   return {
     run, sample, at, step: run.times[at],
     /** The sample itself; null for the mean over a class. */
     one: run.isGroup(sample) ? null : run.sample(sample),
-    query: now.query < positions ? now.query : cls, key: now.key < positions ? now.key : 0,
-    layer: Math.min(now.layer, layers - 1), head: Math.min(now.head, heads - 1), show: now.show, range: now.range,
+    query: now.query < positions ? now.query : cls, key: now.key < positions ? now.key : run.members(sample)[0]?.marked[0] ?? 0,
+    layer: chosen(now.layer, layers, () => layers - 1), head: chosen(now.head, heads, () => (base.value ?? run).strongest),
+    show: now.show, range: now.range || (positions > MOST_IN_UNITS ? "uniform" : "unit"),
     isWhatIf: run.source !== base.value?.source,
   };
 });
@@ -140,15 +146,5 @@ export const leftOut = computed(() => {
 
 /** Opens the address: the view of the runs at hand. */
 export function openAddress() {
-  const found = readAddress();
-  view.value = { ...view.value, step: Infinity, sample: "", tab: "explore", guide: 0, stage: 1, word: "", pin: null, show: "weights", range: "unit", ...fitted(found), ...found };
-}
-
-/** What an address leaves open: [CLS], what it should look at, and the strongest head of the last block. @param {Partial<import("./types").View>} found */
-function fitted(found) {
-  const run = runOf(found.run ?? 0);
-  if (!run) return {};
-  const { facts, samples } = run;
-  const sample = run.members(found.sample ?? "")[0] ?? samples.find(({ label }) => (label ?? 0) > 0) ?? samples[0];
-  return { query: facts.cls, key: sample?.marked[0] ?? 0, layer: facts.layers - 1, head: run.strongest, sample: found.sample ?? sample?.key ?? "" };
+  view.value = { ...FIRST, ...readAddress() };
 }

@@ -11,6 +11,8 @@ export interface Sample {
   label: number | null;
   /** With `[CLS]`. */
   tokens: number[];
+  /** What the reader typed for tokens that the model does not know, by position; empty for all others. */
+  typed?: string[];
   /** The positions that decide the label. */
   marked: number[];
   /** Its row in what the source holds; null for a sample of the reader. */
@@ -147,7 +149,7 @@ export interface Changes {
 export type Show = "weights" | "scores" | "uniform";
 export type Range = "unit" | "uniform" | "own";
 
-/** What the page shows. A change makes a new one. */
+/** What the page shows. A change makes a new one. What the reader has not chosen is infinite or empty. */
 export interface View {
   run: number | "mean" | "deviation";
   /** The key of a sample, or the name of a class, which stands for the mean over its samples. */
@@ -159,7 +161,7 @@ export interface View {
   layer: number;
   head: number;
   show: Show;
-  range: Range;
+  range: Range | "";
   pin: Pin | null;
   tab: string;
   /** The caption of the guide, from 1; 0 without a guide. */

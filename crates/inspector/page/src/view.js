@@ -5,11 +5,15 @@ import { fixed } from "./numbers.js";
 
 /** @typedef {import("./types").View} View */
 
-/** @type {View} */
-const FIRST = {
-  run: 0, sample: "", step: Infinity, query: 0, key: 0, layer: 0, head: 0, show: "weights", range: "unit",
+/** What a reader has not chosen is infinite or empty: `here` then takes what suits the run. @type {View} */
+export const FIRST = {
+  run: 0, sample: "", step: Infinity, query: Infinity, key: Infinity, layer: Infinity, head: Infinity, show: "weights", range: "",
   pin: null, tab: "explore", guide: 0, stage: 1, word: "", changes: {}, settings: {},
 };
+
+// Another question, another model: what was chosen of the old one says nothing about it.
+const OF_A_MODEL = /** @type {const} */ (["step", "query", "key", "layer", "head"]);
+const unchosen = Object.fromEntries(OF_A_MODEL.map((name) => [name, FIRST[name]]));
 
 export const view = signal(FIRST);
 
@@ -19,7 +23,8 @@ const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "word", "c
 /** Changes the view. @param {Partial<View>} parts */
 export function change(parts) {
   const keep = Object.entries(parts).some(([name, value]) => KEPT.has(name) && value !== view.value[/** @type {keyof View} */ (name)]);
-  view.value = { ...view.value, ...parts };
+  const isOther = parts.settings && JSON.stringify(parts.settings) !== JSON.stringify(view.value.settings);
+  view.value = { ...view.value, ...(isOther ? unchosen : {}), ...parts };
   history[keep ? "pushState" : "replaceState"](null, "", address(view.value));
 }
 
@@ -36,12 +41,9 @@ export function settleAddress() {
 /** @param {View} view */
 export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, word, changes, settings }) {
   /** @type {Record<string, string>} */
-  const parts = {
-    sample,
-    // Until a step is chosen, the best model is shown, or else the last.
-    ...(Number.isFinite(step) ? { step: String(step) } : {}),
-    query: String(query), key: String(key), layer: String(layer), head: String(head), show,
-  };
+  const parts = { ...(sample ? { sample } : {}) };
+  for (const [name, value] of Object.entries({ step, query, key, layer, head })) if (Number.isFinite(value)) parts[name] = String(value);
+  parts.show = show;
   if (run !== FIRST.run) parts.run = String(run);
   if (range !== FIRST.range) parts.range = range;
   if (pin) {
@@ -60,12 +62,12 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
   return `#${new URLSearchParams(parts)}`;
 }
 
-/** What an address says: only parts that can be. `start` turns it into a view of the runs at hand. @returns {Partial<View>} */
+/** What an address says: only parts that can be. @returns {Partial<View>} */
 export function readAddress(hash = location.hash) {
   const parts = new URLSearchParams(hash.slice(1));
   /** @type {Partial<View>} */
   const found = {};
-  for (const name of /** @type {const} */ (["step", "query", "key", "layer", "head", "guide", "stage"])) {
+  for (const name of /** @type {const} */ ([...OF_A_MODEL, "guide", "stage"])) {
     const value = Number(parts.get(name) ?? NaN);
     if (Number.isInteger(value) && value >= 0) found[name] = value;
   }

@@ -60,7 +60,7 @@ test("CSV and JSON have each cell, and none for a forbidden one", () => {
   const lines = csvOf([shown()]).trimEnd().split("\n");
   assert.equal(lines[0], "panel,run,sample,step,layer,head,show,experiment_and_changes,query,query_token,key,key_token,value");
   assert.equal(lines.length, 5);
-  assert.equal(lines[1], 'now,"a/run (seed 0)","10",900,0,0,weights,"",0,"[CLS]",0,"[CLS]",1.0000');
+  assert.equal(lines[1], 'now,"a/run (seed 0)","10",900,0,0,weights,"",0,"[CLS]",0,"[CLS]",1');
   assert.ok(lines[2].endsWith(`,1,"""</text>,<script>&\u0007\ud800",`));
   const panel = { ...shown(), place: place(runOf([1, 0, 0.25, 0.75]), { changes: { temperature: 2 }, changesText: "temperature × 2.00", settings: { seed: 3 } }) };
   const { panels: [json] } = JSON.parse(jsonOf([panel]));

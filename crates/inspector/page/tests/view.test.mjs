@@ -78,7 +78,7 @@ test("exports hold the matrix in view", () => {
   assert.match(head, /^panel,run,sample,step,layer,head,show,.*,query,query_token,key,key_token,value$/);
   const weights = fixture.runs[0][3].weights.slice(0, P * P);
   const isMasked = (cell) => cell % P > Math.floor(cell / P);
-  assert.deepEqual(lines.map((line) => line.split(",").at(-1)), weights.map((weight, cell) => isMasked(cell) ? "" : weight.toFixed(4)));
+  assert.deepEqual(lines.map((line) => line.split(",").at(-1)), weights.map((weight, cell) => isMasked(cell) ? "" : String(Number(weight.toPrecision(9)))));
   assert.ok(lines[1].includes(',"[CLS]",1,"</script><script>alert(1)</script>",'), lines[1]);
   const [panel] = JSON.parse(jsonOf(panels)).panels;
   const values = weights.map((weight, cell) => isMasked(cell) ? null : weight);

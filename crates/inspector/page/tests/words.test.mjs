@@ -65,7 +65,7 @@ const sentence = (run, parts = {}) => {
 test("the sentence names the share, the position, its token and uniform attention", () => {
   const run = runOf([0.3, 0.57], [0.3, 0.05]);
   assert.equal(sentence(run), "At step 10, [CLS] gives 57% of its attention to position 1 (token seven), which decides the label. Uniform attention would give 33%.");
-  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negatives, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Uniform attention would give 33%.");
+  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negative, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Uniform attention would give 33%.");
 });
 
 test("without a position that decides, the sentence says so", () => {
@@ -79,18 +79,23 @@ const steps = (run) => captionsOf(run).map(({ parts }) => parts.step);
 
 test("the guide finds the steps at which a run starts to look, turns and settles", () => {
   const run = runOf([0.33, 0.4, 0.51, 0.6, 0.7, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
-  assert.deepEqual(titles(run), ["Uniform at first.", "It starts to look.", "It turns.", "It settles.", "The surprise."]);
-  assert.deepEqual(steps(run), [0, 20, 40, 50, 50]);
-  assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["positives", "positives", "positives", "positives", "negatives"]);
-  assert.match(captionsOf(run)[4].text, /position 1 gets 60%: \[CLS\] must look there to know\./);
+  assert.deepEqual(titles(run), ["Where will it look?", "Uniform at first.", "It turns.", "The surprise.", "Your turn."]);
+  assert.deepEqual(steps(run), [50, 0, 40, 50, 50]);
+  assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["4", "4", "4", "5", "4"]);
+  assert.match(captionsOf(run)[2].text, /^Step 20 is the first recorded one .* 1\.5 times .* step 40 .* 70%; at step 50 it is 90%\.$/);
+  assert.match(captionsOf(run)[3].text, /Position 1 \(token 9\) gets 60% /);
+  const [{ answerTo }] = captionsOf(run);
+  assert.match(answerTo(1), /^Yes: .* 90%, to position 1/);
+  assert.match(answerTo(2), /^Position 2 \(token 8\) gets 5\.0%\. .* 90%, to position 1/);
 });
 
 test("it says when a run looks away, never looks, or is wrong", () => {
-  assert.equal(titles(runOf([0.33, 0.3, 0.1]))[1], "It starts to look away.");
-  assert.equal(titles(runOf([0.33, 0.34, 0.35]))[1], "It never needs to look.");
+  assert.equal(titles(runOf([0.33, 0.3, 0.1]))[2], "It turns away.");
+  assert.match(captionsOf(runOf([0.33, 0.34, 0.35]))[2].text, /is right all the same/);
   const wrong = runOf([0.33, 0.34, 0.35], undefined, { chance: 0.2 });
-  assert.equal(titles(wrong)[1], "It never really looks.");
-  assert.match(captionsOf(wrong)[3].text, /0 of the 2 samples of this page are right/);
+  assert.equal(titles(wrong)[2], "It never really looks.");
+  assert.doesNotMatch(captionsOf(wrong)[2].text, /is right/);
+  assert.match(captionsOf(wrong)[4].text, /0 of the 2 samples of this page are right/);
 });
 
 test("a run without a position that decides has a guide, and a single step has none", () => {
@@ -100,7 +105,21 @@ test("a run without a position that decides has a guide, and a single step has n
 
 test("tokens that a reader types", () => {
   const run = runOf([0.3, 0.5]);
-  assert.deepEqual(tokensOf(run, " [CLS] seven,8;\n9 "), [7, 8, 9]);
+  assert.deepEqual(tokensOf(run, " [CLS] seven,8;\n9 ").tokens, [7, 8, 9]);
   assert.throws(() => tokenOf(run, "0"), /0 is \[CLS\]/);
   for (const word of ["-1", "1.5", "<b>", "1".repeat(10), "__proto__"]) assert.throws(() => tokenOf(run, word), /is not a token/);
+});
+
+test("what a reader typed for an unknown word stays in the sample and in its address", () => {
+  const words = { vocabulary: ["the", "bank"] };
+  const run = runOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });
+  run.source.judge = () => [null, []];
+  const { tokens, typed, left } = tokensOf(run, "The Zeppelin-~ñ flew on");
+  assert.deepEqual([tokens, typed, left], [[3, 2], ["", "Zeppelin"], ["-", "~", "ñ", "flew", "on"]]);
+  const { key } = run.own(tokens, ["", "Zeppelin-~ñ"]);
+  assert.match(key, /^own-3-2~[^-~]+$/);
+  const again = new Run(run.facts, run.source).sample(key);
+  assert.deepEqual([again.tokens, run.texts(again), run.tokenText(again, 2)], [[0, 3, 2], ["the", "Zeppelin-~ñ"], "Zeppelin-~ñ"]);
+  assert.equal(run.sample("own-3-2~%E0%A4%A"), null);
+  assert.deepEqual(tokensOf(run, "[UNK]").typed, [""]);
 });

@@ -4,16 +4,16 @@ import { computed } from "@preact/signals";
 import { render } from "preact";
 import { unpack } from "../own-numbers.js";
 import { fixed, range } from "../numbers.js";
-import { Arcs } from "../parts/arcs.jsx";
 import { Choice, ColourChoice, HeadChoices } from "../parts/choices.jsx";
 import { said } from "../parts/dom.jsx";
 import { percent, uniformText, weightsOf } from "../parts/sentence.js";
 import { show } from "../parts/shown.js";
 import { Foot, Matrices, Strip } from "../parts/side-by-side.jsx";
+import { TokenRow } from "../parts/token-row.jsx";
 import { here, openAddress, runs } from "../state.js";
 import { change, readAddress, view } from "../view.js";
 
-// More tokens than these stand in several rows.
+// More tokens than these may need more room than there is.
 const MOST_IN_A_ROW = 9;
 const MOST_LISTED = 300;
 
@@ -33,18 +33,17 @@ function Tokens() {
   const { run, sample, query } = /** @type {NonNullable<typeof here.value>} */ (here.value);
   const count = run.positions;
   return (
-    <div class={count > MOST_IN_A_ROW ? "tokens many" : "tokens"} style={{ "--positions": count, "--tile": "4.7rem" }}>
-      <Arcs query={query} weights={weights.value} isMarked={() => true} />
+    <TokenRow query={query} weights={weights.value} isMarked={() => true} tile="4.7rem" about={`${run.name} ${sample} ${query}`}>
       <ol class="tiles" tabIndex={count > MOST_IN_A_ROW ? 0 : undefined} aria-label="Tokens; choose the query">
         {range(count).map((position) => (
-          <li key={position} class={position === query ? "from" : ""}>
+          <li key={position} data-position={position} class={position === query ? "from" : ""}>
             <button type="button" class="tile" aria-pressed={position === query} title={`position ${position}: ${run.tokenAt(sample, position)}`} onClick={() => change({ query: position })}><bdi>{run.tokenAt(sample, position)}</bdi></button>
             <span class="under" aria-hidden="true">{position}</span>
             <span class="share">{percent(weights.value[position])}</span>
           </li>
         ))}
       </ol>
-    </div>
+    </TokenRow>
   );
 }
 

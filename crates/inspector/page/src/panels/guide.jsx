@@ -1,10 +1,11 @@
-// The guide: five captions, each of which sets the view.
+// The guide: captions, each of which sets the view. The first asks the reader to predict.
 
 import { computed, effect } from "@preact/signals";
 import { page } from "../facts.js";
 import { canEdit, canPlay, canTrain } from "../parts/abilities.js";
 import { captionsOf } from "../parts/captions.js";
 import { later } from "../parts/deferred.js";
+import { guess, isAsked } from "../parts/guess.js";
 import { play } from "../parts/play.js";
 import { base, here, origin, shown } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
@@ -32,6 +33,7 @@ function partsOf(number) {
 /** @param {number} number from 1; 0 closes the guide */
 function open(number) {
   play(false);
+  guess.value = null;
   change({ guide: number, ...(number ? partsOf(number) : {}) });
 }
 
@@ -51,6 +53,10 @@ effect(() => {
   } else if (!set) set = { run, step: NaN };
 });
 
+effect(() => { isAsked.value = Boolean(captions.value[at.value - 1]?.answerTo) && guess.value === null; });
+
+const NUMBERS = ["no", "one", "two", "three", "four", "five", "six"];
+
 export function Guide() {
   const all = captions.value;
   const number = at.value;
@@ -59,16 +65,17 @@ export function Guide() {
     return (
       <section id="guide" aria-label="Guide">
         <Lead />
-        {all.length > 1 && <button type="button" id="guide-start" onClick={() => { open(1); focusGuide(); }}>Show me in five steps</button>}
+        {all.length > 1 && <button type="button" id="guide-start" onClick={() => { open(1); focusGuide(); }}>Show me in {NUMBERS[all.length]} steps</button>}
       </section>
     );
   }
+  const text = caption.answerTo && guess.value !== null ? caption.answerTo(guess.value) : caption.text;
   return (
     <section id="guide" class="open" aria-label="Guide">
       <button type="button" aria-label="Caption before" aria-disabled={number === 1} onClick={() => number > 1 && open(number - 1)}>‹</button>
       <ol>{all.map(({ title }, index) => <li key={title}><button type="button" aria-current={index + 1 === number ? "step" : undefined} aria-label={`${index + 1}: ${title}`} title={title} onClick={() => open(index + 1)}>{index + 1}</button></li>)}</ol>
       <button type="button" id="guide-next" aria-label="Next caption" aria-disabled={number === all.length} onClick={() => number < all.length && open(number + 1)}>›</button>
-      <p role="status"><b>{caption.title}</b> {caption.text}{caption.seeds && (canTrain.value || page.seeds) && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
+      <p role="status"><b>{caption.title}</b> {text}{caption.seeds && (canTrain.value || page.seeds) && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
       <button type="button" id="guide-close" aria-label="Close the guide" onClick={() => { open(0); focusGuide(); }}>×</button>
     </section>
   );

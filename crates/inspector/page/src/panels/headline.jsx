@@ -98,8 +98,9 @@ function NumberChip({ id, title, value, limits: [least, most], onChange }) {
   return <label>{title} <input type="number" id={id} class="number" style={{ "--digits": digits }} min={least} max={most > 1e6 ? undefined : most} step={1} value={value} required onChange={changed} /></label>;
 }
 
-/** Why a number was not taken. */
+/** Why a number was not taken; it says nothing about the next question. */
 const wrong = signal("");
+effect(() => { void settingsKey.value; wrong.value = ""; });
 
 const copied = signal(false);
 /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -2,12 +2,14 @@
 
 import { computed, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
-import { fixed, mean, percent as whole, range } from "../numbers.js";
-import { Arcs } from "../parts/arcs.jsx";
+import { fixed, mean, percent as whole, range, shorten } from "../numbers.js";
+import { guess, isAsked } from "../parts/guess.js";
 import { isNarrow } from "../parts/narrow.js";
+import { isPlaying } from "../parts/play.js";
 import { decisive, percent, sentenceOf, weightsOf } from "../parts/sentence.js";
-import { tokenOf, tokensOf } from "../parts/tokens.js";
-import { isOwn, ownKey } from "../run.js";
+import { TokenRow } from "../parts/token-row.jsx";
+import { tokenOf, tokensOf, typedOf } from "../parts/tokens.js";
+import { isOwn } from "../run.js";
 import { departure, here, runs } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
 
@@ -23,7 +25,7 @@ const key = computed(() => here.value?.sample ?? "");
 const one = computed(() => here.value?.one ?? null);
 const query = computed(() => here.value?.query ?? 0);
 
-// More positions than these have no room for a tile each in one row; words are longer than numbers.
+// More positions than these may need more room than there is; words are longer than numbers.
 const mostInARow = () => run.value?.words ? 5 : isNarrow.value ? 9 : 14;
 
 const weights = computed(() => here.value ? weightsOf(here.value) : new Float64Array());
@@ -80,14 +82,14 @@ function optionText(run, sample) {
 /** Why the tokens that the reader typed are no sample. */
 const said = signal("");
 
-/** Shows the sample of these tokens. @param {number[]} tokens without [CLS] @param {boolean} [isStep] whether it is one of many small changes */
-function showOwn(tokens, isStep) {
+/** Shows the sample of these tokens. @param {number[]} tokens without [CLS] @param {string[]} typed of each unknown token the word @param {boolean} [isStep] whether it is one of many small changes */
+function showOwn(tokens, typed, isStep) {
   const now = run.peek();
   if (!now) return false;
   try {
-    const own = now.own(tokens);
-    const same = now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
-    const sample = same?.key ?? ownKey(tokens);
+    const own = now.own(tokens, typed);
+    const same = typed.some(Boolean) ? undefined : now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
+    const sample = same?.key ?? own.key;
     said.value = "";
     if (sample === key.peek()) return true;
     // The back button returns to the sample before the changes, not to each of them.
@@ -103,18 +105,12 @@ function showOwn(tokens, isStep) {
 }
 
 function Tokens() {
-  const count = run.value?.positions ?? 0;
-  return (
-    <div class={count > mostInARow() ? "tokens many" : "tokens"} style={{ "--positions": count, "--tile": run.value?.words ? "4.7rem" : "2.6rem" }}>
-      <Bands />
-      <Tiles />
-    </div>
-  );
-}
-
-function Bands() {
   const now = /** @type {Run} */ (run.value);
-  return <Arcs query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} />;
+  return (
+    <TokenRow query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : now.positions > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value}`}>
+      <Tiles />
+    </TokenRow>
+  );
 }
 
 function Tiles() {
@@ -122,17 +118,20 @@ function Tiles() {
   const sample = one.value;
   const canEdit = now.isLive && sample !== null;
   return (
-    <ol class="tiles" tabIndex={now.positions > mostInARow() ? 0 : undefined} aria-label={canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
+    <ol class="tiles" tabIndex={now.positions > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
       {range(now.positions).map((position) => {
-        const isMarked = now.marked(key.value, position);
+        const isMarked = !isAsked.value && now.marked(key.value, position);
         const isCls = position === now.facts.cls;
-        const name = `position ${position}${isMarked ? ", decides the label" : ""}`;
+        const isUnknown = Boolean(sample?.typed?.[position]);
+        const name = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
         return (
-          <li key={position} class={[isMarked ? "marked" : "", position === query.value ? "from" : ""].join(" ").trim()}>
-            {canEdit && !isCls
+          <li key={position} data-position={position} class={[isMarked ? "marked" : "", isUnknown ? "unknown" : "", position === query.value ? "from" : ""].join(" ").trim()}>
+            {isAsked.value
+              ? <button type="button" class="tile" onClick={() => { guess.value = position; document.getElementById("guide-next")?.focus(); }}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></button>
+              : canEdit && !isCls
               ? <Tile key={`${key.value} ${position}`} run={now} sample={sample} position={position} name={name} />
               : <span class={isCls ? "tile cls" : "tile"}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></span>}
-            <span class="under" aria-hidden="true">{isMarked && <b>◆</b>}{position}</span>
+            <span class="under" aria-hidden="true">{isMarked && <b>◆</b>}{position}{isUnknown && " unknown"}</span>
             <ShareOf position={position} />
           </li>
         );
@@ -150,7 +149,11 @@ function ShareOf({ position }) {
 /** A token that can be changed. @param {{ run: Run, sample: Sample, position: number, name: string }} props */
 function Tile({ run, sample, position, name }) {
   const text = run.tokenText(sample, position);
-  const tokens = (/** @type {number} */ token) => run.withoutCls({ ...sample, tokens: sample.tokens.with(position, token) });
+  /** @param {number} token @param {string} word @param {boolean} isStep */
+  const show = (token, word, isStep) => {
+    const typed = range(run.positions).map((other) => other === position ? typedOf(run, token, word) : sample.typed?.[other] ?? "");
+    return showOwn(run.withoutCls(sample.tokens.with(position, token)), run.withoutCls(typed), isStep);
+  };
   /** @param {HTMLInputElement} field @param {boolean} isStep */
   const take = (field, isStep) => {
     if (field.value.trim() === text) {
@@ -161,7 +164,8 @@ function Tile({ run, sample, position, name }) {
     }
     let isTaken = false;
     try {
-      isTaken = showOwn(tokens(tokenOf(run, field.value.trim())), isStep);
+      const word = field.value.trim();
+      isTaken = show(tokenOf(run, word), word, isStep);
     } catch (error) {
       said.value = `${/** @type {Error} */ (error).message}.`;
     }
@@ -181,7 +185,7 @@ function Tile({ run, sample, position, name }) {
     const number = Number(sample.tokens[position]) + (by ?? 0);
     if (!by || event.altKey || event.ctrlKey || event.metaKey || number < 1) return;
     event.preventDefault();
-    if (showOwn(tokens(number), true)) refocus(`tile-${position}`);
+    if (show(number, "", true)) refocus(`tile-${position}`);
   };
   /** @param {ClipboardEvent & { currentTarget: HTMLInputElement }} event */
   const paste = (event) => {
@@ -220,7 +224,9 @@ function takeText(text) {
   const now = run.peek();
   if (!now) return;
   try {
-    showOwn(tokensOf(now, text), false);
+    const { tokens, typed, left } = tokensOf(now, text);
+    const isTaken = showOwn(tokens, typed, false);
+    if (isTaken && left.length) said.value = `The model takes ${now.positions - 1} words: “${shorten(left.join(" "), 60)}” is left out.`;
     refocus(document.activeElement?.id ?? "");
   } catch (error) {
     said.value = `${/** @type {Error} */ (error).message}.`;
@@ -246,11 +252,13 @@ function Paste() {
   );
 }
 
-// The answer.
+// The answer. It is spoken when the sample, a token or the step changes; while steps play, that would never end.
+
+const spoken = computed(() => isPlaying.value ? "off" : "polite");
 
 function Sentence() {
   const now = here.value;
-  return now && <p id="sentence">{sentenceOf(now, weights.value)}</p>;
+  return now && <p id="sentence" aria-live={spoken.value}>{sentenceOf(now, weights.value)}</p>;
 }
 
 function Answer() {
@@ -267,7 +275,7 @@ function Answer() {
       {several
         ? <Bars results={results} run={run} label={label} />
         : <Gauge value={results[0]} run={run} />}
-      <p class="verdict"><Verdict now={now} members={members} label={label} /></p>
+      <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} /></p>
       <p class="hint">{noteOf(now, members)}</p>
     </div>
   );
@@ -316,13 +324,19 @@ function Verdict({ now, members, label }) {
   const right = outcomes.filter((outcome) => outcome === "right").length;
   if (run.isStatistic && members.length === 1) return <>Label: {name}. The model is right in {right} of {own.length} runs.</>;
   if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
-  return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: "wrong: it missed this one", false: "wrong: a false alarm", "": "" }[outcomes[0]]}</b>.</>;
+  const answer = outcomes[0] === "wrong" && <>: it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>;
+  return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: "wrong: it missed this one", false: "wrong: a false alarm", "": "" }[outcomes[0]]}{answer}</b>.</>;
 }
 
 /** @param {NonNullable<typeof here.value>} now @param {Sample[]} members */
 function noteOf({ run, isWhatIf, sample }, members) {
   if (isWhatIf && !run.isLive) return "As recorded: the change ends at the weights above.";
   if (isWhatIf) return `With: ${departure.value}.`;
+  const [own] = members;
+  const unknown = own?.typed?.filter(Boolean) ?? [];
+  const unread = unknown.length ? `Unknown to this model, which reads [UNK] instead: ${shorten(unknown.join(", "), 60)}. ` : "";
+  if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null) return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
+  if (unread) return unread;
   const keys = decisive(run, sample);
   if (keys.length) return `◆ marks what decides the label. ${run.isLive && members.length === 1 ? "Type another token there." : ""}`;
   return "";

@@ -1,12 +1,10 @@
 // The training: curves over all steps, and what moves through them.
 
 import { computed } from "@preact/signals";
-import { valueOf } from "../config.js";
 import { Chart } from "../parts/chart.jsx";
 import { charts, isLate } from "../parts/curves.js";
 import { isPlaying, play, speed } from "../parts/play.js";
-import { openSeed } from "../parts/seed.js";
-import { config, here, origin, shown } from "../state.js";
+import { here, origin, shown } from "../state.js";
 import { change, changeSoon, view } from "../view.js";
 
 // A list of more steps is of no help.
@@ -21,7 +19,6 @@ export function Time() {
         <div class="bar"><PlayButton /><Slider /><Now /></div>
         <Speed />
         <StepList />
-        <NewSeed />
       </div>
       <Missing />
       <Charts />
@@ -73,14 +70,6 @@ function Steps({ run }) {
       {run.times.map((time, at) => <option key={time} value={at}>{run.stepName(at)}{time === run.facts.best ? " (best)" : ""}</option>)}
     </select>
   );
-}
-
-const seed = computed(() => config.value && Number(valueOf(config.value, "seed") ?? 0));
-
-function NewSeed() {
-  if (!shown.value?.isLive || seed.value === null) return null;
-  const next = seed.value + 1;
-  return <button type="button" id="new-seed" onClick={() => openSeed(next)}>Train again with seed {next}</button>;
 }
 
 /** The step that an address asks for, if it is not shown. */

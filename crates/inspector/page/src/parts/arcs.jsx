@@ -4,22 +4,24 @@ import { range } from "../numbers.js";
 
 const COLUMN = 100;
 const HEIGHT = 100;
-/** The width of all bands together. Narrow columns would hide them. @param {number} count */
-const widthOf = (count) => COLUMN * Math.max(0.84, count / 16);
+// The width of all bands together.
+const WIDTH = 84;
 // The thinnest band is still a line.
 const LEAST = 0.6;
+// Of more keys than these, all but the strongest few are faint.
+const MOST_KEYS = 16;
+const STRONGEST = 8;
 
 /** Where the bands begin within the query's column: none crosses another. @param {number} query @param {ArrayLike<number>} weights */
 function starts(query, weights) {
   const keys = range(weights.length);
-  const width = widthOf(weights.length);
   const order = [...keys.slice(0, query).reverse(), query, ...keys.slice(query + 1).reverse()];
   const total = keys.reduce((sum, key) => sum + weights[key], 0);
-  let x = Math.max(Math.min((query + 0.5) * COLUMN - total * width / 2, COLUMN * weights.length - total * width), 0);
+  let x = Math.max(Math.min((query + 0.5) * COLUMN - total * WIDTH / 2, COLUMN * weights.length - total * WIDTH), 0);
   const found = new Float64Array(weights.length);
   for (const key of order) {
     found[key] = x;
-    x += weights[key] * width;
+    x += weights[key] * WIDTH;
   }
   return found;
 }
@@ -39,13 +41,15 @@ export function Arcs({ query, weights, isMarked }) {
   const count = weights.length;
   const from = starts(query, weights);
   const furthest = Math.max(query, count - 1 - query, 1);
+  const least = count > MOST_KEYS ? Array.from(weights).sort((a, b) => b - a)[STRONGEST - 1] : 0;
   return (
     <svg class="arcs" viewBox={`0 0 ${count * COLUMN} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
       {range(count).map((key) => {
-        const width = weights[key] * widthOf(count);
+        const width = weights[key] * WIDTH;
         const to = (key + 0.5) * COLUMN - width / 2;
         const rise = key === query ? 12 + width / 3 : 22 + 76 * Math.abs(key - query) / furthest;
-        return <path key={key} class={isMarked(key) ? "band marked" : "band"} d={band(from[key], to, Math.max(width, LEAST), rise)} />;
+        const kind = isMarked(key) ? " marked" : weights[key] < least ? " faint" : "";
+        return <path key={key} class={`band${kind}`} data-key={key} d={band(from[key], to, Math.max(width, LEAST), rise)} />;
       })}
     </svg>
   );

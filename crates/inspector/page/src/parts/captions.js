@@ -1,157 +1,153 @@
-// What the guide says about a run: its captions, and the view that each sets. All follow from the run's numbers.
+// What the guide says about a run, on single samples: the reader predicts, sees and tests. Each caption sets a view, and all
+// follow from the run's numbers.
 
-import { range } from "../numbers.js";
-import { decisive, LOOKS, percent, weightsOf } from "./sentence.js";
+import { changedRun } from "../changes.js";
+import { fixed } from "../numbers.js";
+import { LOOKS, percent, placesText, weightsOf } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
-/** @typedef {{ title: string, text: string, parts: Partial<import("../types").View> & { step: number }, seeds?: boolean }} Caption */
+/** @typedef {import("../types").Sample} Sample */
+/** @typedef {import("../types").View} View */
+/** @typedef {{ title: string, text: string, parts: Partial<View> & { step: number }, seeds?: boolean, answerTo?: (guess: number) => string }} Caption `answerTo`: what a guess was worth; until there is one, the page hides where the model looks */
+
+// While the attention at all steps is computed, so many of them stand for all.
+const FEW_STEPS = 64;
 
 /** @type {WeakMap<Run, Caption[]>} */
 const known = new WeakMap();
 
 /** @param {Run} run @returns {Caption[]} */
 export function captionsOf(run) {
-  let found = known.get(run);
-  if (!found) {
-    found = madeOf(run);
-    known.set(run, found);
-  }
-  return found;
+  const found = known.get(run);
+  if (found) return found;
+  const sample = exampleOf(run);
+  if (!sample || run.times.length < 2) return [];
+  const made = madeOf(run, sample);
+  if (run.source.covers(sample)) known.set(run, made);
+  return made;
 }
 
-/** @param {Run} run */
-function madeOf(run) {
-  const names = Object.keys(run.groups).filter((name) => run.members(name).length);
-  if (!names.length || run.times.length < 2) return [];
-  const end = run.times.length - 1;
-  // The positives, or the highest class that has something to look at.
-  const marked = (/** @type {string} */ name) => run.members(name).some((sample) => sample.marked.length);
-  const group = names.filter(marked).sort((one, other) => run.groups[other] - run.groups[one])[0] ?? names[0];
-  const others = names.filter((name) => name !== group).sort((one, other) => run.groups[one] - run.groups[other])[0];
-  const [layer, head] = [run.facts.layers - 1, run.strongest];
-  const place = { query: run.facts.cls, layer, head, show: /** @type {const} */ ("weights") };
-  const where = placeText(run, group);
-  const who = run.facts.layers * run.facts.heads > 1 ? `[CLS] (layer ${layer}, head ${head})` : "[CLS]";
-  const curve = run.curve(group, layer, head);
-  const even = evenOf(run, group);
-  const key = decisive(run, group)[0] ?? 0;
-  const view = (/** @type {number} */ at, /** @type {string} */ sample = group) => ({ ...place, sample, key, step: run.times[at] });
-  const stepText = (/** @type {number} */ at) => `step ${run.stepName(at)}`;
-  const right = rightText(run, end);
-  const { areRight } = judgedAt(run, end);
-  if (!curve || !where || Number.isNaN(even)) return withoutPlace(run, group, others, end, view, who, right);
+/** A sample that shows what the model does: right, of a class that has something to look at, if there is one. @param {Run} run @returns {Sample | undefined} */
+function exampleOf(run) {
+  const at = run.at(run.opening);
+  const wishes = [(/** @type {Sample} */ sample) => sample.marked.length > 0, (/** @type {Sample} */ { label }) => (label ?? 0) > 0, (/** @type {Sample} */ sample) => run.outcome(sample, at) === "right"];
+  const worth = (/** @type {Sample} */ sample) => wishes.reduce((sum, wish, place) => sum + (wish(sample) ? 2 ** -place : 0), 0);
+  return run.samples.reduce((/** @type {Sample | undefined} */ best, sample) => best && worth(best) >= worth(sample) ? best : sample, undefined);
+}
 
-  const values = curve.map(([, value]) => value);
-  const [first, last] = [values[0], values[end]];
-  const recorded = run.times.length <= run.last ? " recorded" : "";
-  const direction = last > LOOKS * even ? 1 : last < even / LOOKS ? -1 : 0;
-  const gets = (/** @type {number} */ value) => `${where} gets ${percent(value)}`;
+/** @param {Run} run @param {Sample} sample @returns {Caption[]} */
+function madeOf(run, sample) {
+  const { cls, layers, heads } = run.facts;
+  const end = run.at(run.opening);
+  const [layer, head] = [layers - 1, run.strongest];
+  const who = layers * heads > 1 ? `[CLS] (layer ${layer}, head ${head})` : "[CLS]";
+  const weights = (/** @type {Sample} */ of, at = end) => weightsOf({ run, sample: of.key, at, query: cls, layer, head });
+  const most = mostOf(weights(sample));
+  const decides = sample.marked.filter((position) => position !== cls);
+  const places = decides.length ? decides : [most];
+  const where = placesText(run, sample.key, places);
+  const even = run.uniform([sample], cls, () => places);
+  const view = (/** @type {number} */ at, of = sample, changes = {}) => ({ query: cls, key: places[0], layer, head, show: /** @type {const} */ ("weights"), sample: of.key, step: run.times[at], changes });
+  const shareAt = (/** @type {number} */ at) => sumOf(weights(sample, at), places);
+
+  const [first, last] = [shareAt(0), shareAt(end)];
   const isEven = first < LOOKS * even && first > even / LOOKS;
-  /** @type {Caption[]} */
-  const captions = [{
+  return [{
+    title: "Where will it look?",
+    text: "The model answers from [CLS]. To answer, [CLS] looks at the tokens. At which token does it look most? Choose one.",
+    parts: view(end),
+    answerTo: (guess) => {
+      const shares = weights(sample);
+      const said = guess === most ? `Yes: ${who} gives the most` : `${capital(placesText(run, sample.key, [guess]))} gets ${percent(shares[guess])}. ${who} gives the most`;
+      const decided = places.includes(most) ? "" : ` ${capital(where)} ${places.length > 1 ? "decide" : "decides"} the label: ${percent(last)}.`;
+      return `${said}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
+    },
+  }, {
     title: isEven ? "Uniform at first." : "Before training.",
-    text: `The weights are still random: ${gets(first)} of the attention of ${who}. Uniform attention would give ${percent(even)}.`,
+    text: `The weights are still random: ${where} ${gets(places)} ${percent(first)} of the attention of ${who}. Uniform attention would give ${percent(even)}.`,
     parts: view(0),
-  }];
-  if (direction) {
-    const starts = values.findIndex((value) => direction > 0 ? value > LOOKS * even : value < even / LOOKS);
-    const half = values.findIndex((value, at) => at >= starts && (value - (first + last) / 2) * direction >= 0);
-    captions.push({
-      title: direction > 0 ? "It starts to look." : "It starts to look away.",
-      text: `${capital(stepText(starts))} is the first${recorded} step at which ${where} gets ${direction > 0 ? `more than ${LOOKS} times` : "less than two thirds of"} uniform attention: ${percent(values[starts])}.`,
-      parts: view(starts),
-    }, {
-      title: direction > 0 ? "It turns." : "It turns away.",
-      text: `At${recorded} ${stepText(half)} ${who} is half-way${recorded ? " or more" : ""} from its first to its last attention: ${gets(values[half])}.`,
-      parts: view(half),
-    }, {
-      title: "It settles.",
-      text: `At the end ${gets(last)} of the attention of ${who} in ${whoText(run, group)}. ${right}`,
-      parts: view(end),
-    });
-  } else {
-    const furthest = values.reduce((best, value, at) => Math.abs(value - even) > Math.abs(values[best] - even) ? at : best, 0);
-    captions.push({
-      title: areRight ? "It never needs to look." : "It never really looks.",
-      text: `${capital(where)} gets about as much as under uniform attention; the furthest from that is ${percent(values[furthest])}, at ${stepText(furthest)}.`, parts: view(furthest),
-    }, {
-      title: "Half-way.", text: `At ${stepText(end >> 1)}, ${gets(values[end >> 1])}.`, parts: view(end >> 1),
-    }, {
-      title: "It ends there.", text: `At ${stepText(end)}, ${gets(last)}. ${right}${areRight ? " Uniform attention is enough." : ""}`, parts: view(end),
-    });
-  }
-  captions.push(surprise(run, group, others, { end, layer, head, where, last, even, view, who }));
-  return captions;
+  },
+  turn(run, sample, { end, even, first, last, where, places, shareAt, view }),
+  ...otherClass(run, sample, { end, layer, head, who, view }),
+  ...taken(run, sample, { end, where, places, view }),
+  { title: "Your turn.", text: `${rightText(run, end)} ${run.isLive ? "Type another token, change the question, or train another seed." : "Choose another sample."}`, parts: view(end), seeds: true }];
 }
 
-/** @param {Run} run @param {string} group @param {string | undefined} others @param {{ end: number, layer: number, head: number, where: string, last: number, even: number, view: (at: number, sample?: string) => any, who: string }} found @returns {Caption} */
-function surprise(run, group, others, { end, layer, head, where, last, even, view, who }) {
-  const parts = view(end, others ?? group);
-  if (!others) return { title: "And elsewhere?", text: "This page holds samples of only one class.", parts, seeds: true };
-  const looks = run.members(others).filter(({ marked }) => marked.length);
-  if (!looks.length) {
-    const weights = weightsOf({ run, sample: others, at: end, query: run.facts.cls, layer, head });
-    const most = weights.indexOf(Math.max(...weights));
-    return { title: "Without anything to find.", text: `In ${whoText(run, others)} nothing decides the label: ${who} gives most, ${percent(weights[most])}, to ${most === run.facts.cls ? "itself" : `position ${most}`}.`, parts, seeds: true };
+/** The steps at which the model begins to look, or why there are none. @param {Run} run @param {Sample} sample @param {{ end: number, even: number, first: number, last: number, where: string, places: number[], shareAt: (at: number) => number, view: (at: number) => any }} found @returns {Caption} */
+function turn(run, sample, { end, even, first, last, where, places, shareAt, view }) {
+  const every = run.source.covers(sample) ? 1 : Math.ceil(run.times.length / FEW_STEPS);
+  const times = run.times.map((_, at) => at).filter((at) => at <= end && (at % every === 0 || at === end));
+  const shares = times.map(shareAt);
+  const direction = last > LOOKS * even ? 1 : last < even / LOOKS ? -1 : 0;
+  const recorded = run.times.length <= run.last ? " recorded" : "";
+  if (!direction) {
+    const furthest = shares.reduce((best, share, place) => Math.abs(share - even) > Math.abs(shares[best] - even) ? place : best, 0);
+    const enough = run.outcome(sample, end) === "right" ? " It is right all the same: uniform attention is enough." : "";
+    return {
+      title: "It never really looks.", parts: view(end),
+      text: `${capital(where)} ${gets(places)} about as much as under uniform attention: ${percent(last)} at step ${run.stepName(end)}. The furthest from that is ${percent(shares[furthest])}, at step ${run.stepName(times[furthest])}.${enough}`,
+    };
   }
-  const share = looks.reduce((sum, sample) => sum + run.onLabel(sample, end, layer, head), 0) / looks.length;
-  const isFixed = decisive(run, others).length > 0;
-  const evenThere = evenOf(run, others);
-  const compared = share > LOOKS * evenThere ? "[CLS] must look there to know" : share < evenThere / LOOKS ? "[CLS] looks away there" : "about as much as under uniform attention";
+  const starts = shares.findIndex((share) => direction > 0 ? share > LOOKS * even : share < even / LOOKS);
+  const half = shares.findIndex((share, place) => place >= starts && (share - (first + last) / 2) * direction >= 0);
+  const much = direction > 0 ? `more than ${LOOKS} times` : "less than two thirds of";
+  const begins = starts === 0 ? `${capital(where)} ${gets(places)} ${much} uniform attention from the start.`
+    : `Step ${run.stepName(times[starts])} is the first${recorded} one at which ${where} ${gets(places)} ${much} uniform attention.`;
   return {
-    title: "The surprise.",
-    text: `In ${whoText(run, others)}, ${isFixed ? where : "what the label depends on"} gets ${percent(share)}: ${compared}.${share > last ? ` That is more than in ${whoText(run, group)}.` : ""}`,
-    parts, seeds: true,
+    title: direction > 0 ? "It turns." : "It turns away.", parts: view(times[half]),
+    text: `${begins} At step ${run.stepName(times[half])} it is half-way, with ${percent(shares[half])}; at step ${run.stepName(end)} it is ${percent(last)}.`,
   };
 }
 
-/** Captions for a run in which no position decides the label. @param {Run} run @param {string} group @param {string | undefined} others @param {number} end @param {(at: number, sample?: string) => any} view @param {string} who @param {string} right @returns {Caption[]} */
-function withoutPlace(run, group, others, end, view, who, right) {
-  const most = (/** @type {number} */ at, /** @type {string} */ sample) => {
-    const parts = view(at, sample);
-    const weights = weightsOf({ run, sample, at, query: parts.query, layer: parts.layer, head: parts.head });
-    const key = weights.indexOf(Math.max(...weights));
-    return `${key === run.facts.cls ? "itself" : `position ${key}`}, ${percent(weights[key])}`;
-  };
-  const even = run.uniform(run.members(group), run.facts.cls, () => [run.facts.cls]);
-  const captions = [["Before training.", 0], ["A third.", Math.round(end / 3)], ["Two thirds.", Math.round(2 * end / 3)], ["It settles.", end]].map(([title, at]) => ({
-    title: String(title),
-    text: `At step ${run.stepName(Number(at))}, in ${whoText(run, group)}, ${who} gives the most to ${most(Number(at), group)}; uniform attention would give ${percent(even)}.${at === end ? ` ${right}` : ""}`,
-    parts: view(Number(at)),
-  }));
-  return [...captions, {
-    title: "The other class.", text: others ? `In ${whoText(run, others)}, ${who} gives the most to ${most(end, others)}.` : "This page holds samples of only one class.",
-    parts: view(end, others ?? group), seeds: true,
-  }];
+/** A sample of another class: what the model looks at where the answer is another. @param {Run} run @param {Sample} sample @param {{ end: number, layer: number, head: number, who: string, view: (at: number, of: Sample) => any }} found @returns {Caption[]} */
+function otherClass(run, sample, { end, layer, head, who, view }) {
+  const others = run.samples.filter(({ label }) => label !== null && label !== sample.label);
+  const other = others.find((one) => one.marked.length && run.outcome(one, end) === "right") ?? others.find((one) => one.marked.length) ?? others[0];
+  if (!other) return [];
+  const { cls } = run.facts;
+  const weights = weightsOf({ run, sample: other.key, at: end, query: cls, layer, head });
+  const name = `${capital(run.sampleName(other.key))} is ${run.facts.classes.length ? "of class " : ""}${run.className(other.label)}`;
+  const parts = view(end, other);
+  const places = other.marked.filter((position) => position !== cls);
+  if (!places.length) {
+    const most = mostOf(weights);
+    const nothing = run.facts.config?.data.rule ? "Nothing in it decides the label. " : "";
+    return [{ title: "Another class.", text: `${name}. ${nothing}${who} gives the most, ${percent(weights[most])}, to ${placesText(run, other.key, [most])}.`, parts }];
+  }
+  const share = sumOf(weights, places);
+  const even = run.uniform([other], cls, () => places);
+  const where = placesText(run, other.key, places);
+  // The same positions decide in all samples.
+  const isFixed = run.samples.every(({ marked }) => String(marked) === String(sample.marked));
+  const why = share < even / LOOKS ? `${capital(where)} ${gets(places)} ${percent(share)}, less than under uniform attention (${percent(even)}).`
+    : share <= LOOKS * even ? `${capital(where)} ${gets(places)} ${percent(share)}, about as much as under uniform attention.`
+      : isFixed ? `${capital(where)} ${gets(places)} ${percent(share)} all the same: [CLS] cannot know what stands there before it looks.`
+        : `Here ${where} ${places.length > 1 ? "decide" : "decides"} the label, and ${gets(places)} ${percent(share)}.`;
+  return [{ title: isFixed ? "The surprise." : "Another class.", text: `${name}. ${why}`, parts }];
 }
 
-/** Even attention on what decides the labels of a class; NaN if nothing does. @param {Run} run @param {string} group */
-const evenOf = (run, group) => run.uniform(run.members(group).filter(({ marked }) => marked.length), run.facts.cls, ({ marked }) => marked);
-
-/** The place that decides the labels of a class, in words; empty if there is none. @param {Run} run @param {string} group */
-function placeText(run, group) {
-  const fixed = decisive(run, group);
-  const positions = fixed.join(" and ");
-  if (fixed.length) return fixed.length > 1 ? `the pair of positions ${positions}` : `position ${positions}`;
-  return run.members(group).some(({ marked }) => marked.length) ? "what decides the label" : "";
+/** The test: the probability without what was looked at. Nothing for a recording, which cannot compute it. @param {Run} run @param {Sample} sample @param {{ end: number, where: string, places: number[], view: (at: number, of: Sample, changes: import("../types").Changes) => any }} found @returns {Caption[]} */
+function taken(run, sample, { end, where, places, view }) {
+  if (!run.isLive) return [];
+  const changes = { keys: places };
+  const [before, after] = [run, changedRun(run, changes)].map((one) => one.probability(sample, end));
+  const of = run.classCount > 2 ? run.className(sample.label ?? run.predicted(sample, end)) : run.className(1);
+  const becomes = Math.abs(after - before) < 0.01
+    ? `stays at ${fixed(after, 3)}. The model looks there, and does not need it`
+    : `${after < before ? "falls" : "rises"} from ${fixed(before, 3)} to ${fixed(after, 3)}`;
+  return [{ title: "Take it away.", text: `No token may look at ${where} now: the probability of “${of}” ${becomes}.`, parts: view(end, sample, changes) }];
 }
 
-/** @param {Run} run @param {string} group */
-const whoText = (run, group) => run.classCount > 2 || run.facts.classes.length ? `samples of ${run.className(run.groups[group])}` : group;
-
-/** @param {Run} run @param {number} at */
-function judgedAt(run, at) {
-  const outcomes = run.samples.map((sample) => run.outcome(sample, at)).filter(Boolean);
-  const right = outcomes.filter((outcome) => outcome === "right").length;
-  return { count: outcomes.length, right, areRight: right === outcomes.length };
-}
+const gets = (/** @type {number[]} */ places) => places.length > 1 ? "get" : "gets";
+const mostOf = (/** @type {Float64Array} */ weights) => weights.indexOf(Math.max(...weights));
+const sumOf = (/** @type {Float64Array} */ weights, /** @type {number[]} */ places) => places.reduce((sum, place) => sum + weights[place], 0);
 
 /** @param {Run} run @param {number} at */
 function rightText(run, at) {
-  const { count, right, areRight } = judgedAt(run, at);
-  if (!count) return "";
-  if (areRight) return `All ${right} samples of this page are right.`;
-  return `${right} of the ${count} samples of this page are right.`;
+  const outcomes = run.samples.map((sample) => run.outcome(sample, at)).filter(Boolean);
+  const right = outcomes.filter((outcome) => outcome === "right").length;
+  if (!outcomes.length) return "";
+  return right === outcomes.length ? `All ${right} samples of this page are right.` : `${right} of the ${outcomes.length} samples of this page are right.`;
 }
 
 /** @param {string} text */

@@ -31,6 +31,9 @@ export function fileName([now, pinned], ending) {
   return `${(pinned ? `${shown}-beside-${placeName(pinned.place)}` : shown).slice(0, MOST_OF_NAME).replace(/[-.]+$/, "")}.${ending}`;
 }
 
+/** A number as a file holds it: all digits that a float32 has. @param {number} value */
+const exact = (value) => Number(value.toPrecision(9));
+
 const stepOf = (/** @type {Place} */ { run, at }) => run.facts.steps[at];
 
 /** @param {Panel[]} panels */
@@ -41,7 +44,7 @@ export function csvOf(panels) {
     const where = [id, quoted(place.run.name), quoted(place.sample), stepOf(place) ?? "unknown", place.layer, place.head, place.changesText ? `${show} (what if)` : show, quoted(departureOf(place))];
     cells.forEach((value, index) => {
       const [query, key] = [Math.floor(index / positions), index % positions];
-      lines.push([...where, query, quoted(tokens[query]), key, quoted(tokens[key]), forbidden?.[index] ? "" : fixed(value)].join(","));
+      lines.push([...where, query, quoted(tokens[query]), key, quoted(tokens[key]), forbidden?.[index] ? "" : exact(value)].join(","));
     });
   }
   return `${lines.join("\n")}\n`;
@@ -56,10 +59,10 @@ export function jsonOf(panels) {
       panel: id, run: place.run.name, sample: place.sample, step: stepOf(place), layer: place.layer, head: place.head, show,
       what_if: place.changesText ? { temperature, causal } : null, changes, settings, tokens,
       label_positions: range(positions).filter((position) => marks[position]),
-      values: range(positions).map((query) => range(positions).map((key) => forbidden?.[query * positions + key] ? null : Number(fixed(cells[query * positions + key])))),
+      values: range(positions).map((query) => range(positions).map((key) => forbidden?.[query * positions + key] ? null : exact(cells[query * positions + key]))),
     };
   };
-  return `${JSON.stringify({ decimals: 4, axes: ["query", "key"], masked_as: null, panels: panels.map(of) }, null, 1)}\n`;
+  return `${JSON.stringify({ axes: ["query", "key"], masked_as: null, panels: panels.map(of) }, null, 1)}\n`;
 }
 
 /** Text for XML, without characters that it cannot hold. @param {string} text */

@@ -1,10 +1,12 @@
 // What if: changes in the computation of the trained model, and what they do to the answer.
 
 import { fixed, range } from "../numbers.js";
+import { decisive, weightsOf } from "./sentence.js";
 import { base, here } from "../state.js";
 import { change, view } from "../view.js";
 
 /** @typedef {import("../types").Changes} Changes */
+/** @typedef {import("../types").Sample} Sample */
 
 /** Puts changes in the place of others of the same kind; empty ones go. @param {Changes} parts */
 function set(parts) {
@@ -90,6 +92,12 @@ function Weights() {
   );
 }
 
+/** The key that the shown query looks at most. @param {NonNullable<typeof here.value>} place */
+function mostOf(place) {
+  const weights = weightsOf(place);
+  return weights.indexOf(Math.max(...weights));
+}
+
 const PLACES = /** @type {const} */ ([["embeddings", "the first block's input"], ["context", "a block's context"], ["residual", "a block's residual"], ["output", "a block's output"]]);
 
 /** A vector of another sample in place of this one's. */
@@ -98,6 +106,11 @@ function Patch() {
   const { patches = [] } = view.value.changes;
   if (!now.one) return null;
   const { facts, positions, samples } = now.run;
+  const others = samples.filter(({ key }) => key !== now.sample);
+  // What is patched first changes something: the token that decides, or that gets the most, from a sample of another class.
+  const first = decisive(now.run, now.sample)[0] ?? mostOf(now);
+  const isOther = (/** @type {Sample} */ other) => other.label !== now.one?.label && other.tokens[first] !== now.one?.tokens[first];
+  const donor = others.find(isOther) ?? others[0];
   const add = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
@@ -109,8 +122,8 @@ function Patch() {
       <form class="row" onSubmit={add}>
         <label>Place <select name="place">{PLACES.map(([place, text]) => <option key={place} value={place}>{text}</option>)}</select></label>
         {facts.layers > 1 && <label>Block <select name="layer">{range(facts.layers).map((layer) => <option key={layer} value={layer}>{layer}</option>)}</select></label>}
-        <label>Position <select name="position">{range(positions).map((position) => <option key={position} value={position}>{now.run.rowName(now.sample, position)}</option>)}</select></label>
-        <label>From sample <select name="from">{samples.filter(({ key }) => key !== now.sample).map(({ key, label }) => <option key={key} value={key}>{key} ({now.run.className(label)})</option>)}</select></label>
+        <label>Position <select name="position">{range(positions).map((position) => <option key={position} value={position} selected={position === first}>{now.run.rowName(now.sample, position)}</option>)}</select></label>
+        <label>From sample <select name="from">{others.map(({ key, label }) => <option key={key} value={key} selected={key === donor?.key}>{key} ({now.run.className(label)})</option>)}</select></label>
         <button>Patch</button>
       </form>
       {patches.length > 0 && <ul>{patches.map((patch, at) => (

@@ -2,7 +2,8 @@
 
 import { colours } from "../colour.js";
 import { fixed } from "../numbers.js";
-import { change, view } from "../view.js";
+import { here } from "../state.js";
+import { change } from "../view.js";
 import { brief, reading, shades } from "./matrices.js";
 
 /** @typedef {import("./matrices.js").Panel} Panel */
@@ -74,7 +75,7 @@ export function Matrix({ panel, query, chosen, level, size }) {
   const { positions } = panel;
   /** @param {KeyboardEvent & { currentTarget: HTMLTableElement }} event */
   function onKeyDown(event) {
-    const moved = move(event, positions, view.value.query, view.value.key);
+    const moved = here.value && move(event, positions, here.value.query, here.value.key);
     if (moved) /** @type {HTMLElement | undefined} */ (event.currentTarget.tBodies[0].rows[moved.query].cells[moved.key + 1])?.focus();
   }
   /** @param {Event} event */

@@ -28,7 +28,7 @@ export const pin = computed(() => view.value.pin);
 export const layer = computed(() => here.value?.layer ?? 0);
 export const head = computed(() => here.value?.head ?? 0);
 export const show = computed(() => view.value.show);
-export const colourRange = computed(() => view.value.range);
+export const colourRange = computed(() => /** @type {import("../types").Range} */ (here.value?.range ?? "unit"));
 
 /** The pinned matrix, or a sentence that says why there is none. */
 export const pinnedPanel = computed(() => {

@@ -23,14 +23,17 @@ export function tokenOf(run, word) {
   return token;
 }
 
-/** The tokens of a text, without [CLS]. Of a text that is too long, those that the model takes. @param {Run} run @param {string} text */
+/** A text as tokens without [CLS], of each unknown one the word, and the words that the model has no place for. @param {Run} run @param {string} text */
 export function tokensOf(run, text) {
-  if (run.words) {
-    const words = lowered(run, text.replace(/\[(CLS|PAD|UNK)\]/g, (special) => special === "[UNK]" ? "\u{fffd}" : " ")).match(WORD) ?? [];
-    return (words.length ? words : [""]).slice(0, run.positions - 1).map((word) => tokenOf(run, word));
-  }
-  return text.split(/[\s,;]+/).filter((word) => word !== "" && word !== "[CLS]").map((word) => tokenOf(run, word));
+  if (!run.words) return { tokens: text.split(/[\s,;]+/).filter((word) => word !== "" && word !== "[CLS]").map((word) => tokenOf(run, word)), typed: [], left: [] };
+  const words = text.replace(/\[(CLS|PAD|UNK)\]/g, (special) => special === "[UNK]" ? "\u{fffd}" : " ").match(WORD) ?? [""];
+  const taken = words.slice(0, run.positions - 1);
+  const tokens = taken.map((word) => tokenOf(run, word));
+  return { tokens, typed: taken.map((word, at) => typedOf(run, tokens[at], word)), left: words.slice(taken.length) };
 }
+
+/** What the reader typed for an unknown token; empty for others. @param {Run} run @param {number} token @param {string} word */
+export const typedOf = (run, token, word) => run.words && token === UNKNOWN && word !== "[UNK]" && word !== "\u{fffd}" ? word : "";
 
 /** A text as the vocabulary has it. Each character is changed by itself. @param {Run} run @param {string} text */
 const lowered = (run, text) => run.words?.lowercase === false || !run.words ? text : Array.from(text, (letter) => letter.toLowerCase()).join("");
