@@ -113,7 +113,7 @@ impl Remeasure {
         let last = points.last_key_value().map_or(0, |(point, _)| *point);
         let points = (0..=last).map(|point| points.remove(&point).unwrap_or_default());
         let plan = Plan::of_points(origin.path(), points.collect())?;
-        let mut configs = plan.points().iter().map(|point| point.config());
+        let mut configs = plan.points().iter().map(crate::plan::Point::config);
         if configs.all(|config| config.data.rule.is_none()) {
             return Err(Failure::Input(format!(
                 "--again: no rule of the config of {} says which positions decide the label; measure one with --position N",

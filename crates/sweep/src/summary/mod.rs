@@ -9,6 +9,7 @@ mod document;
 mod folds;
 mod groups;
 mod learning_curve;
+mod padding;
 mod positions;
 mod standouts;
 mod statistics;

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use headlight_architecture::Keys;
-use headlight_data::Source;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::Metric;
 use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
@@ -16,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::classes::classes;
 use super::columns::{Columns, LEARNED, NEGATIVE, POSITIVE, numbers};
+use super::padding::is_padded;
 use super::target::AttentionTarget;
 use crate::fields::Quantity;
 use crate::grid::FOLD;
@@ -409,15 +408,6 @@ impl Summary {
     pub(super) fn learned(&self) -> usize {
         self.points.iter().map(|point| point.learned).sum()
     }
-}
-
-/// Whether samples may be of different lengths. Those that a rule alone generates are not, and neither are those of
-/// columns of categories.
-fn is_padded(config: &ExperimentConfig) -> bool {
-    let data = &config.data;
-    let are_texts = data.words.is_some() && data.columns.features.is_empty();
-    let differ = are_texts || data.words.is_none() && matches!(data.source, Source::File(_));
-    differ && config.model.attention.padding_token.is_some()
 }
 
 /// What came of a run.
