@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy
 
+from check_bands import check_bands
 from check_experiments import wait_for
 from check_live_page import settled
-from check_page import Page, check, check_bands
+from check_page import Page, check
 
 SENTENCE = "the * bank that charged the fee was beside the zeppelin"
 
@@ -92,10 +93,16 @@ def main():
     program = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        subprocess.run([program, "train", "bank", "--run", folder / "bank", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        train = [program, "train", "--quiet", "--run"]
+        many = ["quick", "--set", "data.seq_len=39", "--set", "training.epochs=1"]
+        for name, config in [("bank", ["bank"]), ("many", many)]:
+            subprocess.run([*train, folder / name, *config], check=True, stdout=subprocess.DEVNULL)
         page = Page(folder / "bank/inspector.html", folder)
         try:
             look(page, program, folder)
+            page.url = (folder / "many/inspector.html").as_uri()
+            page.open()
+            check_bands(page, "40 positions", 40)
         finally:
             page.driver.quit()
 

@@ -24,8 +24,9 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "scripts/checks"), str(ROOT / "crates/python/tests")]
+from check_bands import check_bands  # noqa: E402
 from check_live_page import settled  # noqa: E402
-from check_page import Page, check, check_bands, same  # noqa: E402
+from check_page import Page, check, same  # noqa: E402
 
 from ten import TEN  # noqa: E402
 
