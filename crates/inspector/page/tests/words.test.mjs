@@ -78,15 +78,15 @@ const titles = (run) => captionsOf(run).map(({ title }) => title);
 const steps = (run) => captionsOf(run).map(({ parts }) => parts.step);
 
 test("the guide finds the steps at which a run starts to look, turns and settles", () => {
-  const run = runOf([0.33, 0.4, 0.51, 0.6, 0.7, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
-  assert.deepEqual(titles(run), ["Where will it look?", "Uniform at first.", "It turns.", "The surprise.", "Your turn."]);
+  const run = runOf([0.6, 0.4, 0.51, 0.6, 0.75, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
+  assert.deepEqual(titles(run), ["Where will it look?", "Before training.", "It turns.", "The surprise.", "Your turn."]);
   assert.deepEqual(steps(run), [50, 0, 40, 50, 50]);
   assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["4", "4", "4", "5", "4"]);
-  assert.match(captionsOf(run)[2].text, /^Step 20 is the first recorded one .* 1\.5 times .* step 40 .* 70%; at step 50 it is 90%\.$/);
+  assert.match(captionsOf(run)[2].text, /^From recorded step 20 on, .* 1\.5 times .* step 40 it is 75%, at step 50 90%\.$/);
   assert.match(captionsOf(run)[3].text, /Position 1 \(token 9\) gets 60% /);
   const [{ answerTo }] = captionsOf(run);
   assert.match(answerTo(1), /^Yes: .* 90%, to position 1/);
-  assert.match(answerTo(2), /^Position 2 \(token 8\) gets 5\.0%\. .* 90%, to position 1/);
+  assert.match(answerTo(2), /^No: position 2 \(token 8\) gets 5\.0%\. .* 90%, to position 1/);
 });
 
 test("it says when a run looks away, never looks, or is wrong", () => {

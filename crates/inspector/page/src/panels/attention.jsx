@@ -22,7 +22,7 @@ function describe() {
   const name = run.sampleName(sample);
   const title = name[0].toUpperCase() + name.slice(1);
   if (!one) return `${title} in this page, at step ${run.stepName(at)}. A dot stands for tokens that differ.`;
-  const chance = run.classCount > 2 ? "probability of its class" : "probability";
+  const chance = run.classCount < 3 ? "probability" : one.label === null ? `probability of ${run.className(run.predicted(one, at))}` : "probability of its class";
   const which = run.isStatistic ? `${run.name} of the ${chance}` : chance;
   const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${which} ${fixed(run.probability(one, at))}`;
   // Recorded results are those of the run, whatever the reader changes.

@@ -2,7 +2,7 @@
 
 import { computed, effect } from "@preact/signals";
 import { page } from "../facts.js";
-import { canEdit, canPlay, canTrain } from "../parts/abilities.js";
+import { canAsk, canEdit, canPlay, canTrain } from "../parts/abilities.js";
 import { captionsOf } from "../parts/captions.js";
 import { later } from "../parts/deferred.js";
 import { guess, isAsked } from "../parts/guess.js";
@@ -34,7 +34,9 @@ function partsOf(number) {
 function open(number) {
   play(false);
   guess.value = null;
-  change({ guide: number, ...(number ? partsOf(number) : {}) });
+  // What the guide has changed in the model goes with it.
+  const changes = captions.peek()[at.peek() - 1]?.parts.changes ?? {};
+  change({ guide: number, ...(number ? partsOf(number) : Object.keys(changes).length ? { changes: {} } : {}) });
 }
 
 // An address that names a caption and no step means the caption's view; and when another run is shown, its captions have
@@ -55,8 +57,6 @@ effect(() => {
 
 effect(() => { isAsked.value = Boolean(captions.value[at.value - 1]?.answerTo) && guess.value === null; });
 
-const NUMBERS = ["no", "one", "two", "three", "four", "five", "six"];
-
 export function Guide() {
   const all = captions.value;
   const number = at.value;
@@ -65,7 +65,7 @@ export function Guide() {
     return (
       <section id="guide" aria-label="Guide">
         <Lead />
-        {all.length > 1 && <button type="button" id="guide-start" onClick={() => { open(1); focusGuide(); }}>Show me in {NUMBERS[all.length]} steps</button>}
+        {all.length > 1 && <button type="button" id="guide-start" onClick={() => { open(1); focusGuide(); }}>Show me</button>}
       </section>
     );
   }
@@ -86,9 +86,9 @@ const focusGuide = () => requestAnimationFrame(() => /** @type {HTMLElement | nu
 
 /** What is seen, and what to do next. */
 function Lead() {
-  const next = [canPlay.value ? "play the training" : "", canEdit.value ? "edit a token" : "choose a sample", canTrain.value ? "change the question" : ""].filter(Boolean);
+  const next = [canPlay.value ? "play the training" : "", canEdit.value ? "edit a token" : "choose a sample", canAsk.value ? "change the question" : ""].filter(Boolean);
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
-  return <p id="lead">The model answers from its [CLS] token. Arcs and matrix show where it looks. {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
+  return <p id="lead">The model answers from [CLS], a token that it adds; arcs and matrix show where [CLS] looks. {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
 }
 
 function showSeeds() {

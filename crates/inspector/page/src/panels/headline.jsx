@@ -6,7 +6,7 @@ import { RULES } from "../described.js";
 import { page } from "../facts.js";
 import { copyText } from "../parts/dom.jsx";
 import { isNarrow } from "../parts/narrow.js";
-import { canTrain } from "../parts/abilities.js";
+import { canAsk, canTrain } from "../parts/abilities.js";
 import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
 import { base, baseConfig, config, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
@@ -35,7 +35,7 @@ export function Headline() {
     <header id="headline">
       <h1>{text}</h1>
       {outcome.value && <p id="outcome">{outcome.value}</p>}
-      {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>Change the question</summary><Chips /></details> : <Chips />}
+      {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>{canAsk.value ? "Change the question" : "Change the seed"}</summary><Chips /></details> : <Chips />}
       <Status />
     </header>
   );
@@ -53,7 +53,7 @@ function Chips() {
   const settings = view.peek().settings;
   return (
     <form class="chips" aria-label="The question, and the seed" onSubmit={(event) => event.preventDefault()}>
-      {rule && Object.hasOwn(RULES, rule.kind) && !own.data.file && (
+      {canAsk.value && (
         <>
           <label>Rule <select id="rule" value={rule.kind} onChange={(event) => change({ settings: withKind(own, settings, event.currentTarget.value) })}>
             {Object.entries(RULES).map(([kind, { title }]) => <option key={kind} value={kind}>{title}</option>)}
@@ -158,7 +158,7 @@ function ExperimentState() {
 /** @param {{ now: import("../types").Experiment }} props */
 function Unfinished({ now }) {
   const name = settingsText(JSON.parse(now.key));
-  const still = "Until then you see the numbers before it.";
+  const still = "Until then the page shows the model before it.";
   if (now.state === "training") return <><b class="badge">Training</b> {`${name}. ${still}`}<Progress steps={[now.step, now.steps]} /> <button type="button" onClick={now.stop}>Stop</button></>;
   if (now.state === "asks") return <><b class="badge">Long</b> {`${name}: this training may take long. `}<button type="button" onClick={now.start}>Train it</button></>;
   if (now.state === "stopped") return <><b class="badge">Stopped</b> {`${name}: you stopped this training. `}<button type="button" onClick={now.start}>Train it</button></>;

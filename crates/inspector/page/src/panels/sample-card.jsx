@@ -1,6 +1,6 @@
 // The shown sample: its tokens, where a query looks, and what the model answers.
 
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { classColour } from "../colour.js";
 import { fixed, mean, percent as whole, range, shorten } from "../numbers.js";
 import { guess, isAsked } from "../parts/guess.js";
@@ -24,6 +24,7 @@ const run = computed(() => here.value?.run ?? null);
 const key = computed(() => here.value?.sample ?? "");
 const one = computed(() => here.value?.one ?? null);
 const query = computed(() => here.value?.query ?? 0);
+const guide = computed(() => view.value.guide);
 
 // More positions than these may need more room than there is; words are longer than numbers.
 const mostInARow = () => run.value?.words ? 5 : isNarrow.value ? 9 : 14;
@@ -79,8 +80,13 @@ function optionText(run, sample) {
 
 // The tokens.
 
-/** Why the tokens that the reader typed are no sample. */
+/** Why the tokens that the reader typed are no sample; it says nothing about the next one. */
 const said = signal("");
+effect(() => {
+  void key.value;
+  void run.value;
+  said.value = "";
+});
 
 /** Shows the sample of these tokens. @param {number[]} tokens without [CLS] @param {string[]} typed of each unknown token the word @param {boolean} [isStep] whether it is one of many small changes */
 function showOwn(tokens, typed, isStep) {
@@ -107,7 +113,7 @@ function showOwn(tokens, typed, isStep) {
 function Tokens() {
   const now = /** @type {Run} */ (run.value);
   return (
-    <TokenRow query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : now.positions > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value}`}>
+    <TokenRow query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : now.positions > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : decisive(now, key.value)[0]}>
       <Tiles />
     </TokenRow>
   );
@@ -127,7 +133,7 @@ function Tiles() {
         return (
           <li key={position} data-position={position} class={[isMarked ? "marked" : "", isUnknown ? "unknown" : "", position === query.value ? "from" : ""].join(" ").trim()}>
             {isAsked.value
-              ? <button type="button" class="tile" onClick={() => { guess.value = position; document.getElementById("guide-next")?.focus(); }}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></button>
+              ? <button type="button" class={isCls ? "tile cls" : "tile"} onClick={() => { guess.value = position; document.getElementById("guide-next")?.focus(); }}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></button>
               : canEdit && !isCls
               ? <Tile key={`${key.value} ${position}`} run={now} sample={sample} position={position} name={name} />
               : <span class={isCls ? "tile cls" : "tile"}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></span>}
@@ -324,8 +330,9 @@ function Verdict({ now, members, label }) {
   const right = outcomes.filter((outcome) => outcome === "right").length;
   if (run.isStatistic && members.length === 1) return <>Label: {name}. The model is right in {right} of {own.length} runs.</>;
   if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
-  const answer = outcomes[0] === "wrong" && <>: it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>;
-  return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: "wrong: it missed this one", false: "wrong: a false alarm", "": "" }[outcomes[0]]}{answer}</b>.</>;
+  const named = run.facts.classes.length > 0;
+  const answer = (outcomes[0] === "wrong" || named && !right) && <>: it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>;
+  return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: named ? "wrong" : "wrong: it missed this one", false: named ? "wrong" : "wrong: a false alarm", "": "" }[outcomes[0]]}{answer}</b>.</>;
 }
 
 /** @param {NonNullable<typeof here.value>} now @param {Sample[]} members */

@@ -2,10 +2,16 @@
 
 import { computed } from "@preact/signals";
 import { cannot } from "../engine/workers.js";
-import { baseConfig, runs, shown } from "../state.js";
+import { RULES } from "../described.js";
+import { baseConfig, config, runs, shown } from "../state.js";
 
 /** Train something else. */
 export const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && cannot() === null);
+/** Ask another question: choose another rule, or its numbers. */
+export const canAsk = computed(() => {
+  const data = config.value?.data;
+  return canTrain.value && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
+});
 /** Look at tokens of their own. */
 export const canEdit = computed(() => shown.value?.isLive ?? false);
 /** Go through the steps of a training. */

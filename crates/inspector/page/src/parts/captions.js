@@ -2,6 +2,7 @@
 // follow from the run's numbers.
 
 import { changedRun } from "../changes.js";
+import { RULES } from "../described.js";
 import { fixed } from "../numbers.js";
 import { LOOKS, percent, placesText, weightsOf } from "./sentence.js";
 
@@ -51,14 +52,16 @@ function madeOf(run, sample) {
   const shareAt = (/** @type {number} */ at) => sumOf(weights(sample, at), places);
 
   const [first, last] = [shareAt(0), shareAt(end)];
+  const canAsk = run.isLive && Object.hasOwn(RULES, run.facts.config?.data.rule?.kind ?? "") && !run.facts.config?.data.file;
   const isEven = first < LOOKS * even && first > even / LOOKS;
   return [{
     title: "Where will it look?",
-    text: "The model answers from [CLS]. To answer, [CLS] looks at the tokens. At which token does it look most? Choose one.",
+    text: `The model answers ${answersOf(run)} from [CLS], a token that the model adds itself. [CLS] takes from the other tokens what it needs: it looks at them. At which one does it look most? Choose one.`,
     parts: view(end),
     answerTo: (guess) => {
       const shares = weights(sample);
-      const said = guess === most ? `Yes: ${who} gives the most` : `${capital(placesText(run, sample.key, [guess]))} gets ${percent(shares[guess])}. ${who} gives the most`;
+      const chosen = guess === cls ? "[CLS] itself" : placesText(run, sample.key, [guess]);
+      const said = guess === most ? `Yes: ${who} gives the most` : `No: ${chosen} gets ${percent(shares[guess])}. ${who} gives the most`;
       const decided = places.includes(most) ? "" : ` ${capital(where)} ${places.length > 1 ? "decide" : "decides"} the label: ${percent(last)}.`;
       return `${said}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
     },
@@ -67,14 +70,14 @@ function madeOf(run, sample) {
     text: `The weights are still random: ${where} ${gets(places)} ${percent(first)} of the attention of ${who}. Uniform attention would give ${percent(even)}.`,
     parts: view(0),
   },
-  turn(run, sample, { end, even, first, last, where, places, shareAt, view }),
+  turn(run, sample, { end, even, last, where, places, shareAt, view }),
   ...otherClass(run, sample, { end, layer, head, who, view }),
   ...taken(run, sample, { end, where, places, view }),
-  { title: "Your turn.", text: `${rightText(run, end)} ${run.isLive ? "Type another token, change the question, or train another seed." : "Choose another sample."}`, parts: view(end), seeds: true }];
+  { title: "Your turn.", text: `${rightText(run, end)} ${run.isLive ? `Type another token, ${canAsk ? "change the question, " : ""}or train another seed.` : "Choose another sample."}`, parts: view(end), seeds: true }];
 }
 
-/** The steps at which the model begins to look, or why there are none. @param {Run} run @param {Sample} sample @param {{ end: number, even: number, first: number, last: number, where: string, places: number[], shareAt: (at: number) => number, view: (at: number) => any }} found @returns {Caption} */
-function turn(run, sample, { end, even, first, last, where, places, shareAt, view }) {
+/** The steps at which the model begins to look, or why there are none. @param {Run} run @param {Sample} sample @param {{ end: number, even: number, last: number, where: string, places: number[], shareAt: (at: number) => number, view: (at: number) => any }} found @returns {Caption} */
+function turn(run, sample, { end, even, last, where, places, shareAt, view }) {
   const every = run.source.covers(sample) ? 1 : Math.ceil(run.times.length / FEW_STEPS);
   const times = run.times.map((_, at) => at).filter((at) => at <= end && (at % every === 0 || at === end));
   const shares = times.map(shareAt);
@@ -88,14 +91,17 @@ function turn(run, sample, { end, even, first, last, where, places, shareAt, vie
       text: `${capital(where)} ${gets(places)} about as much as under uniform attention: ${percent(last)} at step ${run.stepName(end)}. The furthest from that is ${percent(shares[furthest])}, at step ${run.stepName(times[furthest])}.${enough}`,
     };
   }
-  const starts = shares.findIndex((share) => direction > 0 ? share > LOOKS * even : share < even / LOOKS);
-  const half = shares.findIndex((share, place) => place >= starts && (share - (first + last) / 2) * direction >= 0);
+  // Random weights may look there by chance: what counts is from when on the model always does.
+  const looks = (/** @type {number} */ share) => direction > 0 ? share > LOOKS * even : share < even / LOOKS;
+  const starts = shares.findLastIndex((share) => !looks(share)) + 1;
+  // Half-way from there to the end.
+  const half = shares.findIndex((share, place) => place >= starts && (share - (shares[starts] + last) / 2) * direction >= 0);
   const much = direction > 0 ? `more than ${LOOKS} times` : "less than two thirds of";
-  const begins = starts === 0 ? `${capital(where)} ${gets(places)} ${much} uniform attention from the start.`
-    : `Step ${run.stepName(times[starts])} is the first${recorded} one at which ${where} ${gets(places)} ${much} uniform attention.`;
+  const begins = starts === 0 ? `${capital(where)} always ${gets(places)} ${much} uniform attention, at first by chance.`
+    : `From${recorded} step ${run.stepName(times[starts])} on, ${where} ${gets(places)} ${much} uniform attention.`;
   return {
     title: direction > 0 ? "It turns." : "It turns away.", parts: view(times[half]),
-    text: `${begins} At step ${run.stepName(times[half])} it is half-way, with ${percent(shares[half])}; at step ${run.stepName(end)} it is ${percent(last)}.`,
+    text: `${begins} At step ${run.stepName(times[half])} it is ${percent(shares[half])}, at step ${run.stepName(end)} ${percent(last)}.`,
   };
 }
 
@@ -119,23 +125,43 @@ function otherClass(run, sample, { end, layer, head, who, view }) {
   const where = placesText(run, other.key, places);
   // The same positions decide in all samples.
   const isFixed = run.samples.every(({ marked }) => String(marked) === String(sample.marked));
-  const why = share < even / LOOKS ? `${capital(where)} ${gets(places)} ${percent(share)}, less than under uniform attention (${percent(even)}).`
+  const most = mostOf(weights);
+  const why = share < even / LOOKS ? `${capital(where)} ${gets(places)} ${percent(share)}, less than under uniform attention (${percent(even)}): in this sample this head looks elsewhere, most at ${placesText(run, other.key, [most])}, ${percent(weights[most])}.`
     : share <= LOOKS * even ? `${capital(where)} ${gets(places)} ${percent(share)}, about as much as under uniform attention.`
-      : isFixed ? `${capital(where)} ${gets(places)} ${percent(share)} all the same: [CLS] cannot know what stands there before it looks.`
+      : isFixed ? `${capital(where)} ${gets(places)} ${percent(share)} all the same; uniform attention would give ${percent(even)}. Part of the attention goes to the position, whatever stands there: that decides this answer, too.`
         : `Here ${where} ${places.length > 1 ? "decide" : "decides"} the label, and ${gets(places)} ${percent(share)}.`;
   return [{ title: isFixed ? "The surprise." : "Another class.", text: `${name}. ${why}`, parts }];
 }
 
-/** The test: the probability without what was looked at. Nothing for a recording, which cannot compute it. @param {Run} run @param {Sample} sample @param {{ end: number, where: string, places: number[], view: (at: number, of: Sample, changes: import("../types").Changes) => any }} found @returns {Caption[]} */
+/** The test: the probability without what was looked at, without another position instead, and all samples. Nothing for a recording, which cannot compute it. @param {Run} run @param {Sample} sample @param {{ end: number, where: string, places: number[], view: (at: number, of: Sample, changes: import("../types").Changes) => any }} found @returns {Caption[]} */
 function taken(run, sample, { end, where, places, view }) {
   if (!run.isLive) return [];
   const changes = { keys: places };
   const [before, after] = [run, changedRun(run, changes)].map((one) => one.probability(sample, end));
   const of = run.classCount > 2 ? run.className(sample.label ?? run.predicted(sample, end)) : run.className(1);
-  const becomes = Math.abs(after - before) < 0.01
-    ? `stays at ${fixed(after, 3)}. The model looks there, and does not need it`
-    : `${after < before ? "falls" : "rises"} from ${fixed(before, 3)} to ${fixed(after, 3)}`;
-  return [{ title: "Take it away.", text: `No token may look at ${where} now: the probability of “${of}” ${becomes}.`, parts: view(end, sample, changes) }];
+  const becomes = Math.abs(after - before) < 0.01 ? `stays at ${fixed(after, 3)}` : `${after < before ? "falls" : "rises"} from ${fixed(before, 3)} to ${fixed(after, 3)}`;
+  const { cls } = run.facts;
+  const instead = run.keys(sample, cls).find((key) => key !== cls && !places.includes(key));
+  const control = instead === undefined ? "" : `; without position ${instead} instead it is ${fixed(changedRun(run, { keys: [instead] }).probability(sample, end), 3)}`;
+  return [{
+    title: "Take it away.", parts: view(end, sample, changes),
+    text: `No token may look at ${where} now: the probability of “${of}” ${becomes}${control}. ${allTaken(run, end)}`,
+  }];
+}
+
+/** How many samples are right without what decides them; empty where nothing says what does. @param {Run} run @param {number} end */
+function allTaken(run, end) {
+  const known = run.samples.filter(({ marked, label }) => label !== null && marked.some((position) => position !== run.facts.cls));
+  const isRight = (/** @type {Run} */ one, /** @type {Sample} */ sample) => one.outcome(sample, end) === "right";
+  const without = known.filter((sample) => isRight(changedRun(run, { keys: sample.marked.filter((position) => position !== run.facts.cls) }), sample)).length;
+  const count = known.filter((sample) => isRight(run, sample)).length;
+  return known.length < 2 ? "" : `Of ${known.length} samples, ${count} are right; if each is without what decides its label, ${without}.`;
+}
+
+/** What the model can answer, in words. @param {Run} run */
+function answersOf(run) {
+  const names = [...Array(run.classCount).keys()].map((label) => `“${run.className(label)}”`);
+  return names.length > 3 ? `one of ${names.length} classes` : names.join(" or ");
 }
 
 const gets = (/** @type {number[]} */ places) => places.length > 1 ? "get" : "gets";

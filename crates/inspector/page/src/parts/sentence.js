@@ -56,11 +56,16 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const named = run.isStatistic ? `in the ${run.name}, ` : "";
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
-    const none = !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : "No position decides this label.";
+    const none = !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
     return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}${uniform}`;
   }
-  const even = run.uniform(run.members(sample), query, () => keys);
-  return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Uniform attention would give ${percent(even)}.${uniform}`;
+  const members = run.members(sample);
+  if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${named}${who} may not look at ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);
+  const even = run.uniform(members, query, () => keys);
+  const shares = listed(keys.map((key) => percent(weights[key])));
+  const places = placesText(run, sample, keys);
+  const where = keys.length < 2 ? places : places.endsWith(")") ? places.replace(/\)$/, `: ${shares})`) : `${places} (${shares})`;
+  return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${where}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Uniform attention would give ${percent(even)}.${uniform}`;
 }
 
 /** @param {string} text */

@@ -3,15 +3,15 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Arcs } from "./arcs.jsx";
 
-/** @param {{ query: number, weights: ArrayLike<number>, isMarked: (key: number) => boolean, tile: string, about: string, children: any }} props `tile`: the least width of a tile; `about`: what is shown, apart from its step */
-export function TokenRow({ query, weights, isMarked, tile, about, children }) {
+/** @param {{ query: number, weights: ArrayLike<number>, isMarked: (key: number) => boolean, tile: string, about: string, sight?: number, children: any }} props `tile`: the least width of a tile; `about`: what is shown, apart from its step; `sight`: the position that is to be seen, in place of the one that gets the most */
+export function TokenRow({ query, weights, isMarked, tile, about, sight, children }) {
   const row = useRef(/** @type {HTMLDivElement | null} */ (null));
   // What a reader has opened begins with the token that gets the most. While steps play, the row stays where it is.
   useEffect(() => {
     const box = row.current;
     if (!box || box.scrollWidth <= box.clientWidth) return;
     const width = box.scrollWidth / weights.length;
-    const most = Array.from(weights).indexOf(Math.max(...Array.from(weights)));
+    const most = sight ?? Array.from(weights).indexOf(Math.max(...Array.from(weights)));
     const [from, to] = [Math.min(query, most) * width, (Math.max(query, most) + 1) * width];
     if (to - from <= box.clientWidth) box.scrollLeft = Math.min(Math.max(box.scrollLeft, to - box.clientWidth), from);
     else box.scrollLeft = (most + 0.5) * width - box.clientWidth / 2;
