@@ -97,16 +97,15 @@ impl RunModel {
         if device.is_some() {
             return unsuitable("--device");
         }
-        // Rows of a sweep are JSON Lines, too.
-        let is_data = Format::to_read(path).is_some_and(|format| format != Format::Jsonl);
-        if is_data {
-            return Err(Failure::Input(format!(
-                "{0} holds data; name the run directory of a model before it: RUN {0}",
-                shown(path)
-            )));
-        }
         Again::check(path)?;
         let Some(config) = &swept.config else {
+            // Rows of a sweep are JSON Lines, too.
+            if Format::to_read(path).is_some_and(|format| format != Format::Jsonl) {
+                return Err(Failure::Input(format!(
+                    "{0} holds data; name the run directory of a model before it: RUN {0}",
+                    shown(path)
+                )));
+            }
             return Err(Failure::Input(format!(
                 "{} is a file, so Headlight reads it as the results of a sweep; give the config of that sweep with --config",
                 shown(path)
