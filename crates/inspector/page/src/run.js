@@ -281,8 +281,11 @@ export class Run {
   /** A row of what is shown, of one query. @param {Sample} sample @param {number} at @param {number} layer @param {number} head @param {number} query @param {Show} show */
   row(sample, at, layer, head, query, show) {
     if (show !== "uniform") return this.source.row(show, at, sample, layer, head, query);
+    const row = this.source.row("weights", at, sample, layer, head, query);
     const keys = this.keys(sample, query);
-    return this.source.row("weights", at, sample, layer, head, query).map((weight, key) => keys.includes(key) ? weight - 1 / keys.length : 0);
+    const difference = new Float64Array(row.length);
+    for (const key of keys) difference[key] = row[key] - 1 / keys.length;
+    return difference;
   }
 
   /** The matrix of one head, of a sample or the mean over a class. `[query, key]` @param {string} key @param {number} at @param {number} layer @param {number} head @param {Show} show */

@@ -6,9 +6,11 @@ import { page } from "../facts.js";
 import { fixed } from "../numbers.js";
 import { base, ghost, here, runOf, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
+import { paced } from "../parts/calm.js";
 import { Choice, ColourChoice, HeadChoices } from "../parts/choices.jsx";
 import { Foot, Matrices, Reason, Strip } from "../parts/side-by-side.jsx";
-import { pin, show } from "../parts/shown.js";
+import { head, layer, pin, show } from "../parts/shown.js";
+import { isOff, toggleHead } from "../parts/what-if.js";
 
 /** @typedef {import("../types").View} View */
 
@@ -16,7 +18,7 @@ import { pin, show } from "../parts/shown.js";
 
 /** The sample, its label, and what the model makes of it. */
 function describe() {
-  const now = here.value;
+  const now = paced.value;
   if (!now) return "";
   const { run, sample, one, at } = now;
   const name = run.sampleName(sample);
@@ -33,13 +35,13 @@ function describe() {
 
 /** @param {import("../types").Sample} sample @param {number} at */
 function outcomeText(sample, at) {
-  const { run } = /** @type {NonNullable<typeof here.value>} */ (here.value);
+  const { run } = /** @type {NonNullable<typeof paced.value>} */ (paced.value);
   const found = (run.isStatistic ? runs.value : [run]).map((own) => own.outcome(sample, at));
   if (!found[0]) return "";
   return found.length === 1 ? run.outcomes[found[0]] : `right in ${found.filter((kind) => kind === "right").length} of ${found.length} runs`;
 }
 
-const What = () => <p id="what" class={here.value?.isWhatIf && here.value.run.isLive ? "what-if" : ""}>{describe()}</p>;
+const What = () => <p id="what" class={paced.value?.isWhatIf && paced.value.run.isLive ? "what-if" : ""}>{describe()}</p>;
 
 // Controls.
 
@@ -59,8 +61,16 @@ function Controls() {
       <Choice id="show" label="Show" value={show.value} options={[["weights", "weights"], ["scores", "scores, before the softmax"], ["uniform", "difference from uniform"]]} onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })} />
       <ColourChoice />
       <Pin />
+      <HeadSwitch />
     </div>
   );
+}
+
+/** Switches the shown head off: it gives nothing to the residual stream. */
+function HeadSwitch() {
+  if (!base.value?.isLive || base.value.isStatistic) return null;
+  const off = isOff(layer.value, head.value);
+  return <button id="head-switch" type="button" aria-pressed={off} title="A head that is off adds nothing to the residual stream" onClick={() => toggleHead(layer.value, head.value)}>{off ? "Head off" : "Switch head off"}</button>;
 }
 
 /** The shown view, as something to compare with. @param {import("../run.js").Run} run @param {import("../types").Changes} [changes] @returns {View["pin"]} */
@@ -88,9 +98,9 @@ function Pin() {
   const pinShown = () => change({ pin: isPinned || !base.peek() ? null : pinOf(/** @type {import("../run.js").Run} */ (base.peek()), here.peek()?.isWhatIf ? changesFor(base.peek(), view.peek().changes) : {}) });
   return (
     <>
-      <button id="pin" type="button" aria-pressed={isPinned} onClick={pinShown}>{isPinned ? "Unpin" : other ? "Pin this" : "Pin for comparison"}</button>
+      <button id="pin" type="button" aria-pressed={isPinned} onClick={pinShown}>{isPinned ? "Unpin" : other ? "Pin this" : "Pin"}</button>
       {!isPinned && other && <button id="pin-before" type="button" onClick={() => change({ pin: pinOf(other) })}>Pin the run before</button>}
-      {!isPinned && here.value?.isWhatIf && <button id="pin-unchanged" type="button" onClick={() => change({ pin: pinOf(/** @type {import("../run.js").Run} */ (base.peek())) })}>Pin it unchanged</button>}
+      {!isPinned && here.value?.isWhatIf && <button id="pin-unchanged" type="button" onClick={() => change({ pin: pinOf(/** @type {import("../run.js").Run} */ (base.peek())) })}>Pin unchanged</button>}
     </>
   );
 }

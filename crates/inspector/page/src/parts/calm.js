@@ -1,25 +1,40 @@
-// What is shown, for panels of many numbers below the first sight: after it, and while the steps play, a few times a second.
+// What is shown, for parts of many numbers: while the steps play, a few times a second.
 
 import { effect, signal } from "@preact/signals";
 import { here } from "../state.js";
 import { isPlaying } from "./play.js";
 
-const PAUSE = 150;
+// In milliseconds. Nobody reads numbers and sentences that change more often; arcs and cursors move with each frame.
+const PAUSE = 100;
+const PANEL_PAUSE = 150;
 
-/** @type {import("@preact/signals").Signal<typeof here.value>} */
+/** For what is read on the first sight: at once while nothing plays. @type {import("@preact/signals").Signal<typeof here.value>} */
+export const paced = signal(here.peek());
+let shownAt = 0;
+effect(() => {
+  const now = here.value;
+  const time = performance.now();
+  if (isPlaying.value && time - shownAt < PAUSE) return;
+  shownAt = time;
+  paced.value = now;
+});
+
+/** For panels below the first sight: after it, and not while they are out of sight. @type {import("@preact/signals").Signal<typeof here.value>} */
 export const calm = signal(null);
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let waiting;
 
+const isInSight = () => (document.getElementById("more")?.getBoundingClientRect().top ?? 0) < innerHeight;
+
 effect(() => {
   void here.value;
   const show = () => {
     waiting = undefined;
-    calm.value = here.peek();
+    if (!isPlaying.peek() || isInSight()) calm.value = here.peek();
   };
   if (!isPlaying.value) {
     clearTimeout(waiting);
     waiting = setTimeout(show);
-  } else waiting ??= setTimeout(show, PAUSE);
+  } else waiting ??= setTimeout(show, PANEL_PAUSE);
 });

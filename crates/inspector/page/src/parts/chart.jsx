@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { fixed } from "../numbers.js";
 import { here } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
+import { paced } from "./calm.js";
 import { beforeName, lastStep } from "./curves.js";
 import { marks } from "./marks.js";
 import { pathOf, placeAt, ticksOf } from "./series.js";
@@ -81,9 +82,9 @@ export function Chart({ chart }) {
             <Marks texts={texts} place={place} unit={unit} />
             {chart.lines.map((line) => line.before && <path key={`before ${line.label}`} class={`line before ${line.style}`} style={stroke(line)} d={pathIn(line.before, place)} />)}
             {chart.lines.map((line) => <Curve key={line.label} line={line} place={place} />)}
-            <Cursor chart={chart} place={place} />
           </svg>
         )}
+        {width > 0 && <svg class="over" width={width} height={height} aria-hidden="true"><Cursor chart={chart} place={place} /></svg>}
       </div>
     </figure>
   );
@@ -177,7 +178,7 @@ const Key = ({ line }) => <span class="key"><Swatch line={line} /><bdi>{line.lab
 
 /** @param {{ line: Line }} props */
 function Value({ line }) {
-  const step = here.value?.step ?? 0;
+  const step = paced.value?.step ?? 0;
   return (
     <>
       <span class="value">{line.points ? valueText(line.points, step) : "computing…"}</span>

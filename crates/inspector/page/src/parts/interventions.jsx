@@ -4,15 +4,9 @@ import { fixed, range } from "../numbers.js";
 import { decisive, weightsOf } from "./sentence.js";
 import { base, here } from "../state.js";
 import { change, view } from "../view.js";
+import { setChanges } from "./what-if.js";
 
-/** @typedef {import("../types").Changes} Changes */
 /** @typedef {import("../types").Sample} Sample */
-
-/** Puts changes in the place of others of the same kind; empty ones go. @param {Changes} parts */
-function set(parts) {
-  const changes = Object.fromEntries(Object.entries({ ...view.value.changes, ...parts }).filter(([, value]) => Array.isArray(value) ? value.length : value !== undefined && value !== false));
-  change({ changes });
-}
 
 /** The probability of the shown sample without and with the changes. */
 function Effect() {
@@ -27,34 +21,24 @@ function Effect() {
 export function Interventions() {
   const now = here.value;
   if (!now || now.run.isStatistic) return null;
-  const { isLive, facts, positions } = now.run;
-  const { temperature = 1, causal = false, heads = [], keys = [] } = view.value.changes;
-  const toggledHead = (/** @type {number} */ layer, /** @type {number} */ head) => heads.some(([one, other]) => one === layer && other === head) ? heads.filter(([one, other]) => one !== layer || other !== head) : [...heads, /** @type {[number, number]} */ ([layer, head])];
+  const { isLive } = now.run;
+  const { temperature = 1, causal = false } = view.value.changes;
   return (
     <section class="card" id="what-if" aria-labelledby="what-if-title">
       <h2 id="what-if-title">What if: the same weights, another computation</h2>
       <Effect />
+      {isLive && <p class="how">Close the eye under a token, above, and no query may look there. Switch a head off beside the matrix.</p>}
       <div class="row">
         <label>Scores divided by <input id="temperature" type="range" min="-2" max="2" step="0.1" value={Math.log2(temperature)} onInput={({ currentTarget }) => {
           const factor = 2 ** Number(currentTarget.value);
-          set({ temperature: factor === 1 ? undefined : factor });
+          setChanges({ temperature: factor === 1 ? undefined : factor });
         }} /> <output id="temperature-value">{fixed(temperature, 2)}</output></label>
-        <label><input id="causal" type="checkbox" checked={causal} onChange={({ currentTarget }) => set({ causal: currentTarget.checked })} /> causal mask</label>
+        <label><input id="causal" type="checkbox" checked={causal} onChange={({ currentTarget }) => setChanges({ causal: currentTarget.checked })} /> causal mask</label>
         <button id="reset" type="button" disabled={!now.isWhatIf} onClick={() => change({ changes: {} })}>Reset all changes</button>
       </div>
       {!isLive && <p class="hint">The page computes the softmax of this block's recorded scores again, and nothing after it: probabilities stay as they were.</p>}
       {isLive && (
         <>
-          <fieldset><legend>Heads that give nothing</legend>
-            {range(facts.layers).flatMap((layer) => range(facts.heads).map((head) => (
-              <button type="button" key={`${layer} ${head}`} aria-pressed={heads.some(([one, other]) => one === layer && other === head)} onClick={() => set({ heads: toggledHead(layer, head) })}>layer {layer}, head {head}</button>
-            )))}
-          </fieldset>
-          <fieldset><legend>Positions at which no query looks</legend>
-            {range(positions).map((position) => (
-              <button type="button" key={position} aria-pressed={keys.includes(position)} onClick={() => set({ keys: keys.includes(position) ? keys.filter((key) => key !== position) : [...keys, position] })}>{now.run.rowName(now.sample, position)}</button>
-            ))}
-          </fieldset>
           <Weights />
           <Patch />
         </>
@@ -75,7 +59,7 @@ function Weights() {
   const setWeight = (/** @type {number} */ key, /** @type {number} */ value) => {
     const rest = weights.reduce((sum, weight, at) => at === key ? sum : sum + weight, 0);
     const shared = weights.map((weight, at) => at === key ? value : rest > 0 ? weight * (1 - value) / rest : (1 - value) / (weights.length - 1));
-    set({ rows: [...others, { layer, head, query, weights: shared.map((weight) => Number(weight.toFixed(6))) }] });
+    setChanges({ rows: [...others, { layer, head, query, weights: shared.map((weight) => Number(weight.toFixed(6))) }] });
   };
   return (
     <fieldset id="weights-by-hand"><legend>Weights of query {query} ({now.run.tokenAt(now.sample, query)}), layer {layer}, head {head}</legend>
@@ -87,7 +71,7 @@ function Weights() {
           </label>
         ))}
       </div>
-      <button type="button" disabled={!rows.some(isThis)} onClick={() => set({ rows: others })}>As computed</button>
+      <button type="button" disabled={!rows.some(isThis)} onClick={() => setChanges({ rows: others })}>As computed</button>
     </fieldset>
   );
 }
@@ -115,7 +99,7 @@ function Patch() {
     event.preventDefault();
     const form = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
     const patch = /** @type {any} */ ({ place: form.get("place"), layer: Number(form.get("layer") ?? 0), position: Number(form.get("position")), from: String(form.get("from")) });
-    set({ patches: [...patches.filter(({ place, layer, position }) => place !== patch.place || layer !== patch.layer || position !== patch.position), patch] });
+    setChanges({ patches: [...patches.filter(({ place, layer, position }) => place !== patch.place || layer !== patch.layer || position !== patch.position), patch] });
   };
   return (
     <fieldset id="patch"><legend>A vector from another sample</legend>
@@ -127,7 +111,7 @@ function Patch() {
         <button>Patch</button>
       </form>
       {patches.length > 0 && <ul>{patches.map((patch, at) => (
-        <li key={at}>{patch.place}{patch.place === "embeddings" ? "" : `, layer ${patch.layer}`}, position {patch.position}, from sample {patch.from} <button type="button" onClick={() => set({ patches: patches.filter((other) => other !== patch) })}>Remove</button></li>
+        <li key={at}>{patch.place}{patch.place === "embeddings" ? "" : `, layer ${patch.layer}`}, position {patch.position}, from sample {patch.from} <button type="button" onClick={() => setChanges({ patches: patches.filter((other) => other !== patch) })}>Remove</button></li>
       ))}</ul>}
     </fieldset>
   );

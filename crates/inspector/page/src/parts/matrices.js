@@ -90,20 +90,56 @@ function uniformOf({ run, sample }) {
   return cells;
 }
 
-/** What the colours of a panel stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. @param {Panel} panel @param {import("../colour.js").Scale | undefined} scale */
-export function shades({ cells, place }, scale) {
+/** The numbers of a matrix, and what its colours need. @typedef {Pick<Panel, "id" | "place" | "show" | "cells" | "forbidden"> & { uniform?: Float64Array }} Cells */
+
+/** What the colours of a matrix stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. @param {Cells} panel @param {import("../colour.js").Scale | undefined} scale */
+export function shades({ cells, place, uniform }, scale) {
   if (!scale?.log) return cells;
-  const uniform = uniformOf(place);
-  return cells.map((value, cell) => value / uniform[cell]);
+  const even = uniform ?? uniformOf(place);
+  return cells.map((value, cell) => value / even[cell]);
+}
+
+/** @param {Panel["id"]} id @param {Place} place @returns {Cells} */
+export function cellsOf(id, place) {
+  const { run, sample, at, layer, head, show } = place;
+  return { id, place, show, cells: run.matrix(sample, at, layer, head, show), forbidden: forbiddenOf(place) };
+}
+
+/** A matrix with at most `size` rows and columns, for a small picture: of more positions, evenly spread queries, and means over neighbouring keys that are not forbidden. @param {Place} place @param {number} size @returns {Cells} */
+export function miniatureOf(place, size) {
+  const { run, sample, at, layer, head, show } = place;
+  const { positions } = run;
+  if (positions <= size) return cellsOf("now", place);
+  const [all, even] = [forbiddenOf(place), uniformOf(place)];
+  const members = run.members(sample);
+  const [cells, uniform, counts] = [new Float64Array(size ** 2), new Float64Array(size ** 2), new Float64Array(size ** 2)];
+  for (let row = 0; row < size; row++) {
+    const query = Math.floor((row + 0.5) * positions / size);
+    for (const member of members) {
+      const weights = run.row(member, at, layer, head, query, show);
+      for (let key = 0; key < positions; key++) {
+        if (all?.[query * positions + key]) continue;
+        const cell = row * size + Math.floor(key * size / positions);
+        cells[cell] += weights[key];
+        uniform[cell] += even[query * positions + key];
+        counts[cell]++;
+      }
+    }
+  }
+  for (let cell = 0; cell < cells.length; cell++) {
+    if (!counts[cell]) continue;
+    cells[cell] /= counts[cell];
+    uniform[cell] /= counts[cell];
+  }
+  return { id: "now", place, show, cells, uniform, forbidden: all && Uint8Array.from(counts, (count) => Number(count === 0)) };
 }
 
 /** @param {Panel["id"]} id @param {Place} place @returns {Panel} */
 export function panelOf(id, place) {
-  const { run, sample, at, layer, head, show } = place;
+  const { run, sample } = place;
   const positions = Array.from({ length: run.positions }, (_, position) => position);
   return {
-    id, place, show, title: `${id === "pinned" ? "Pinned: " : ""}${titleOf(place)}`, positions: run.positions,
-    cells: run.matrix(sample, at, layer, head, show), forbidden: forbiddenOf(place),
+    ...cellsOf(id, place), title: `${id === "pinned" ? "Pinned: " : ""}${titleOf(place)}`, positions: run.positions,
     tokens: positions.map((position) => run.tokenAt(sample, position)), marks: positions.map((position) => run.marked(sample, position)),
   };
 }
@@ -129,7 +165,7 @@ export function differenceOf(now, pinned) {
   return { ...now, id: "difference", show: isScores ? "scores" : "difference", title: `Difference: shown minus pinned${isScores ? ", scores" : ""}`, cells, forbidden };
 }
 
-/** The smallest and the largest value that are not forbidden. @param {Panel[]} panels @returns {[number, number]} */
+/** The smallest and the largest value that are not forbidden. @param {Cells[]} panels @returns {[number, number]} */
 export function extent(panels) {
   let [least, most] = [Infinity, -Infinity];
   for (const { cells, forbidden } of panels) {

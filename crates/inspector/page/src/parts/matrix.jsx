@@ -51,7 +51,7 @@ function Row({ panel, shade, query, chosenQuery, chosenKey, level }) {
     cells.push(
       <td key={key} role="gridcell" tabIndex={isChosen ? 0 : -1} aria-selected={isChosen} data-key={key}
         class={`${isForbidden ? "forbidden " : ""}${query === chosenQuery ? "chosen-row " : ""}${marks[key] ? "marked" : ""}`}
-        aria-label={reading(panel, query, key, isForbidden ? "masked" : fixed(value))}
+        aria-label={isChosen ? reading(panel, query, key, isForbidden ? "masked" : fixed(value)) : undefined}
         data-short={isForbidden || level === "long" ? null : level === "short" ? fixed(value, 2) : brief(value)}
         style={{ backgroundColor: colour?.fill ?? "", color: colour?.ink ?? "" }}>
         {isForbidden ? "" : <span>{fixed(value)}</span>}

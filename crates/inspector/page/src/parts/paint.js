@@ -25,7 +25,7 @@ function shadesOf(diverging) {
  */
 export function paint(canvas, cells, forbidden, scale) {
   const side = Math.sqrt(cells.length);
-  if (canvas.width !== side) canvas.width = canvas.height = side;
+  if (canvas.width !== side || canvas.height !== side) canvas.width = canvas.height = side;
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const picture = context.createImageData(side, side);
   const colour = shadesOf(scale.diverging);

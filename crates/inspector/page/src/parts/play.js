@@ -1,6 +1,6 @@
 // Plays the steps of the shown run, one after the other.
 
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { here } from "../state.js";
 import { changeSoon, settleAddress, view } from "../view.js";
 
@@ -11,6 +11,8 @@ const EACH = 500;
 const LONGEST_FRAME = 250;
 
 export const isPlaying = signal(false);
+/** Whether what changes is spoken: the sample, a token or the step. While steps play, that would never end. */
+export const spoken = computed(() => isPlaying.value ? "off" : "polite");
 /** How fast: 1 plays a run in about four seconds. */
 export const speed = signal(1);
 

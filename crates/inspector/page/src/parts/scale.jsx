@@ -4,7 +4,7 @@ import { colours, scaleOf, valueAt } from "../colour.js";
 import { fixed } from "../numbers.js";
 import { extent } from "./matrices.js";
 
-/** @typedef {import("./matrices.js").Panel} Panel */
+/** @typedef {import("./matrices.js").Cells} Cells */
 /** @typedef {import("../colour.js").Scale} Scale */
 
 /** The ranges to choose from, for what is shown. @param {import("../types").Show} show @returns {[import("../types").Range, string][]} */
@@ -14,7 +14,7 @@ export function rangesOf(show) {
   return [["unit", "0 to 1"], ["uniform", "× uniform (log)"], ["own", "own range"]];
 }
 
-/** One scale of panels that are to be compared. @param {Panel[]} panels @param {import("../types").Range} range @returns {Scale} */
+/** One scale of panels that are to be compared. @param {Cells[]} panels @param {import("../types").Range} range @returns {Scale} */
 export function sharedScale(panels, range) {
   const [{ id, show, place: { run, layer, head } }] = panels;
   const isOwn = range === "own";

@@ -4,6 +4,7 @@ import { computed } from "@preact/signals";
 import { changedRun, changesFor, changesText } from "../changes.js";
 import { base, here, runOf, settingsOf, trainedRun } from "../state.js";
 import { view } from "../view.js";
+import { paced } from "./calm.js";
 import { apart, differenceOf, panelOf } from "./matrices.js";
 import { sharedScale } from "./scale.jsx";
 
@@ -11,7 +12,7 @@ import { sharedScale } from "./scale.jsx";
 
 /** @returns {Place | null} */
 function shownPlace() {
-  const now = here.value;
+  const now = paced.value;
   if (!now || !base.value) return null;
   const changes = now.isWhatIf ? changesFor(base.value, view.value.changes) : {};
   const { run, sample, at, layer, head, show } = now;

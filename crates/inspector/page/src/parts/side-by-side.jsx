@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { here } from "../state.js";
+import { paced } from "./calm.js";
 import { extents } from "./choices.jsx";
 import { apart, fitting, MOST_CELLS } from "./matrices.js";
 import { Matrix, MOST_LONG } from "./matrix.jsx";
@@ -36,7 +36,7 @@ export function Matrices() {
     return () => observer.disconnect();
   }, []);
   const all = panels.value;
-  const now = here.value;
+  const now = paced.value;
   if (!now) return null;
   const { width, rem } = room.value;
   const isBeside = all.length > 1 && width >= SIDE_BY_SIDE * rem;

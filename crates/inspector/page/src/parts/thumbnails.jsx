@@ -1,41 +1,52 @@
-// All heads of all layers, as small pictures.
+// All heads of all layers in one view, as small pictures, with the numbers of one of them.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { fixed, range } from "../numbers.js";
 import { change } from "../view.js";
-import { forbiddenOf, panelOf, shades } from "./matrices.js";
+import { paced } from "./calm.js";
+import { miniatureOf, shades } from "./matrices.js";
 import { paint } from "./paint.js";
 import { sharedScale } from "./scale.jsx";
-import { range } from "../numbers.js";
+import { placesText, weightsOf } from "./sentence.js";
 
 /** @typedef {import("./matrices.js").Place} Place */
 
-// Above this number of cells, pictures wait until nothing has moved for some time.
+// Above this number of cells, pictures wait until nothing has moved for some time, and are then painted a few at a time.
 const MOST_AT_ONCE = 8192;
 const WAIT = 120;
+const SLICE = 12;
+// More heads than these have no room for names beside their pictures.
+const MOST_NAMED = 6;
+// The pixels on a side of a picture.
+const MOST_PIXELS = 32;
 
-/** @param {HTMLElement} strip @param {Place} place @param {import("../types").Range} colourRange */
-function paintAll(strip, place, colourRange) {
-  const forbidden = forbiddenOf(place);
-  for (const canvas of strip.querySelectorAll("canvas")) {
-    const [layer, head] = [Number(canvas.dataset.layer), Number(canvas.dataset.head)];
-    const panel = panelOf("now", { ...place, layer, head });
-    // Ranges of scores differ between heads.
-    const scale = sharedScale([panel], place.show === "scores" ? "own" : colourRange);
-    paint(canvas, shades(panel, scale), forbidden, scale);
-  }
+/** @param {HTMLCanvasElement} canvas @param {Place} place @param {import("../types").Range} colourRange */
+function paintHead(canvas, place, colourRange) {
+  const [layer, head] = [Number(canvas.dataset.layer), Number(canvas.dataset.head)];
+  const cells = miniatureOf({ ...place, layer, head }, MOST_PIXELS);
+  // Ranges of scores differ between heads.
+  const scale = sharedScale([cells], place.show === "scores" ? "own" : colourRange);
+  paint(canvas, shades(cells, scale), cells.forbidden, scale);
 }
 
 /** @param {{ place: Place, colourRange: import("../types").Range }} props */
 export function Thumbnails({ place, colourRange }) {
   const strip = useRef(/** @type {HTMLDivElement | null} */ (null));
+  /** The head under the pointer, as its layer and number; none shows the numbers of the chosen one. */
+  const pointed = useSignal(/** @type {[number, number] | null} */ (null));
   const { run, layer: chosenLayer, head: chosenHead } = place;
   const { layers, heads, positions } = run.facts;
-  const isLarge = layers * heads * positions ** 2 * run.members(place.sample).length > MOST_AT_ONCE;
   useLayoutEffect(() => {
-    const element = strip.current;
-    if (!element) return;
-    if (!isLarge) return paintAll(element, place, colourRange);
-    const timer = setTimeout(() => paintAll(element, place, colourRange), WAIT);
+    const canvases = strip.current?.querySelectorAll("canvas") ?? [];
+    let [next, timer] = [0, 0];
+    const paintSome = () => {
+      const start = performance.now();
+      while (next < canvases.length && performance.now() - start < SLICE) paintHead(canvases[next++], place, colourRange);
+      if (next < canvases.length) timer = setTimeout(paintSome);
+    };
+    if (layers * heads * positions ** 2 * run.members(place.sample).length > MOST_AT_ONCE) timer = setTimeout(paintSome, WAIT);
+    else for (const canvas of canvases) paintHead(canvas, place, colourRange);
     return () => clearTimeout(timer);
   }, [run, place.sample, place.at, place.show, colourRange]);
 
@@ -51,22 +62,56 @@ export function Thumbnails({ place, colourRange }) {
     /** @type {HTMLElement | null | undefined} */ (strip.current?.querySelector(`#head-${layer}-${head}`))?.focus();
   }
 
+  /** The head of an event. @param {Event} event @returns {[number, number] | null} */
+  function headOf(event) {
+    const canvas = /** @type {Element} */ (event.target).closest("#heads button")?.querySelector("canvas");
+    return canvas ? [Number(canvas.dataset.layer), Number(canvas.dataset.head)] : null;
+  }
+
+  /** @param {Event} event */
+  function onClick(event) {
+    const found = headOf(event);
+    if (found) change({ layer: found[0], head: found[1] });
+  }
+
+  const off = place.changes.heads ?? [];
   return (
-    <div id="heads" ref={strip} role="radiogroup" aria-label="Heads" onKeyDown={onKeyDown}>
-      {range(layers).map((layer) => (
-        <div class="layer" key={layer}>
-          {layers > 1 && <span class="layer-name">layer {layer}</span>}
-          {range(heads).map((head) => {
-            const isChosen = layer === chosenLayer && head === chosenHead;
-            return (
-              <button type="button" role="radio" key={head} id={`head-${layer}-${head}`} aria-checked={isChosen} tabIndex={isChosen ? 0 : -1} aria-label={`layer ${layer}, head ${head}`} onClick={() => change({ layer, head })}>
-                <canvas width={positions} height={positions} data-layer={layer} data-head={head} aria-hidden="true" />
-                <span>{heads > 1 ? `head ${head}` : "1 head"}</span>
-              </button>
-            );
-          })}
-        </div>
-      ))}
-    </div>
+    <>
+      <div id="heads" ref={strip} class={heads > MOST_NAMED ? "many" : ""} style={{ "--heads": heads }} role="radiogroup" aria-label="Heads" onKeyDown={onKeyDown} onClick={onClick}
+        onPointerOver={(event) => { pointed.value = headOf(event); }} onPointerLeave={() => { pointed.value = null; }}>
+        {range(layers).map((layer) => (
+          <Layer key={layer} layer={layer} layers={layers} heads={heads} chosen={layer === chosenLayer ? chosenHead : -1} off={off.filter(([one]) => one === layer).map(([, head]) => head).join()} />
+        ))}
+      </div>
+      <Numbers layer={pointed.value?.[0] ?? chosenLayer} head={pointed.value?.[1] ?? chosenHead} />
+    </>
   );
+}
+
+/** The heads of a layer. Of a thousand heads, only those are made again that change. @param {{ layer: number, layers: number, heads: number, chosen: number, off: string }} props */
+function Layer({ layer, layers, heads, chosen, off }) {
+  return useMemo(() => {
+    const isOff = (/** @type {number} */ head) => off.split(",").includes(String(head));
+    return (
+      <div class="layer">
+        {layers > 1 && <span class="layer-name">layer {layer}</span>}
+        {range(heads).map((head) => (
+          <button type="button" role="radio" key={head} id={`head-${layer}-${head}`} class={isOff(head) ? "off" : ""} aria-checked={head === chosen} tabIndex={head === chosen ? 0 : -1} aria-label={`layer ${layer}, head ${head}${isOff(head) ? ", off" : ""}`}>
+            <canvas data-layer={layer} data-head={head} aria-hidden="true" />
+            <span>{heads > 1 ? `head ${head}` : "1 head"}</span>
+          </button>
+        ))}
+      </div>
+    );
+  }, [layer, layers, heads, chosen, off]);
+}
+
+/** Where the shown query looks most in a head. @param {{ layer: number, head: number }} props */
+function Numbers({ layer, head }) {
+  const now = paced.value;
+  if (!now || now.run.isDeviation) return null;
+  const { run, sample, query } = now;
+  const weights = weightsOf({ ...now, layer, head });
+  const most = weights.indexOf(Math.max(...weights));
+  return <p id="head-numbers" class="hint">Layer {layer}, head {head}: <bdi>{run.tokenAt(sample, query)}</bdi> gives the most, {fixed(weights[most])}, to <bdi>{most === query ? "itself" : placesText(run, sample, [most])}</bdi>.</p>;
 }

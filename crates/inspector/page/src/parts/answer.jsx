@@ -1,0 +1,105 @@
+// What the model answers for the shown sample, and whether it is right.
+
+import { classColour } from "../colour.js";
+import { fixed, mean, range, shorten } from "../numbers.js";
+import { isOwn } from "../run.js";
+import { base, departure, runs } from "../state.js";
+import { paced } from "./calm.js";
+import { spoken } from "./play.js";
+import { decisive } from "./sentence.js";
+
+/** @typedef {import("../run.js").Run} Run */
+/** @typedef {import("../types").Sample} Sample */
+
+export function Answer() {
+  const now = paced.value;
+  if (!now) return null;
+  const { run, sample, at } = now;
+  const members = run.members(sample);
+  const several = run.classCount > 2;
+  const results = resultsOf(run, at, members);
+  // Recorded results are those of the run, whatever the reader changes.
+  const before = now.isWhatIf && run.isLive && base.value ? resultsOf(base.value, at, members) : null;
+  const label = labelOf(run, sample);
+  return (
+    <div class="answer">
+      {several
+        ? <Bars results={results} before={before} run={run} label={label} />
+        : <Gauge value={results[0]} before={before?.[0]} run={run} />}
+      <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} /></p>
+      <p class="hint">{noteOf(now, members)}</p>
+    </div>
+  );
+}
+
+/** The probability of each class, or of the positive one: of a sample or the mean over several. @param {Run} run @param {number} at @param {Sample[]} members */
+function resultsOf(run, at, members) {
+  const all = members.map((member) => run.source.results("probabilities", at, member));
+  return all.length ? range(all[0].length).map((logit) => mean(all.map((values) => values[logit]))) : [];
+}
+
+/** Where the value was without the reader's changes. @param {{ value: number | undefined }} props */
+const Before = ({ value }) => value === undefined ? null : <span class="before" style={{ left: `${100 * value}%` }} />;
+
+/** @param {Run} run @param {string} sample */
+const labelOf = (run, sample) => run.isGroup(sample) ? run.groups[sample] : run.sample(sample)?.label ?? null;
+
+/** @param {{ value: number, before?: number, run: Run }} props */
+function Gauge({ value, before, run }) {
+  const name = `Probability of “${run.className(1)}”`;
+  return (
+    <div class="gauge">
+      <span class="gauge-name">{run.isDeviation ? `Standard deviation: ${name.charAt(0).toLowerCase()}${name.slice(1)}` : name}</span>
+      <b class="gauge-value">{before !== undefined && <span class="was">{fixed(before)} → </span>}{fixed(value)}</b>
+      <span class="track" aria-hidden="true">
+        <span class="fill" style={{ transform: `scaleX(${value})` }} />
+        {!run.isDeviation && <span class="half" />}
+        <Before value={before} />
+      </span>
+    </div>
+  );
+}
+
+/** @param {{ results: number[], before: number[] | null, run: Run, label: number | null }} props */
+function Bars({ results, before, run, label }) {
+  return (
+    <ul class="bars" aria-label="Probability of each class">
+      {results.map((value, at) => (
+        <li key={at} class={at === label ? "label" : ""}>
+          <span class="name"><bdi>{run.className(at)}</bdi>{at === label ? " (label)" : ""}</span>
+          <span class="track" aria-hidden="true"><span class="fill" style={{ transform: `scaleX(${value})`, background: classColour(at, run.classCount) }} /><Before value={before?.[at]} /></span>
+          <b>{fixed(value)}</b>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** @param {{ now: NonNullable<typeof paced.value>, members: Sample[], label: number | null }} props */
+function Verdict({ now, members, label }) {
+  const { run, at } = now;
+  if (label === null) return <>Label unknown; the model answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>.</>;
+  const name = <bdi>{run.className(label)}</bdi>;
+  const own = run.isStatistic ? runs.value : [run];
+  const outcomes = members.flatMap((member) => own.map((each) => each.outcome(member, at)));
+  const right = outcomes.filter((outcome) => outcome === "right").length;
+  if (run.isStatistic && members.length === 1) return <>Label: {name}. The model is right in {right} of {own.length} runs.</>;
+  if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
+  const named = run.facts.classes.length > 0;
+  const answer = (outcomes[0] === "wrong" || named && !right) && <>: it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>;
+  return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: named ? "wrong" : "wrong: it missed this one", false: named ? "wrong" : "wrong: a false alarm", "": "" }[outcomes[0]]}{answer}</b>.</>;
+}
+
+/** @param {NonNullable<typeof paced.value>} now @param {Sample[]} members */
+function noteOf({ run, isWhatIf, sample }, members) {
+  if (isWhatIf && !run.isLive) return "As recorded: the change ends at the weights above.";
+  if (isWhatIf) return `With: ${departure.value}.`;
+  const [own] = members;
+  const unknown = own?.typed?.filter(Boolean) ?? [];
+  const unread = unknown.length ? `Unknown to this model, which reads [UNK] instead: ${shorten(unknown.join(", "), 60)}. ` : "";
+  if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null) return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
+  if (unread) return unread;
+  const keys = decisive(run, sample);
+  if (keys.length) return `◆ marks what decides the label. ${run.isLive && members.length === 1 ? "Type another token there." : ""}`;
+  return "";
+}

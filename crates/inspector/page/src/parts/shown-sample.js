@@ -1,0 +1,21 @@
+// Parts of the shown sample on their own: while steps play, what reads them stays as it is, and so does what a reader types.
+
+import { computed } from "@preact/signals";
+import { here } from "../state.js";
+import { view } from "../view.js";
+import { isNarrow } from "./narrow.js";
+import { paced } from "./calm.js";
+import { weightsOf } from "./sentence.js";
+
+export const run = computed(() => here.value?.run ?? null);
+export const key = computed(() => here.value?.sample ?? "");
+export const one = computed(() => here.value?.one ?? null);
+export const query = computed(() => here.value?.query ?? 0);
+export const guide = computed(() => view.value.guide);
+/** For what moves. */
+export const weights = computed(() => here.value ? weightsOf(here.value) : new Float64Array());
+/** For what is read. */
+export const readWeights = computed(() => paced.value ? weightsOf(paced.value) : new Float64Array());
+
+// More positions than these may need more room than there is; words are longer than numbers.
+export const mostInARow = () => run.value?.words ? 5 : isNarrow.value ? 9 : 14;

@@ -1,0 +1,55 @@
+// Samples that a reader types: what becomes the shown sample, and why it cannot.
+
+import { effect, signal } from "@preact/signals";
+import { shorten } from "../numbers.js";
+import { isOwn } from "../run.js";
+import { change, changeSoon, settleAddress } from "../view.js";
+import { key, run } from "./shown-sample.js";
+import { tokensOf } from "./tokens.js";
+
+/** Why the tokens that the reader typed are no sample; it says nothing about the next one. */
+export const said = signal("");
+effect(() => {
+  void key.value;
+  void run.value;
+  said.value = "";
+});
+
+/** What an attempt gives; if it fails, its sentence is said. @template T @param {() => T} attempt */
+export function told(attempt) {
+  try {
+    return attempt();
+  } catch (error) {
+    said.value = `${/** @type {Error} */ (error).message}.`;
+    return null;
+  }
+}
+
+/** Shows the sample of these tokens. @param {number[]} tokens without [CLS] @param {string[]} typed of each unknown token the word @param {boolean} [isStep] whether it is one of many small changes */
+export function showOwn(tokens, typed, isStep) {
+  const now = run.peek();
+  if (!now) return false;
+  return told(() => {
+    const own = now.own(tokens, typed);
+    const same = typed.some(Boolean) ? undefined : now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
+    const sample = same?.key ?? own.key;
+    said.value = "";
+    if (sample === key.peek()) return true;
+    // The back button returns to the sample before the changes, not to each of them.
+    if (isStep && isOwn(key.peek())) {
+      changeSoon({ sample });
+      settleAddress();
+    } else change({ sample });
+    return true;
+  }) ?? false;
+}
+
+/** Shows the sample of a whole text. @param {string} text */
+export function takeText(text) {
+  const now = run.peek();
+  if (!now) return;
+  told(() => {
+    const { tokens, typed, left } = tokensOf(now, text);
+    if (showOwn(tokens, typed, false) && left.length) said.value = `The model takes ${now.positions - 1} words: “${shorten(left.join(" "), 60)}” is left out.`;
+  });
+}
