@@ -7,11 +7,17 @@ use super::vectors::vectors;
 /// The approximate size of the numbers of all runs of a page, in bytes before encoding.
 const BUDGET: usize = 17_000_000;
 
+/// That of a live page, without vectors. It computes all of them soon after it opens.
+const LIVE_BUDGET: usize = 64_000;
+
 /// Steps are left out only if fewer samples than this would fit.
 const SAMPLES_FIRST: usize = 32;
 
 /// Up to this number of steps, the page keeps the vectors of each.
 const ALL_STEPS: usize = 8;
+
+/// The most bytes of the vectors of a live page, before encoding.
+const LIVE_VECTORS: usize = 30_000;
 
 /// The samples and steps that a page keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +29,8 @@ pub(super) struct Selection {
     /// The place of the best model among the kept steps, if the run keeps that model.
     pub(super) best: Option<usize>,
     pub(super) is_live: bool,
+    /// Whether a live page has room for the vectors of a step.
+    has_room: bool,
 }
 
 impl Selection {
@@ -36,12 +44,16 @@ impl Selection {
         runs: usize,
         is_live: bool,
     ) -> Self {
-        let budget = BUDGET / runs;
+        let (budget, least) = if is_live {
+            (LIVE_BUDGET, 1)
+        } else {
+            (BUDGET / runs, 2)
+        };
         let wanted = dump.dims.samples.min(SAMPLES_FIRST);
         let all = steps;
         let mut steps = if is_live { steps.min(ALL_STEPS) } else { steps };
-        while steps > 2 && cost(dump, steps, is_live) * wanted > budget {
-            steps = (steps * 3 / 4).max(2);
+        while steps > least && cost(dump, steps, is_live) * wanted > budget {
+            steps = (steps * 3 / 4).max(least);
         }
         let fit = (budget / cost(dump, steps, is_live)).max(1);
         let spread = |index: usize| index * (all - 1) / (steps - 1).max(1);
@@ -51,11 +63,14 @@ impl Selection {
             (0..steps).map(spread).collect()
         };
         let best = best.map(|best| with(&mut steps, best));
+        let samples = of_all_classes(&dump.labels, fit);
+        let has_room = 4 * vectors_per_sample(dump, is_live) * samples.len() <= LIVE_VECTORS;
         Self {
-            samples: of_all_classes(&dump.labels, fit),
+            samples,
             steps,
             best,
             is_live,
+            has_room,
         }
     }
 
@@ -63,7 +78,11 @@ impl Selection {
     pub(super) fn has_vectors(&self, step: usize) -> bool {
         let is_last = step + 1 == self.steps.len() || Some(step) == self.best;
         let is_wanted = self.steps.len() <= ALL_STEPS || step == 0;
-        is_last || is_wanted && !self.is_live
+        if self.is_live {
+            is_last && self.has_room
+        } else {
+            is_last || is_wanted
+        }
     }
 }
 
@@ -82,12 +101,20 @@ fn with(steps: &mut Vec<usize>, step: usize) -> usize {
     place
 }
 
+/// The numbers of one sample's vectors at one step.
+fn vectors_per_sample(dump: &AttentionDump, is_live: bool) -> usize {
+    let counts = vectors(dump, is_live).map(|array| dump.arrays[array].len());
+    counts.sum::<usize>() / dump.dims.samples.max(1)
+}
+
 /// The approximate size of one sample in all steps, in bytes.
 fn cost(dump: &AttentionDump, steps: usize, is_live: bool) -> usize {
     let dims = dump.dims;
     let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
-    let counts = vectors(dump, is_live).map(|array| dump.arrays[array].len());
-    let vectors = counts.sum::<usize>() / dims.samples.max(1);
+    if is_live {
+        return (steps * matrices * 2).max(1);
+    }
+    let vectors = vectors_per_sample(dump, is_live);
     let with_vectors = if steps <= ALL_STEPS { steps } else { 2 };
     (steps * matrices * 2 + with_vectors * vectors * 4).max(1)
 }

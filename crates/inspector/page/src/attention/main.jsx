@@ -4,7 +4,7 @@ import { computed } from "@preact/signals";
 import { render } from "preact";
 import { unpack } from "../own-numbers.js";
 import { fixed, range } from "../numbers.js";
-import { Choice, ColourChoice, HeadChoices } from "../parts/choices.jsx";
+import { Choice, ColourChoice } from "../parts/choices.jsx";
 import { said } from "../parts/dom.jsx";
 import { percent, uniformText, weightsOf } from "../parts/sentence.js";
 import { show } from "../parts/shown.js";
@@ -65,7 +65,6 @@ function App() {
         <section id="card" class="card" aria-label="Tokens"><Samples /><Tokens /><Sentence /><p class="hint">Click a token to see where it looks. {run.facts.notes.join(" ")}</p></section>
         <section id="attention" class="card" aria-label="Attention">
           <div class="row tools" role="group" aria-label="What the matrix shows">
-            <HeadChoices />
             <Choice id="show" label="Show" value={show.value} options={kinds} onChoose={(value) => change({ show: /** @type {import("../types").Show} */ (value) })} />
             <ColourChoice />
           </div>

@@ -7,7 +7,7 @@ import { fixed } from "../numbers.js";
 import { base, ghost, here, runOf, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
 import { paced } from "../parts/calm.js";
-import { Choice, ColourChoice, HeadChoices } from "../parts/choices.jsx";
+import { Choice, ColourChoice } from "../parts/choices.jsx";
 import { Foot, Matrices, Reason, Strip } from "../parts/side-by-side.jsx";
 import { head, layer, pin, show } from "../parts/shown.js";
 import { isOff, toggleHead } from "../parts/what-if.js";
@@ -57,7 +57,6 @@ function Controls() {
   return (
     <div class="row tools" role="group" aria-label="What the matrix shows">
       {several && <Choice id="run" label="Run" value={run} options={runNames()} onChoose={(key) => change({ run: key === "mean" || key === "deviation" ? key : Number(key), settings: {} })} />}
-      <HeadChoices />
       <Choice id="show" label="Show" value={show.value} options={[["weights", "weights"], ["scores", "scores, before the softmax"], ["uniform", "difference from uniform"]]} onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })} />
       <ColourChoice />
       <Pin />
@@ -70,7 +69,7 @@ function Controls() {
 function HeadSwitch() {
   if (!base.value?.isLive || base.value.isStatistic) return null;
   const off = isOff(layer.value, head.value);
-  return <button id="head-switch" type="button" aria-pressed={off} title="A head that is off adds nothing to the residual stream" onClick={() => toggleHead(layer.value, head.value)}>{off ? "Head off" : "Switch head off"}</button>;
+  return <button id="head-switch" type="button" aria-pressed={off} title="A head that is off adds nothing to the residual stream" onClick={() => toggleHead(layer.value, head.value)}>Head off</button>;
 }
 
 /** The shown view, as something to compare with. @param {import("../run.js").Run} run @param {import("../types").Changes} [changes] @returns {View["pin"]} */

@@ -1,11 +1,10 @@
 // Lists to choose from: what the matrix shows.
 
 import { computed } from "@preact/signals";
-import { range } from "../numbers.js";
 import { here } from "../state.js";
 import { change } from "../view.js";
 import { rangesOf } from "./scale.jsx";
-import { colourRange, head, layer, show } from "./shown.js";
+import { colourRange, show } from "./shown.js";
 
 /** @typedef {import("../types").View} View */
 
@@ -18,9 +17,6 @@ export function Choice({ id, label, value, options, onChoose }) {
   );
 }
 
-/** @param {number} count @returns {[number, string][]} */
-const numbered = (count) => range(count).map((at) => [at, String(at)]);
-
 const shape = computed(() => {
   const facts = here.value?.run.facts;
   return facts ? `${facts.layers},${facts.heads}` : "1,1";
@@ -28,16 +24,6 @@ const shape = computed(() => {
 
 /** How many layers and heads the run has. */
 export const extents = () => shape.value.split(",").map(Number);
-
-export function HeadChoices() {
-  const [layers, heads] = extents();
-  return (
-    <>
-      {layers > 1 && <Choice id="layer" label="Layer" value={layer.value} options={numbered(layers)} onChoose={(value) => change({ layer: Number(value) })} />}
-      {heads > 1 && <Choice id="head-list" label="Head" value={head.value} options={numbered(heads)} onChoose={(value) => change({ head: Number(value) })} />}
-    </>
-  );
-}
 
 export function ColourChoice() {
   const options = rangesOf(show.value);
