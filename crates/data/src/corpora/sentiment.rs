@@ -44,8 +44,9 @@ const THINGS: &[&str] = &[
     "movie", "film", "book", "story", "plot", "acting", "ending", "show", "music", "song", "game",
     "food", "pizza", "coffee", "service", "staff", "place", "hotel", "room", "weather",
 ];
-/// Those that need no article.
-const SUBSTANCES: &[&str] = &["music", "food", "pizza", "coffee"];
+/// Things without "a", and those among them without "the".
+const MASSES: &[&str] = &["music", "food", "coffee", "pizza", "acting", "service", "staff", "weather"];
+const SUBSTANCES: &[&str] = MASSES.split_at(4).0;
 const I_AND_WE: &[&str] = &["i", "we", "they"];
 const SHE_AND_HE: &[&str] = &["she", "he", "everyone"];
 const POINTERS: &[&str] = &["it", "it's", "this", "that", "i'm"];
@@ -61,6 +62,9 @@ const OTHERS: &[&str] = &[
 type Forms = [&'static str; 4];
 const IS: Forms = ["is", "is not", "isn't", "is never"];
 const WAS: Forms = ["was", "was not", "wasn't", "was never"];
+const ARE: Forms = ["are", "are not", "aren't", "are never"];
+const WERE: Forms = ["were", "were not", "weren't", "were never"];
+const IT_IS: Forms = ["it's", "it's not", "it isn't", "it's never"];
 
 /// The words that say whether a sentence is good, or bad.
 fn qualities(good: usize) -> impl Iterator<Item = &'static [&'static str]> {
@@ -176,7 +180,7 @@ impl<'a> Clause<'a> {
         }
     }
 
-    fn draw(mut self) -> Vec<&'static str> {
+    fn draw(self) -> Vec<&'static str> {
         let kinds = if self.is_short { 10 } else { 14 };
         match (self.choose)(kinds) {
             0..4 => self.is_good(),
@@ -202,7 +206,7 @@ impl<'a> Clause<'a> {
 
     fn form(&mut self, forms: Forms) -> &'static str {
         if self.is_negated {
-            self.one(&forms[1..])
+            forms[[1, 1, 2, 2, 3][(self.choose)(5)]]
         } else {
             forms[0]
         }
@@ -242,92 +246,83 @@ impl<'a> Clause<'a> {
             }
             intro => intro,
         };
-        let subject = match self.thing() {
-            ["", "it"] => ["", self.one(&["it", "this", "that"])],
-            thing => thing,
+        let (subject, tenses) = match self.thing() {
+            ["", "it"] => self.one(&[
+                (["", "it"], [IS, WAS]),
+                (["", ""], [IT_IS; 2]),
+                (["", "this"], [IS, WAS]),
+                (["", "that"], [IS, WAS]),
+                (["", "they"], [ARE, WERE]),
+            ]),
+            thing => (thing, [IS, WAS]),
         };
-        let tense = self.one(&[IS, WAS]);
+        let tense = self.one(&tenses);
         let is = self.form(tense);
-        let mut parts = [intro, subject[0], subject[1], is, intensifier, adjective, at_all];
-        if subject[1] == "it" && is.starts_with("is ") && (self.choose)(2) == 0 {
-            (parts[2], parts[3]) = ("it's", &is[3..]);
-        } else if subject[1] == "it" && is == "is" && (self.choose)(2) == 0 {
-            (parts[2], parts[3]) = ("it's", "");
-        }
-        sentence(&parts)
+        let [article, thing] = subject;
+        sentence(&[intro, article, thing, is, intensifier, adjective, at_all])
     }
 
     /// It was not a good movie; what a good movie.
     fn good_thing(mut self) -> Vec<&'static str> {
         let thing = self.one(THINGS);
         let is_superlative = (self.choose)(5) == 0;
-        let start = match (self.choose)(4) {
-            0 if self.is_negated => "not",
-            0 if is_superlative => "",
-            0 => self.one(&["", "what"]),
-            place => {
-                let tense = self.one(&[IS, WAS]);
-                let is = self.form(tense);
-                return self.named([["it", "this", "that"][place - 1], is], is_superlative, thing);
+        let (start, is) = match (self.choose)(4) {
+            0 if self.is_negated => ("", "not"),
+            0 if is_superlative => ("", ""),
+            0 => ("", self.one(&["", "what"])),
+            _ => {
+                let own = [("it", IS), ("it", WAS), ("", IT_IS), ("this", IS), ("that", WAS)];
+                let (start, forms) = self.one(&own);
+                (start, self.form(forms))
             }
         };
-        self.named(["", start], is_superlative, thing)
-    }
-
-    fn named(
-        mut self,
-        [start, is]: [&'static str; 2],
-        is_superlative: bool,
-        thing: &'static str,
-    ) -> Vec<&'static str> {
         if is_superlative {
-            let ever = self.at_times(2, "ever");
             let superlative = self.one(SUPERLATIVES[self.good]);
+            let ever = self.at_times(2, "ever");
             return sentence(&[start, is, "the", superlative, thing, ever]);
         }
         let adjective = self.one(ADJECTIVES[self.good]);
-        let intensifier = if is == "what" {
-            ""
-        } else {
-            let word = self.one(&["very", "really"]);
-            self.at_times(4, word)
-        };
-        let next = if intensifier.is_empty() { adjective } else { intensifier };
-        let article = if next.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let is_mass = MASSES.contains(&thing);
         // It was no good movie.
         if let Some(is) = is.strip_suffix(" not")
+            && !is_mass
             && (self.choose)(3) == 0
         {
-            return sentence(&[start, is, "no", intensifier, adjective, thing]);
+            return sentence(&[start, is, "no", adjective, thing]);
         }
+        let intensifier = self.one(&["very", "really"]);
+        let intensifier = if is == "what" { "" } else { self.at_times(4, intensifier) };
+        let is_vowel = sentence(&[intensifier, adjective])[0].starts_with(['a', 'e', 'i', 'u']);
+        let article = match (is_mass, is_vowel) {
+            (true, _) => "",
+            (_, true) => "an",
+            _ => "a",
+        };
         sentence(&[start, is, article, intensifier, adjective, thing])
     }
 
-    /// I did not like the movie.
+    /// I did not like the movie. With and without a negation, each form of the verb is equally frequent.
     fn likes(mut self) -> Vec<&'static str> {
         let verbs = VERBS[self.good];
         let index = (self.choose)(verbs[0].len());
-        let [base, past, third] = verbs.map(|forms| forms[index]);
-        let is_third = (self.choose)(3) == 0;
-        let person = self.one(if is_third { SHE_AND_HE } else { I_AND_WE });
-        let is_past = (self.choose)(3) != 0;
-        let (does, done) = match (is_past, is_third) {
-            (true, _) => (["did", "did not", "didn't"], past),
-            (_, true) => (["does", "does not", "doesn't"], third),
-            _ => (["do", "do not", "don't"], base),
-        };
-        let (person, does, verb) = match (self.is_negated, (self.choose)(6)) {
-            (true, 0) if is_past || is_third => ("nobody", "", done),
-            (true, 1) => (person, "never", done),
-            (true, place) => (person, does[1 + place % 2], base),
+        let form = [0, 0, 0, 0, 1, 1, 1, 2][(self.choose)(8)];
+        let (i, she) = (self.one(I_AND_WE), self.one(SHE_AND_HE));
+        let (anybody, place) = (self.one(&[i, she]), (self.choose)(6));
+        let (person, does) = match (form, self.is_negated) {
+            (0, false) if place < 4 => (i, ""),
             // I did like the movie.
-            (false, 0) => (person, does[0], base),
-            (false, _) => (person, "", done),
+            (0, false) => self.one(&[(i, "do"), (she, "does"), (anybody, "did")]),
+            (0, true) if place < 2 => (i, self.one(&["do not", "don't"])),
+            (0, true) if place == 2 => (she, self.one(&["does not", "doesn't"])),
+            (0, true) => (anybody, self.one(&["did not", "didn't"])),
+            (_, true) if place < 2 => ("nobody", ""),
+            (1, _) => (anybody, if self.is_negated { "never" } else { "" }),
+            _ => (she, if self.is_negated { "never" } else { "" }),
         };
         let really = self.at_times(5, "really");
         let [article, thing] = self.thing();
         let at_all = self.at_all();
-        sentence(&[person, does, really, verb, article, thing, at_all])
+        sentence(&[person, does, really, verbs[form][index], article, thing, at_all])
     }
 
     /// I would not recommend the movie.
