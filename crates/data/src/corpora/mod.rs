@@ -28,7 +28,7 @@ use rand::Rng;
 
 use crate::cls::{CLS, ClsPlace};
 use crate::random::uniform_below;
-use crate::words::{FIRST_WORD, PAD, UNK};
+use crate::words::{FIRST_WORD, PAD, SPECIAL, UNK};
 
 pub(crate) use grammar::MARKER;
 pub use grammar::Reading;
@@ -145,12 +145,12 @@ impl Corpus {
         asked(&self.texts(tokens))
     }
 
-    /// The words of tokens; nothing for those without any.
+    /// The words of tokens; nothing for `[CLS]` and padding.
     fn texts(self, tokens: &[u32]) -> Vec<&'static str> {
         let vocabulary = self.words();
-        let word = |token: u32| {
-            let index = token.checked_sub(FIRST_WORD)?;
-            vocabulary.get(index as usize).copied()
+        let word = |token: u32| match token.checked_sub(FIRST_WORD) {
+            Some(index) => vocabulary.get(index as usize).copied(),
+            None => (token == UNK).then_some(SPECIAL[UNK as usize]),
         };
         let words = tokens.iter().map(|&token| word(token).unwrap_or_default());
         words.collect()

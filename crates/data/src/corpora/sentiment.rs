@@ -13,8 +13,19 @@ const ADJECTIVES: [&[&str]; 2] = [
         "bad", "terrible", "awful", "boring", "horrible", "dull", "poor", "stupid", "slow", "ugly",
     ],
     &[
-        "good", "great", "amazing", "wonderful", "excellent", "fantastic", "brilliant", "beautiful",
-        "lovely", "nice", "fun", "interesting", "perfect",
+        "good",
+        "great",
+        "amazing",
+        "wonderful",
+        "excellent",
+        "fantastic",
+        "brilliant",
+        "beautiful",
+        "lovely",
+        "nice",
+        "fun",
+        "interesting",
+        "perfect",
     ],
 ];
 const SUPERLATIVES: [&[&str]; 2] = [&["worst"], &["best"]];
@@ -45,7 +56,9 @@ const THINGS: &[&str] = &[
     "food", "pizza", "coffee", "service", "staff", "place", "hotel", "room", "weather",
 ];
 /// Things without "a", and those among them without "the".
-const MASSES: &[&str] = &["music", "food", "coffee", "pizza", "acting", "service", "staff", "weather"];
+const MASSES: &[&str] = &[
+    "music", "food", "coffee", "pizza", "acting", "service", "staff", "weather",
+];
 const SUBSTANCES: &[&str] = MASSES.split_at(4).0;
 const I_AND_WE: &[&str] = &["i", "we", "they"];
 const SHE_AND_HE: &[&str] = &["she", "he", "everyone"];
@@ -82,7 +95,9 @@ fn number(words: &[&str], lists: impl Iterator<Item = &'static [&'static str]>) 
     let listed = lists.flatten().enumerate();
     listed.fold(0_usize, |number, (index, listed)| {
         let times = words.iter().filter(|word| *word == listed).count();
-        (0..times).fold(number, |number, _| number.wrapping_mul(64).wrapping_add(index + 1))
+        (0..times).fold(number, |number, _| {
+            number.wrapping_mul(64).wrapping_add(index + 1)
+        })
     })
 }
 
@@ -136,7 +151,11 @@ impl Grammar for Sentiment {
         let mut deciding = Vec::new();
         // Where the negations are that reach the next quality.
         let mut negators = Vec::new();
-        for (at, word) in words.iter().enumerate().filter(|(_, word)| !word.is_empty()) {
+        for (at, word) in words
+            .iter()
+            .enumerate()
+            .filter(|(_, word)| !word.is_empty())
+        {
             let is_good = (0..2).find(|&good| qualities(good).any(|list| list.contains(word)));
             if let Some(good) = is_good {
                 let own = (good == 1) != (negators.len() == 1);
@@ -183,7 +202,7 @@ impl<'a> Clause<'a> {
     fn draw(self) -> Vec<&'static str> {
         let kinds = if self.is_short { 10 } else { 14 };
         match (self.choose)(kinds) {
-            0..4 => self.is_good(),
+            0..4 => self.judges(),
             4..8 => self.likes(),
             8 => self.recommends(),
             9 => self.feels(),
@@ -213,12 +232,20 @@ impl<'a> Clause<'a> {
     }
 
     fn intensifier(&mut self, times: usize) -> &'static str {
-        let word = self.one(if self.is_negated { WITH_NOT } else { INTENSIFIERS });
+        let word = self.one(if self.is_negated {
+            WITH_NOT
+        } else {
+            INTENSIFIERS
+        });
         self.at_times(times, word)
     }
 
     fn at_all(&mut self) -> &'static str {
-        if self.is_negated { self.at_times(4, "at all") } else { "" }
+        if self.is_negated {
+            self.at_times(4, "at all")
+        } else {
+            ""
+        }
     }
 
     /// The movie, this movie, music.
@@ -232,7 +259,7 @@ impl<'a> Clause<'a> {
     }
 
     /// I think the movie was not very good.
-    fn is_good(mut self) -> Vec<&'static str> {
+    fn judges(mut self) -> Vec<&'static str> {
         let adjective = self.one(ADJECTIVES[self.good]);
         let (intensifier, at_all) = match self.intensifier(3) {
             "" => ("", self.at_all()),
@@ -271,7 +298,13 @@ impl<'a> Clause<'a> {
             0 if is_superlative => ("", ""),
             0 => ("", self.one(&["", "what"])),
             _ => {
-                let own = [("it", IS), ("it", WAS), ("", IT_IS), ("this", IS), ("that", WAS)];
+                let own = [
+                    ("it", IS),
+                    ("it", WAS),
+                    ("", IT_IS),
+                    ("this", IS),
+                    ("that", WAS),
+                ];
                 let (start, forms) = self.one(&own);
                 (start, self.form(forms))
             }
@@ -291,7 +324,11 @@ impl<'a> Clause<'a> {
             return sentence(&[start, is, "no", adjective, thing]);
         }
         let intensifier = self.one(&["very", "really"]);
-        let intensifier = if is == "what" { "" } else { self.at_times(4, intensifier) };
+        let intensifier = if is == "what" {
+            ""
+        } else {
+            self.at_times(4, intensifier)
+        };
         let is_vowel = sentence(&[intensifier, adjective])[0].starts_with(['a', 'e', 'i', 'u']);
         let article = match (is_mass, is_vowel) {
             (true, _) => "",
@@ -322,7 +359,15 @@ impl<'a> Clause<'a> {
         let really = self.at_times(5, "really");
         let [article, thing] = self.thing();
         let at_all = self.at_all();
-        sentence(&[person, does, really, verbs[form][index], article, thing, at_all])
+        sentence(&[
+            person,
+            does,
+            really,
+            verbs[form][index],
+            article,
+            thing,
+            at_all,
+        ])
     }
 
     /// I would not recommend the movie.
