@@ -20,6 +20,11 @@ fn drawn(corpus: Corpus, held_out: bool, seed: u64) -> Vec<(Vec<&'static str>, u
         .collect()
 }
 
+/// Whether sentences ask about the word after a marker.
+fn is_marked(corpus: &Corpus) -> bool {
+    corpus.words().contains(&"*")
+}
+
 fn split(text: &str) -> Vec<&str> {
     text.split(' ').collect()
 }
@@ -177,6 +182,9 @@ fn counting_words_does_not_tell_the_answer() {
         let share = right.count() as f64 / (DRAWN / 2) as f64;
         assert!(share < 0.6, "{corpus:?}: {share}");
 
+        if !is_marked(&corpus) {
+            continue;
+        }
         // Nothing that sees the words alone does better: of the sentences of the same words, the classes are even.
         let mut groups: BTreeMap<Vec<&str>, Vec<u8>> = BTreeMap::new();
         for (words, class) in &sentences {
@@ -200,7 +208,7 @@ fn counting_words_does_not_tell_the_answer() {
 /// The marker's position does not tell it either.
 #[test]
 fn where_the_marker_stands_does_not_tell_the_answer() {
-    for corpus in Corpus::ALL {
+    for corpus in Corpus::ALL.into_iter().filter(is_marked) {
         let mut places: BTreeMap<usize, HashMap<u8, f64>> = BTreeMap::new();
         for (words, class) in drawn(corpus, false, 4) {
             let at = words.iter().position(|&word| word == "*").unwrap();
@@ -243,7 +251,7 @@ fn held_out_sentences_are_new_and_their_words_are_not() {
             "{corpus:?}"
         );
         assert_eq!(words.len(), corpus.words().len(), "{corpus:?}");
-        assert!(corpus.words().len() < 100);
+        assert!(corpus.words().len() < 120);
         let longest = seen.iter().map(Vec::len).max();
         assert_eq!(longest, Some(corpus.seq_len()), "{corpus:?}");
         let classes = corpus.classes().len();
@@ -292,7 +300,7 @@ fn a_config_names_the_corpus_alone() {
         let unread = vec![PAD; row.len()];
         assert_eq!(rule.label_for(&unread, config.n_classes), 0);
         assert!(rule.knows(row) && !rule.knows(&unread));
-        assert_eq!(config.token_text(FIRST_WORD, Some(PAD)), "*");
+        assert_eq!(config.token_text(FIRST_WORD, Some(PAD)), corpus.words()[0]);
         assert_eq!(config.token_text(0, Some(PAD)), "[CLS]");
         assert_eq!(config.token_text(PAD, Some(PAD)), "[PAD]");
         assert_eq!(rule.fixed_positions(), None);

@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn generated_sentences_are_read_back(corpus in select(&["negation", "pronoun", "bank", "apple"][..]), seed in 0_u64..1000) {
+    fn generated_sentences_are_read_back(corpus in select(&["negation", "pronoun", "bank", "apple", "sentiment"][..]), seed in 0_u64..1000) {
         let rule: LabelRule = serde_json::from_value(json!({"kind": "sentence", "corpus": corpus})).unwrap();
         let config = json!({"seed": seed, "samples": 30, "held_out": 20, "generator": "sentences", "rule": rule});
         let config: DatasetConfig = serde_json::from_value(config).unwrap();

@@ -74,6 +74,7 @@ fn things(corpus: Corpus) -> &'static [&'static str] {
             "bank", "crane", "office", "house", "path", "shed", "tower", "garden", "gate", "shop",
         ],
         Corpus::Apple => &["apple"],
+        Corpus::Sentiment => &[],
     }
 }
 
@@ -97,6 +98,7 @@ fn documents(corpus: Corpus) -> &'static [&'static str] {
             "* apple launched a new phone while i was eating an apple",
             "apple launched a new phone while i was eating an * apple",
         ],
+        Corpus::Sentiment => &[],
     }
 }
 
@@ -114,6 +116,7 @@ fn main() {
     let Some(LabelRule::Sentence(rules::Sentence { corpus })) = config.data.rule else {
         panic!("{name} is no corpus of sentences");
     };
+    assert!(corpus.words().contains(&"*"), "{name} asks about no word");
     let splits: Arc<Splits> = config.data.generate().expect("a valid config").into();
     let study = Study::new(corpus, config, splits);
 

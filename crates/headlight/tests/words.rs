@@ -187,7 +187,7 @@ fn texts_give_the_same_bytes_again() {
 #[test]
 fn grammars_are_built_in() {
     let folder = folder("words_grammars");
-    for name in ["negation", "pronoun", "bank", "apple"] {
+    for name in ["negation", "pronoun", "bank", "apple", "sentiment"] {
         let few = ["--set", "data.samples=40", "--set", "data.held_out=10"];
         let out = format!("{name}.csv");
         run_in(
@@ -198,7 +198,13 @@ fn grammars_are_built_in() {
         let rows = fs::read_to_string(folder.join(&out)).unwrap();
         assert!(rows.starts_with("split,label,text\n"), "{rows}");
         assert_eq!(rows.lines().count(), 51);
-        assert!(rows.lines().skip(1).all(|row| row.contains("* ")), "{rows}");
+        let is_marked = name != "sentiment";
+        assert!(
+            rows.lines()
+                .skip(1)
+                .all(|row| row.contains("* ") == is_marked),
+            "{rows}"
+        );
         run_in(
             &folder,
             &[&["train", name, "--run", name, "--quiet"], &few[..]].concat(),
@@ -233,6 +239,38 @@ fn grammars_are_built_in() {
         )
         .done();
     }
+}
+
+/// What a visitor types: the vocabulary has each word, and the answers are right.
+#[test]
+fn sentences_of_ones_own_are_answered() {
+    let folder = folder("words_sentiment");
+    let train = ["train", "sentiment", "--run", "run"];
+    let screen = run_in(&folder, &train).done().stdout;
+    assert!(mentions(&screen, "positive"), "{screen}");
+    for (text, class) in [
+        ("The movie was great!", "positive"),
+        ("i did not like the food", "negative"),
+        ("it wasn't boring", "positive"),
+        ("nobody enjoyed this game", "negative"),
+        ("the food was great and the staff was nice", "positive"),
+    ] {
+        let predict = ["predict", "run", "--text", text, "--json"];
+        let predicted = run_in(&folder, &predict).done();
+        assert_eq!(predicted.stderr, "", "{text}");
+        let predicted = json(&predicted.stdout);
+        let found = (predicted["predicted"].as_str(), predicted["label"].as_str());
+        assert_eq!(found, (Some(class), Some(class)), "{text}: {predicted}");
+    }
+    let explain = [
+        "predict",
+        "run",
+        "--text",
+        "the food was not bad",
+        "--explain",
+    ];
+    let explained = run_in(&folder, &explain).done().stdout;
+    assert!(mentions(&explained, "bad"), "{explained}");
 }
 
 #[test]

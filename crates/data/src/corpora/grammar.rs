@@ -14,8 +14,12 @@ pub struct Reading {
 
 /// What a grammar consists of.
 pub(super) trait Grammar {
-    /// Lists of words; together they are the vocabulary.
+    /// Lists of words; with the marker, they are the vocabulary.
     fn lists(&self) -> Vec<&'static [&'static str]>;
+    /// The word before the one that is asked about; `None` if the question is about the whole sentence.
+    fn marker(&self) -> Option<&'static str> {
+        Some(MARKER)
+    }
     /// The names of the classes.
     fn classes(&self) -> &'static [&'static str];
     /// The most words of a sentence.

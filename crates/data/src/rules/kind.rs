@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Kind {
     /// How the page offers it; `None` if readers cannot choose it.
     pub choice: Option<Choice>,
-    /// The word that stands before the one that a sample asks about.
+    /// The word that stands before the one that a sample asks about, if the vocabulary has it.
     pub marker: Option<&'static str>,
 }
 

@@ -10,7 +10,7 @@ use crate::generator::Generator;
 use crate::sampler::Sampler;
 
 section! {
-    /// What a sentence says of the word after its marker. A sentence that the grammar cannot read is of class 0.
+    /// What a sentence says, of the word after its marker or as a whole. A sentence that the grammar cannot read is of class 0.
     pub struct Sentence {
         /// The grammar.
         pub corpus: Corpus,

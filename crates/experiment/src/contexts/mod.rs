@@ -18,8 +18,8 @@ pub struct Occurrence {
     pub position: usize,
     /// The token.
     pub token: u32,
-    /// Whether the sample's class is about this occurrence: the marker stands before it, or, without a grammar, it is the
-    /// only occurrence in its sample.
+    /// Whether the sample's class is about this occurrence: the marker stands before it, or, in a sample without a
+    /// marker, it is the only occurrence.
     pub is_asked: bool,
 }
 

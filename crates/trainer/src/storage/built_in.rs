@@ -32,7 +32,7 @@ macro_rules! configs {
 }
 
 /// All configs of `configs`.
-pub static CONFIGS: [BuiltIn<str>; 15] = configs!(
+pub static CONFIGS: [BuiltIn<str>; 16] = configs!(
     "notebook"
     "quick"
     "token_anywhere"
@@ -43,6 +43,7 @@ pub static CONFIGS: [BuiltIn<str>; 15] = configs!(
     "pronoun"
     "bank"
     "apple"
+    "sentiment"
     "claims/causal_mask"
     "claims/scaling"
     "claims/without_positions"

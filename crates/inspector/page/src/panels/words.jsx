@@ -32,7 +32,7 @@ const usual = computed(() => {
   if (!now?.words) return "";
   const texts = now.samples.map((sample) => now.texts(sample));
   const marker = MARKERS[now.facts.config?.data.rule?.kind];
-  if (marker) {
+  if (marker && now.words.vocabulary.includes(marker)) {
     const asked = new Set(texts.map((words) => words[words.indexOf(marker) + 1]));
     const first = now.words.vocabulary.find((/** @type {string} */ text) => asked.has(text));
     if (first) return first;
