@@ -254,6 +254,8 @@ fn sentences_of_ones_own_are_answered() {
         ("it wasn't boring", "positive"),
         ("nobody enjoyed this game", "negative"),
         ("the food was great and the staff was nice", "positive"),
+        ("great food, great service", "positive"),
+        ("not bad", "positive"),
     ] {
         let predict = ["predict", "run", "--text", text, "--json"];
         let predicted = run_in(&folder, &predict).done();

@@ -200,8 +200,7 @@ impl<'a> Clause<'a> {
     }
 
     fn draw(self) -> Vec<&'static str> {
-        let kinds = if self.is_short { 10 } else { 14 };
-        match (self.choose)(kinds) {
+        match (self.choose)(14) {
             0..4 => self.judges(),
             4..8 => self.likes(),
             8 => self.recommends(),
@@ -265,6 +264,11 @@ impl<'a> Clause<'a> {
             "" => ("", self.at_all()),
             some => (some, ""),
         };
+        // Not bad at all.
+        if (self.choose)(8) == 0 {
+            let not = if self.is_negated { "not" } else { "" };
+            return sentence(&[not, intensifier, adjective, at_all]);
+        }
         let intro = match self.at_times(5, "i think") {
             // I do not think the movie was very good.
             "i think" if self.is_negated && (self.choose)(2) == 0 => {
