@@ -304,7 +304,9 @@ export class Run {
   /** [CLS]'s attention on the positions that decide the label; NaN without such positions. @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
   onLabel(sample, at, layer, head) {
     if (!sample.marked.length) return NaN;
-    const row = this.source.row("weights", at, sample, layer, head, this.facts.cls);
+    const { cls } = this.facts;
+    if (this.source.weight) return sample.marked.reduce((sum, position) => sum + /** @type {any} */ (this.source).weight(at, sample, layer, head, cls, position), 0);
+    const row = this.source.row("weights", at, sample, layer, head, cls);
     return sample.marked.reduce((sum, position) => sum + row[position], 0);
   }
 

@@ -119,6 +119,8 @@ export interface Source {
   statistic?: "mean" | "deviation";
   /** Scores or weights of one query. `[key]` */
   row(name: "scores" | "weights", at: number, sample: Sample, layer: number, head: number, query: number): Float64Array;
+  /** A single weight, where it can be had without its row: curves ask for very many. */
+  weight?(at: number, sample: Sample, layer: number, head: number, query: number, key: number): number;
   results(name: "logits" | "probabilities", at: number, sample: Sample): number[];
   /** All arrays of a sample at a step; null where the source has none. */
   arrays(at: number, sample: Sample): Arrays | null;

@@ -43,21 +43,30 @@ export function ticksOf(last, most) {
   return [...ticks, last];
 }
 
-/** A line's path. Of more points than pixels, each pixel has the lowest and the highest. @param {Points} points @param {(time: number) => number} xOf @param {(value: number) => number} yOf */
+/** A line's path, in tenths of pixels. Of more points than pixels, each pixel has the lowest and the highest. @param {Points} points @param {(time: number) => number} xOf @param {(value: number) => number} yOf */
 export function pathOf(points, xOf, yOf) {
-  const known = points.filter(([, value]) => Number.isFinite(value));
-  const places = known.map(([time, value]) => [xOf(time), yOf(value)]);
-  const text = (/** @type {number[]} */ [x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`;
-  if (places.length < 2 * (xOf(1e9) - xOf(0))) return places.length ? `M${places.map(text).join("L")}` : "";
+  const isDense = points.length >= 2 * (xOf(1e9) - xOf(0));
+  /** @type {[number, number][]} */
   const kept = [];
-  for (let at = 0; at < places.length;) {
-    const pixel = Math.round(places[at][0]);
-    let [low, high] = [places[at], places[at]];
-    for (; at < places.length && Math.round(places[at][0]) === pixel; at++) {
-      if (places[at][1] < low[1]) low = places[at];
-      if (places[at][1] > high[1]) high = places[at];
-    }
-    kept.push(...(low === high ? [low] : low[0] < high[0] ? [low, high] : [high, low]));
+  // The pixel that is being filled: where its points begin, and its lowest and highest.
+  let [pixel, low, high] = [NaN, 0, 0];
+  const close = () => {
+    if (Number.isNaN(pixel)) return;
+    const [first, second] = low < high ? [low, high] : [high, low];
+    kept.push(points[first]);
+    if (first !== second) kept.push(points[second]);
+  };
+  for (let at = 0; at < points.length; at++) {
+    const [time, value] = points[at];
+    if (!Number.isFinite(value)) continue;
+    const own = isDense ? Math.round(xOf(time)) : at;
+    if (own !== pixel) {
+      close();
+      [pixel, low, high] = [own, at, at];
+    } else if (yOf(value) < yOf(points[low][1])) low = at;
+    else if (yOf(value) > yOf(points[high][1])) high = at;
   }
-  return `M${kept.map(text).join("L")}`;
+  close();
+  const text = kept.map(([time, value]) => `${Math.round(10 * xOf(time)) / 10} ${Math.round(10 * yOf(value)) / 10}`).join("L");
+  return text && `M${text}`;
 }

@@ -89,6 +89,13 @@ export class Live {
     return found;
   }
 
+  /** @type {NonNullable<Source["weight"]>} */
+  weight(at, sample, layer, head, query, key) {
+    const [floats, first, index] = this.#holding(NAMES.weights, at, sample);
+    const { heads, layers, positions } = this.shape;
+    return floats[first + (((index * layers + layer) * heads + head) * positions + query) * positions + key];
+  }
+
   /** @type {Source["results"]} */
   results(name, at, sample) {
     const [floats, first, index] = this.#holding(name, at, sample);
