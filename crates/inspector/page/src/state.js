@@ -116,7 +116,9 @@ export const here = computed(() => {
   const now = view.value;
   if (!run) return null;
   const { layers, heads, positions, cls } = run.facts;
-  const firstPositive = run.samples.find(({ label }) => (label ?? 0) > 0) ?? run.samples[0];
+  // One that several positions decide shows the most.
+  const positives = run.samples.filter(({ label }) => (label ?? 0) > 0);
+  const firstPositive = positives.find(({ marked }) => marked.length > 1) ?? positives[0] ?? run.samples[0];
   const sample = run.members(now.sample).length ? now.sample : firstPositive?.key ?? "";
   const at = run.at(Number.isFinite(now.step) ? Math.min(now.step, run.last) : run.opening);
   const chosen = (/** @type {number} */ number, /** @type {number} */ count, /** @type {() => number} */ otherwise) => number < count ? number : Number.isFinite(number) ? count - 1 : otherwise();
