@@ -1,6 +1,7 @@
 // The view: what the page shows, and its address. A view is never changed: `change` puts another in its place.
 
 import { signal } from "@preact/signals";
+import { kept } from "./facts.js";
 import { fixed } from "./numbers.js";
 
 /** @typedef {import("./types").View} View */
@@ -8,17 +9,20 @@ import { fixed } from "./numbers.js";
 /** What a reader has not chosen is infinite or empty: `here` then takes what suits the run. @type {View} */
 export const FIRST = {
   run: 0, sample: "", step: Infinity, query: Infinity, key: Infinity, layer: Infinity, head: Infinity, show: "weights", range: "",
-  pin: null, tab: "explore", guide: 0, stage: 1, word: "", changes: {}, settings: {},
+  pin: null, tab: "explore", guide: 0, surprise: "", stage: 1, word: "", changes: {}, settings: {},
 };
 
 // Another question, another model: what was chosen of the old one says nothing about it.
 const OF_A_MODEL = /** @type {const} */ (["step", "query", "key", "layer", "head"]);
 const unchosen = Object.fromEntries(OF_A_MODEL.map((name) => [name, FIRST[name]]));
 
+// A saved page opens on the view that it was saved with.
+if (kept.view && !location.hash) history.replaceState(null, "", kept.view);
+
 export const view = signal(FIRST);
 
 // A change of these is a step that the back button takes back; all others leave no trace in the history.
-const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "word", "changes", "settings"]);
+const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "surprise", "word", "changes", "settings"]);
 
 /** Changes the view. @param {Partial<View>} parts */
 export function change(parts) {
@@ -39,7 +43,7 @@ export function settleAddress() {
 }
 
 /** @param {View} view */
-export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, word, changes, settings }) {
+export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, surprise, stage, word, changes, settings }) {
   /** @type {Record<string, string>} */
   const parts = { ...(sample ? { sample } : {}) };
   for (const [name, value] of Object.entries({ step, query, key, layer, head })) if (Number.isFinite(value)) parts[name] = String(value);
@@ -52,6 +56,7 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
   }
   if (tab !== FIRST.tab) parts.tab = tab;
   if (guide) parts.guide = String(guide);
+  if (surprise) parts.surprise = surprise;
   if (word) parts.word = word;
   if (stage !== FIRST.stage) parts.stage = String(stage);
   if (changes.temperature !== undefined) parts.temperature = fixed(changes.temperature, 3);
@@ -77,10 +82,10 @@ export function readAddress(hash = location.hash) {
   if (show === "weights" || show === "scores" || show === "uniform") found.show = show;
   const range = parts.get("range");
   if (range === "unit" || range === "uniform" || range === "own") found.range = range;
-  const word = parts.get("word");
-  if (word) found.word = word;
-  const tab = parts.get("tab");
-  if (tab) found.tab = tab;
+  for (const name of /** @type {const} */ (["word", "tab", "surprise"])) {
+    const text = parts.get(name);
+    if (text) found[name] = text;
+  }
   found.run = runOf(parts.get("run"));
   found.pin = pinOf(parts.get("pin") ?? "");
   const { temperature, causal, ...others } = /** @type {any} */ (objectOf(parts.get("changes")));
