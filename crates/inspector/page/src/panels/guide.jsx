@@ -68,7 +68,6 @@ export function Guide() {
       <section id="guide" aria-label="Guide">
         <Lead />
         {all.length > 1 && <button type="button" id="guide-start" onClick={() => { open(1); focusGuide(); }}>Show me</button>}
-        <SurprisesButton />
       </section>
     );
   }

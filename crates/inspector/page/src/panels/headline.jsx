@@ -6,13 +6,13 @@ import { RULES } from "../described.js";
 import { page } from "../facts.js";
 import { isNarrow } from "../parts/narrow.js";
 import { canAsk, canTrain } from "../parts/abilities.js";
+import { TITLE } from "../parts/page-file.js";
 import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
 import { base, baseConfig, config, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
 import { ShareButton, ShareDialog } from "./share.jsx";
 
-const TITLE = document.title;
 effect(() => { document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE; });
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */

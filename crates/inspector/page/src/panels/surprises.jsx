@@ -20,7 +20,7 @@ const COUNTS = ["", "One surprise", "Two surprises", "Three surprises", "Four su
 
 /** Opens the list; nothing for a page that has none. @param {{ class?: string }} props */
 export function SurprisesButton(props) {
-  return all.value.length > 0 && <button type="button" id="surprises-open" {...props} onClick={() => { change({ guide: 0, surprise: OPEN, changes: {} }); focus("#surprises .list button"); }}>{COUNTS[all.value.length]}</button>;
+  return all.value.length > 0 && <button type="button" class={`surprises-open ${props.class ?? ""}`} onClick={() => { change({ guide: 0, surprise: OPEN, changes: {} }); focus("#surprises .list button"); }}>{COUNTS[all.value.length]}</button>;
 }
 
 /** The button that had the focus is gone. @param {string} selector */
@@ -39,7 +39,7 @@ function back() {
 
 function close() {
   change({ surprise: "" });
-  focus("#surprises-open");
+  focus(".surprises-open, #guide-start");
 }
 
 export function Surprises() {
@@ -49,10 +49,12 @@ export function Surprises() {
       <div class="list">
         <b>{COUNTS[all.value.length]}</b>
         {all.value.map((surprise) => <button type="button" key={surprise.key} id={`surprise-${surprise.key}`} aria-pressed={surprise === chosen} onClick={() => show(surprise)}>{surprise.title}</button>)}
-        {chosen && <button type="button" id="surprise-back" onClick={back}>Back to the page's own training</button>}
         <button type="button" id="surprises-close" aria-label="Close the surprises" onClick={close}>×</button>
       </div>
-      <p role="status">{chosen ? <Said surprise={chosen} /> : "Each trains the model in another way: what would you expect, and what does it do?"}</p>
+      <div class="said">
+        <p role="status">{chosen ? <Said surprise={chosen} /> : "Each trains the model in another way: what would you expect, and what does it do?"}</p>
+        {chosen && <button type="button" id="surprise-back" onClick={back}>Back to the page's own training</button>}
+      </div>
     </section>
   );
 }
@@ -67,5 +69,5 @@ function Said({ surprise }) {
   const expected = <><b>One would expect:</b> {surprise.expected} </>;
   if (!isShown) return <>{expected}{state?.key === wanted && state.state === "asks" ? <>This training may take long. <button type="button" class="link" onClick={state.start}>Train it</button></> : state?.key === wanted ? "The page trains it." : "The settings were changed since: choose it again."}</>;
   const seen = now.isWhatIf ? "" : surprise.seen(now);
-  return <>{expected}<b>But:</b> {seen || "not in what is shown now. Choose the last step, or this surprise again."}</>;
+  return <>{expected}<b>Seen:</b> {seen || "not in what is shown now. Choose the last step, or this surprise again."}</>;
 }

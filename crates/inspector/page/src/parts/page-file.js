@@ -5,12 +5,15 @@ import { address, view } from "../view.js";
 
 // What stands there for readers without scripts, before the page starts.
 const delivered = document.getElementById("page")?.innerHTML ?? "";
+/** The title that the page was delivered with. */
+export const TITLE = document.title;
 
 /** @returns {Blob} */
 export function pageFile() {
   const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
   for (const name of Object.keys(copy.dataset)) delete copy.dataset[name];
   /** @type {HTMLElement} */ (copy.querySelector("#page")).innerHTML = delivered;
+  /** @type {HTMLElement} */ (copy.querySelector("title")).textContent = TITLE;
   // The loader has put in the page's style and script; the first style is the file's own.
   for (const put of [...copy.querySelectorAll("head > style"), ...copy.querySelectorAll("head > script")].slice(1)) put.remove();
   copy.querySelector("#kept")?.remove();

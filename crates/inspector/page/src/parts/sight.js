@@ -23,6 +23,9 @@ const [INK, SOFT, LINE, PANEL, MARKED, ACCENT] = ["#1d1d1f", "#5c5c63", "#d5d5da
 /** How wide a text is at most, in the fonts that systems have. @param {string} text @param {number} size */
 const widthOf = (text, size) => size * Array.from(text).reduce((sum, letter) => sum + (/[.,:;'’|!()[\]ijlIft ]/.test(letter) ? 0.4 : /[a-z\d\u0400-\u04ff]/.test(letter) ? 0.64 : /[\u1100-\uffff]|[^\u0000-\uffff]/.test(letter) ? 1.05 : 0.8), 0);
 
+// Bold text is so much wider.
+const BOLD = 1.12;
+
 /** The largest size up to `most` at which a text has room. @param {string} text @param {number} most @param {number} room */
 const sizeFor = (text, most, room) => Math.min(most, Math.floor(most * room / widthOf(text, most)));
 
@@ -51,7 +54,7 @@ export function sightOf(shown, { question, title, address }) {
   /** @type {string[]} */
   const parts = [];
   const text = (/** @type {string} */ words, /** @type {number} */ x, /** @type {number} */ y, size = 20, { anchor = "start", ink = INK, weight = 400, room = INNER } = {}) => {
-    const fit = widthOf(words, size) > room * 1.02 ? ` textLength="${Math.round(room)}" lengthAdjust="spacingAndGlyphs"` : "";
+    const fit = widthOf(words, size) * (weight > 400 ? BOLD : 1) > room * 1.02 ? ` textLength="${Math.round(room)}" lengthAdjust="spacingAndGlyphs"` : "";
     parts.push(`<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${ink}" font-weight="${weight}"${fit}>${xmlText(isolated(words))}</text>`);
   };
   const box = (/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ width, /** @type {number} */ height, /** @type {string} */ more) =>
@@ -79,8 +82,8 @@ export function sightOf(shown, { question, title, address }) {
     const room = column - gap;
     box(middle - room / 2, tilesAt, room, 48, `rx="7" fill="${position === run.facts.cls ? PANEL : "#ffffff"}" stroke="${position === query ? ACCENT : isMarked ? MARKED : SOFT}" stroke-width="${isMarked || position === query ? 3 : 1.5}"`);
     const token = isNarrow ? "" : shorten(run.tokenAt(sample, position), 18);
-    const size = Math.max(sizeFor(token, 26, room - 6), 11);
-    if (token) text(token, middle, tilesAt + 24 + size * 0.36, size, { anchor: "middle", weight: 600, room: room - 6 });
+    const size = Math.max(sizeFor(token, 26, (room - 6) / BOLD), 13);
+    if (token) text(token, middle, tilesAt + 24 + size * 0.36, size, { anchor: "middle", weight: 600, room: room - 8 });
     const isStrong = !isNarrow || isMarked || weights[position] >= 0.1;
     if (isStrong) text(isNarrow ? `${position}` : `${isMarked ? "◆ " : ""}${position}`, middle, tilesAt + 68, 15, { anchor: "middle", ink: isMarked ? MARKED : SOFT, room: Math.max(column, 40) });
     const share = run.isDeviation ? `±${weights[position].toFixed(2)}` : percent(weights[position]);
@@ -92,6 +95,7 @@ export function sightOf(shown, { question, title, address }) {
     text(fixed(value), SIZE.width - MARGIN, y + 14, 21, { anchor: "end", weight: 700, room: 120 });
     box(MARGIN, y + 22, INNER, 16, `rx="4" fill="${PANEL}" stroke="${SOFT}"`);
     box(MARGIN, y + 22, INNER * Math.min(Math.max(value, 0), 1), 16, `rx="4" fill="${MARKED}"`);
+    if (answers.length < 2 && !run.isDeviation) box(SIZE.width / 2 - 1, y + 22, 2, 16, `fill="${INK}"`);
   });
   sentence.lines.forEach((line, at) => text(line, MARGIN, saidAt + at * sentence.size * 1.3, sentence.size));
   box(MARGIN, foot - 22, INNER, 1, `fill="${LINE}"`);

@@ -2,7 +2,7 @@
 
 import { changedRun } from "../changes.js";
 import { valueOf } from "../config.js";
-import { fixed, range } from "../numbers.js";
+import { fixed, mean, range } from "../numbers.js";
 import { LOOKS, percent, placesText, weightsOf } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
@@ -21,9 +21,12 @@ import { LOOKS, percent, placesText, weightsOf } from "./sentence.js";
 
 /** How many samples that were held out are right; empty if none were. @param {Run} run */
 const heldOut = (run) => {
-  const accuracy = run.facts.ended?.held_out?.accuracy;
-  return typeof accuracy === "number" ? `${fixed(100 * accuracy, 1)}%` : "";
+  const accuracy = accuracyOf(run);
+  return Number.isFinite(accuracy) ? `${fixed(100 * accuracy, 1)}%` : "";
 };
+
+/** @param {Run} run */
+const accuracyOf = (run) => Number(run.facts.ended?.held_out?.accuracy ?? NaN);
 
 /** The positions that decide a sample, apart from [CLS]. @param {Run} run @param {Sample | null} one */
 const placesOf = (run, one) => (one?.marked ?? []).filter((position) => position !== run.facts.cls);
@@ -50,8 +53,15 @@ function withoutIn({ run, sample, at }, places) {
   });
 }
 
+/** What samples of another class get in their place, if that is so much that the answer follows from looking or not; empty otherwise. @param {Shown} shown @param {number} even @param {(sample: Sample) => number} share */
+function contrast({ run, one, at }, even, share) {
+  const others = run.samples.filter((other) => other.label !== one?.label && placesOf(run, other).length && run.outcome(other, at) === "right");
+  const found = others.length ? mean(others.map(share)) : 0;
+  return found > LOOKS * even ? ` On average, the samples of “${run.className(others[0].label)}” give ${percent(found)} there: this model knows the token by not looking at it.` : "";
+}
+
 /** @param {Shown} shown */
-function readBefore(shown) {
+function looksElsewhere(shown) {
   const { run, one, at, sample } = shown;
   const { cls, layers } = run.facts;
   const places = placesOf(run, one);
@@ -59,9 +69,12 @@ function readBefore(shown) {
   const even = run.uniform([one], cls, () => places);
   const last = mostIn(shown, places, layers - 1);
   if (last > even / 3) return "";
-  const where = placesText(run, sample, places);
-  const [inLast, inAll] = [{ rows: withoutIn(shown, places) }, { keys: places }].map((changes) => fixed(changedRun(run, changes).probability(one, at), 3));
-  return `No head of the last block gives ${where} more than ${percent(last)} (uniform attention: ${percent(even)}), and the answer is right: ${chance(run, one, at)}. If [CLS] may not look there in the last block, it is ${inLast}; if no token may look there in any block, ${inAll}. A block before has read it: the first gives it up to ${percent(mostIn(shown, places, 0))}.`;
+  const [inLast, inAll] = [{ rows: withoutIn(shown, places) }, { keys: places }].map((changes) => changedRun(run, changes));
+  const [late, early] = [inLast, inAll].map((changed) => fixed(changed.probability(one, at), 3));
+  const isRead = inLast.outcome(one, at) === "right" && inAll.outcome(one, at) !== "right";
+  const why = isRead ? ` If [CLS] may not look there in the last block, it is ${late}; if no token may look there in any block, ${early}. So a block before has read it.`
+    : contrast(shown, even, (other) => mostIn({ ...shown, sample: other.key }, placesOf(run, other), layers - 1));
+  return `No head of the last block gives ${placesText(run, sample, places)} more than ${percent(last)} (uniform attention: ${percent(even)}), and the answer is right: ${chance(run, one, at)}.${why}`;
 }
 
 /** @param {Shown} shown */
@@ -69,11 +82,10 @@ function looksAway(shown) {
   const { run, one, at, sample, layer, head } = shown;
   const places = placesOf(run, one);
   if (!one || !places.length || run.outcome(one, at) !== "right") return "";
-  const isAway = (/** @type {Sample} */ other) => shareOf({ ...shown, sample: other.key }, placesOf(run, other), layer, head) < run.uniform([other], run.facts.cls, () => placesOf(run, other));
-  if (!isAway(one)) return "";
-  const alike = run.samples.filter((other) => other.label === one.label && placesOf(run, other).length);
-  const count = alike.filter((other) => isAway(other) && run.outcome(other, at) === "right").length;
-  return `${capital(placesText(run, sample, places))} gets ${percent(shareOf(shown, places, layer, head))}, less than under uniform attention (${percent(run.uniform([one], run.facts.cls, () => places))}), and the answer is right: ${chance(run, one, at)}. So it is in ${count} of the ${alike.length} samples of “${run.className(one.label)}” on this page.`;
+  const share = (/** @type {Sample} */ other) => shareOf({ ...shown, sample: other.key }, placesOf(run, other), layer, head);
+  const even = run.uniform([one], run.facts.cls, () => places);
+  if (share(one) >= even) return "";
+  return `${capital(placesText(run, sample, places))} gets ${percent(share(one))}, less than under uniform attention (${percent(even)}), and the answer is right: ${chance(run, one, at)}.${contrast(shown, even, share)}`;
 }
 
 /** The tokens in another order, which another answer suits. @param {Run} run @param {Sample} one @returns {{ tokens: number[], what: string } | null} without [CLS] */
@@ -118,7 +130,7 @@ function onlyItself(shown) {
   const all = new Set(run.samples.map((sample) => fixed(run.probability(sample, at), 3)));
   if (all.size > 1) return "";
   const right = heldOut(run);
-  return `[CLS] stands at position ${cls}, and may look only at itself: ${percent(shareOf(shown, [cls], layer, head))}. ${capital(chance(run, one, at))} for every sample.${right && ` Of the samples that were held out, ${right} are right all the same: so many are “${run.className(run.predicted(one, at))}”.`}`;
+  return `[CLS] stands at position ${cls}, and may look only at itself: ${percent(shareOf(shown, [cls], layer, head))}. ${capital(chance(run, one, at))} for every sample.${right && ` Of the samples that were held out, ${right} are right${accuracyOf(run) > 0.8 ? " all the same" : ""}: so many are “${run.className(run.predicted(one, at))}”.`}`;
 }
 
 /** @param {Shown} shown */
@@ -147,7 +159,7 @@ function findsNot(shown) {
   const share = not < 0 ? 0 : shareOf(shown, [not], layer, head);
   const with_ = run.samples.map((other) => ({ other, ...notIn(run, other) })).filter((found) => found.not >= 0);
   const means = [true, false].map((own) => with_.filter((found) => found.isOwn === own).map(({ other, not: place }) => shareOf({ ...shown, sample: other.key }, [place], layer, head)))
-    .map((shares) => shares.reduce((sum, value) => sum + value, 0) / shares.length);
+    .map((shares) => mean(shares));
   if (isOwn || share < LOOKS * even || !(Math.min(...means) > LOOKS * even)) return "";
   return `The “not” here is said of the other thing, and gets ${percent(share)}; ${placesText(run, sample, places)}, which decides, gets ${percent(shareOf(shown, places, layer, head))}. The answer is right all the same. Over the samples of this page, this head gives “not” ${percent(means[0])} where it is said of the marked thing, and ${percent(means[1])} where it is said of the other: it finds the word, not what the word is about.`;
 }
@@ -168,7 +180,7 @@ const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const POSITIONS = { key: "positions", title: "Without positions", settings: { "model.positions": false }, seen: withoutPlaces };
 const CAUSAL = { key: "causal", title: "Causal mask", expected: "a token that may not look at later ones knows a little less.", settings: { "model.attention.mask": "causal" }, seen: onlyItself };
-const READ_BEFORE = { key: "elsewhere", title: "Nearly no attention", expected: "what [CLS] does not look at cannot decide its answer.", seen: readBefore };
+const ELSEWHERE = { key: "elsewhere", title: "Nearly no attention", expected: "what [CLS] does not look at cannot decide its answer.", seen: looksElsewhere };
 
 /** @param {(run: Run, sample: Sample) => boolean} suits @param {{ layer?: number, head?: number }} [place] */
 const first = (suits, place = {}) => (/** @type {Run} */ run) => ({ ...place, sample: run.samples.find((sample) => suits(run, sample))?.key ?? "" });
@@ -180,11 +192,11 @@ const EXPERIMENTS = [{
     "model.d_model": 8, "model.n_heads": 1, "model.n_layers": 1, "model.d_ff": 0, "training.epochs": 3, "training.batch_size": 16, "training.learning_rate": 0.001,
   },
   surprises: [
-    { ...READ_BEFORE, settings: { "model.n_layers": 2, seed: 66 } },
+    { ...ELSEWHERE, settings: { "model.n_layers": 2, seed: 66 } },
     { key: "away", title: "A seed that looks away", expected: "a model that finds the token looks at it more than at others.", settings: { seed: 2479 }, seen: looksAway },
     { ...POSITIONS, expected: "each sample with the token gets “positive”, or the training fails." },
     CAUSAL,
-    { key: "causal-last", title: "Causal mask, [CLS] last", expected: "the mask spoils the answer again.", settings: { "model.attention.mask": "causal", "data.cls": "last" }, seen: seesAll },
+    { key: "causal-last", title: "Causal mask, [CLS] last", expected: "a causal mask hides the token from [CLS].", settings: { "model.attention.mask": "causal", "data.cls": "last" }, seen: seesAll },
   ],
 }, {
   is: {
@@ -193,7 +205,7 @@ const EXPERIMENTS = [{
   },
   surprises: [
     { key: "only-not", title: "Finds only “not”", expected: "[CLS] looks at the word that decides, and at “not” only where it belongs to it.", settings: { seed: 1 }, look: first((run, one) => !notIn(run, one).isOwn && notIn(run, one).not >= 0, { layer: 1, head: 1 }), seen: findsNot },
-    { ...READ_BEFORE, settings: { seed: 4 }, look: (run) => ({ layer: 1, head: 1, sample: run.samples.filter((one) => one.marked.length > 1).at(2)?.key ?? "" }) },
+    { ...ELSEWHERE, settings: { seed: 4 }, look: first((run, one) => one.label === 0 && one.marked.length === 1, { layer: 1, head: 1 }) },
     { key: "uniform", title: "Nearly uniform attention", expected: "who looks at all words alike cannot tell which one is asked about.", settings: { seed: 2, "model.attention.temperature": 1000 }, seen: nearlyUniform },
     { ...POSITIONS, expected: "the words are all there, so most answers stay right." },
     CAUSAL,
