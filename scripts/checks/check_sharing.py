@@ -254,6 +254,7 @@ def check_frame(page, path, folder):
     wait_for(page, "return document.documentElement.dataset.run === 'live'", "the page in a frame does not train")
     open_share(page)
     check("a page in a frame says so", "part of another one" in page.find("#share-local").text, page.find("#share-local").text)
+    check("and offers no address", not page.driver.find_elements(By.ID, "share-address"))
     saved = page.download("#share-page-file", "html")
     check("and saves itself", saved.count(b'id="kept"') == 1)
 

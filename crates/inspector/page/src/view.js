@@ -17,7 +17,7 @@ const OF_A_MODEL = /** @type {const} */ (["step", "query", "key", "layer", "head
 const unchosen = Object.fromEntries(OF_A_MODEL.map((name) => [name, FIRST[name]]));
 
 // A saved page opens on the view that it was saved with.
-if (kept.view && !location.hash) history.replaceState(null, "", kept.view);
+if (kept.view && !location.hash) write("replaceState", kept.view);
 
 export const view = signal(FIRST);
 
@@ -29,7 +29,16 @@ export function change(parts) {
   const keep = Object.entries(parts).some(([name, value]) => KEPT.has(name) && value !== view.value[/** @type {keyof View} */ (name)]);
   const isOther = parts.settings && JSON.stringify(parts.settings) !== JSON.stringify(view.value.settings);
   view.value = { ...view.value, ...(isOther ? unchosen : {}), ...parts };
-  history[keep ? "pushState" : "replaceState"](null, "", address(view.value));
+  write(keep ? "pushState" : "replaceState", address(view.value));
+}
+
+/** @param {"pushState" | "replaceState"} how @param {string} address */
+function write(how, address) {
+  try {
+    history[how](null, "", address);
+  } catch {
+    // A page within another has no address of its own.
+  }
 }
 
 /** Changes what moves: nothing but the view, since browsers limit how often the address may change. @param {Partial<View>} parts */
@@ -39,7 +48,7 @@ export function changeSoon(parts) {
 
 /** Writes the address of a view that `changeSoon` made. */
 export function settleAddress() {
-  if (location.hash !== address(view.value)) history.replaceState(null, "", address(view.value));
+  if (location.hash !== address(view.value)) write("replaceState", address(view.value));
 }
 
 /** @param {View} view */
@@ -68,7 +77,7 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
 }
 
 /** What an address says: only parts that can be. @returns {Partial<View>} */
-export function readAddress(hash = location.hash) {
+export function readAddress(hash = location.hash || kept.view || "") {
   const parts = new URLSearchParams(hash.slice(1));
   /** @type {Partial<View>} */
   const found = {};

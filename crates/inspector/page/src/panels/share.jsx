@@ -19,11 +19,14 @@ export function ShareButton() {
   return <button type="button" id="share" aria-haspopup="dialog" onClick={() => { play(false); settleAddress(); isOpen.value = true; }}>Share…</button>;
 }
 
+/** A page within another has none. */
+const hasAddress = /^(https?|file):$/.test(location.protocol);
+
 /** Where others cannot open the page's address: why. Empty where they can. */
 function localText() {
   const { protocol, hostname } = location;
   if (protocol === "file:") return "This page is a file, so its address works only on this computer. Send the file instead.";
-  if (!/^https?:$/.test(protocol)) return "This page is part of another one, and has no address that others can open. Send the file instead.";
+  if (!hasAddress) return "This page is part of another one, and has no address that others can open. Send the file instead.";
   return /^(localhost|127\..*|\[::1\])$/.test(hostname) ? "A server on this computer shows this page, so its address works only here. Send the file instead." : "";
 }
 
@@ -61,7 +64,7 @@ function Ways({ question }) {
       {local && <p id="share-local">{local}</p>}
       {now && <Preview now={now} about={about} />}
       <ul>
-        {local ? [file, address] : [address, file]}
+        {local ? [file, hasAddress && address] : [address, file]}
         {now && <Way id="picture" title="Save as PNG" text="The picture above, 2400 by 1260 pixels." act={async () => saved(name("png"), await pngOf(sightOf(now, about)))} />}
         {now && now.run.times.length > 1 && (filmType()
           ? <Way id="film" title="Save as WebM" text="The training as a film of four seconds: it takes as long to record." act={async (told) => saved(name("webm"), await filmOf((part) => sightOf({ ...now, at: Math.round(part * (now.run.times.length - 1)) }, about), (part) => told(`Recording: ${Math.round(100 * part)}%`)))} />

@@ -4,7 +4,7 @@ import { computed } from "@preact/signals";
 import { surprisesOf } from "../parts/surprises.js";
 import { canTrain } from "../parts/abilities.js";
 import { calm } from "../parts/calm.js";
-import { base, baseConfig, experiment, runs, settingsOf } from "../state.js";
+import { base, baseConfig, experiment, runs, settingsOf, shown } from "../state.js";
 import { change, view } from "../view.js";
 
 /** The view's `surprise` while the list is open and none is chosen. */
@@ -64,7 +64,7 @@ function Said({ surprise }) {
   const wanted = JSON.stringify(surprise.settings);
   // While steps play, the sentence changes a few times a second.
   const now = calm.value;
-  const isShown = now && JSON.stringify(settingsOf(base.value)) === wanted && JSON.stringify(view.value.settings) === wanted;
+  const isShown = now && now.run === shown.value && JSON.stringify(settingsOf(base.value)) === wanted && JSON.stringify(view.value.settings) === wanted;
   const state = experiment.value;
   const expected = <><b>One would expect:</b> {surprise.expected} </>;
   if (!isShown) return <>{expected}{state?.key === wanted && state.state === "asks" ? <>This training may take long. <button type="button" class="link" onClick={state.start}>Train it</button></> : state?.key === wanted ? "The page trains it." : "The settings were changed since: choose it again."}</>;

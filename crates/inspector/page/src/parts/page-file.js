@@ -20,5 +20,6 @@ export function pageFile() {
   const kept = Object.assign(document.createElement("script"), { id: "kept", type: "application/json" });
   kept.textContent = JSON.stringify({ view: address(view.peek()), own: [...ownData] }).replaceAll("<", "\\u003c");
   copy.querySelector("#facts")?.after(kept);
-  return new Blob([`<!doctype html>\n${copy.outerHTML}\n`], { type: "text/html" });
+  // A line break after it would become a part of the body.
+  return new Blob([`<!doctype html>\n${copy.outerHTML}`], { type: "text/html" });
 }

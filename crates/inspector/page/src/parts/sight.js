@@ -14,7 +14,7 @@ const INNER = SIZE.width - 2 * MARGIN;
 // Below it, text of a preview cannot be read.
 const LEAST_SIZE = 15;
 // Of more tokens, each is too narrow for its text.
-const MOST_TILES = 24;
+export const MOST_TILES = 24;
 const MOST_CLASSES = 3;
 
 // The light colours of `theme.rs`: what is shared has no dark mode.
@@ -29,14 +29,15 @@ const BOLD = 1.12;
 /** The largest size up to `most` at which a text has room. @param {string} text @param {number} most @param {number} room */
 const sizeFor = (text, most, room) => Math.min(most, Math.floor(most * room / widthOf(text, most)));
 
-/** A text in lines that have room, of the largest size for which these are few enough. @param {string} text @param {number} most @param {number} lines @returns {{ size: number, lines: string[] }} */
-function fitted(text, most, lines) {
+/** A text in lines that have room, of the largest size for which these are few enough. @param {string} text @param {number} most @param {number} lines @param {number} [wider] @returns {{ size: number, lines: string[] }} */
+function fitted(text, most, lines, wider = 1) {
   for (let size = most; size > LEAST_SIZE; size--) {
-    const found = linesOf(text, Math.floor(INNER / (0.56 * size)));
-    if (found.length <= lines && found.every((line) => widthOf(line, size) <= INNER * 1.1)) return { size, lines: found };
+    const found = linesOf(text, Math.floor(INNER / (0.58 * wider * size)));
+    if (found.length <= lines && found.every((line) => widthOf(line, size) * wider <= INNER)) return { size, lines: found };
   }
-  const found = linesOf(text, Math.floor(INNER / (0.56 * LEAST_SIZE)));
-  return { size: LEAST_SIZE, lines: found.length > lines ? [...found.slice(0, lines - 1), shorten(found.slice(lines - 1).join(" "), Math.floor(INNER / (0.6 * LEAST_SIZE)))] : found };
+  const letters = Math.floor(INNER / (0.64 * wider * LEAST_SIZE));
+  const found = linesOf(text, letters);
+  return { size: LEAST_SIZE, lines: [...found.slice(0, lines - 1), shorten(found.slice(lines - 1).join(" "), letters)].filter(Boolean) };
 }
 
 /** The probabilities to show, with the names of their classes. @param {Shown} shown @returns {[name: string, value: number][]} */
@@ -53,14 +54,14 @@ export function sightOf(shown, { question, title, address }) {
   const weights = weightsOf(shown);
   /** @type {string[]} */
   const parts = [];
-  const text = (/** @type {string} */ words, /** @type {number} */ x, /** @type {number} */ y, size = 20, { anchor = "start", ink = INK, weight = 400, room = INNER } = {}) => {
+  const text = (/** @type {string} */ words, /** @type {number} */ x, /** @type {number} */ y, size = 20, { anchor = "start", ink = INK, weight = 400, room = Infinity } = {}) => {
     const fit = widthOf(words, size) * (weight > 400 ? BOLD : 1) > room * 1.02 ? ` textLength="${Math.round(room)}" lengthAdjust="spacingAndGlyphs"` : "";
     parts.push(`<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${ink}" font-weight="${weight}"${fit}>${xmlText(isolated(words))}</text>`);
   };
   const box = (/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ width, /** @type {number} */ height, /** @type {string} */ more) =>
     parts.push(`<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" ${more}/>`);
 
-  const heading = fitted(question, 38, 2);
+  const heading = fitted(question, 38, 2, BOLD);
   heading.lines.forEach((line, at) => text(line, MARGIN, 70 + at * heading.size * 1.2, heading.size, { weight: 700 }));
   const sentence = fitted(sentenceOf(shown, weights), 22, 3);
   const answers = answersOf(shown);
