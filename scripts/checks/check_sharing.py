@@ -119,7 +119,7 @@ def check_film(page):
     open_share(page)
     page.find("#share-film").click()
     wait_for(page, "return document.getElementById('share-film-text').textContent.startsWith('Saved')", "the film does not end", 30)
-    film = page.download("#share-film", "webm") if not list(page.downloads.glob("*.webm")) else next(iter(page.downloads.glob("*.webm"))).read_bytes()
+    film = next(page.downloads.glob("*.webm")).read_bytes()
     check("a WebM", film.startswith(b"\x1aE\xdf\xa3") and len(film) > 20_000, len(film))
     page.driver.get("about:blank")
     play = """
@@ -139,7 +139,7 @@ def check_saved(page, name):
     open_share(page)
     saved = page.download("#share-page-file", "html")
     page.find("#share-close").click()
-    path = page.downloads / "saved-page.htm"
+    path = page.downloads / "saved.htm"
     path.write_bytes(saved)
     before, page.url = page.url, path.as_uri()
     page.open()
@@ -268,7 +268,9 @@ def main():
         subprocess.run([program, "lab", "negation", "--html", lab, "--quiet"], check=True, stdout=subprocess.DEVNULL)
         check_meta(run / "inspector.html", "Is it true that token 42 is at position 3?", "Learned: held-out F1 1.000")
         check_meta(lab, "Is the thing after * said to be good?", "where its attention looks")
-        page = Page(run / "inspector.html", folder)
+        downloads = folder / "downloads"
+        downloads.mkdir()
+        page = Page(run / "inspector.html", downloads)
         try:
             check("live", settled(page) == "live")
             check_dialog(page)

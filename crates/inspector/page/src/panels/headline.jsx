@@ -35,7 +35,7 @@ export function Headline() {
     <header id="headline">
       <h1>{text}</h1>
       {outcome.value && <p id="outcome">{outcome.value}</p>}
-      {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>{canAsk.value ? "Change the question" : "Change the seed"}</summary><Chips /></details> : <Chips />}
+      {isNarrow.value && canTrain.value ? <div class="chips-fold"><details><summary>{canAsk.value ? "Change the question" : "Change the seed"}</summary><Chips /></details><ShareButton /></div> : <Chips />}
       <Status />
       <ShareDialog question={text} />
     </header>
@@ -67,7 +67,7 @@ function Chips() {
       )}
       <NumberChip id="seed" title="seed" value={Number(valueOf(now, "seed") ?? 0)} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
       <button type="button" id="next-seed" onClick={() => openSeed(Number(valueOf(now, "seed") ?? 0) + 1)}>New seed</button>
-      <ShareButton />
+      {!isNarrow.value && <ShareButton />}
       {(key !== "{}" || hasChanges.value) && <button type="button" id="back-to-run" onClick={goBack}>Back to the {page.lab ? "beginning" : "run"}</button>}
     </form>
   );

@@ -4,7 +4,7 @@ import { ownData } from "../state.js";
 import { address, view } from "../view.js";
 
 // What stands there for readers without scripts, before the page starts.
-const delivered = document.getElementById("page")?.innerHTML ?? "";
+const delivered = document.getElementById("page")?.cloneNode(true);
 /** The title that the page was delivered with. */
 export const TITLE = document.title;
 
@@ -12,7 +12,7 @@ export const TITLE = document.title;
 export function pageFile() {
   const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
   for (const name of Object.keys(copy.dataset)) delete copy.dataset[name];
-  /** @type {HTMLElement} */ (copy.querySelector("#page")).innerHTML = delivered;
+  if (delivered) copy.querySelector("#page")?.replaceWith(delivered.cloneNode(true));
   /** @type {HTMLElement} */ (copy.querySelector("title")).textContent = TITLE;
   // The loader has put in the page's style and script; the first style is the file's own.
   for (const put of [...copy.querySelectorAll("head > style"), ...copy.querySelectorAll("head > script")].slice(1)) put.remove();

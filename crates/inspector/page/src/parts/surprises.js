@@ -53,11 +53,14 @@ function withoutIn({ run, sample, at }, places) {
   });
 }
 
-/** What samples of another class get in their place, if that is so much that the answer follows from looking or not; empty otherwise. @param {Shown} shown @param {number} even @param {(sample: Sample) => number} share */
+/** What samples of the other class give what decides them, and what becomes of them without it; empty if they look no more there. @param {Shown} shown @param {number} even @param {(sample: Sample) => number} share */
 function contrast({ run, one, at }, even, share) {
   const others = run.samples.filter((other) => other.label !== one?.label && placesOf(run, other).length && run.outcome(other, at) === "right");
   const found = others.length ? mean(others.map(share)) : 0;
-  return found > LOOKS * even ? ` On average, the samples of “${run.className(others[0].label)}” give ${percent(found)} there: this model knows the token by not looking at it.` : "";
+  if (found <= LOOKS * even) return "";
+  const count = others.filter((other) => changedRun(run, { keys: placesOf(run, other) }).outcome(other, at) !== "right").length;
+  const become = count === others.length ? `, and all ${count} become “${run.className(one?.label ?? null)}” if no token may look there: the model knows the token by not looking at it` : "";
+  return ` The samples of “${run.className(others[0].label)}” give that place ${percent(found)} on average${become}.`;
 }
 
 /** @param {Shown} shown */
