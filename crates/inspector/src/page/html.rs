@@ -70,7 +70,10 @@ impl Page {
             "script-src {compiling}{scripts}; style-src {styles}; img-src blob: data:{workers}"
         );
         let _ = write!(body, "<script>{LOADER}</script>");
-        let links = format!("<link rel=\"icon\" href=\"data:,\">\n{}", self.preview(&title));
+        let links = format!(
+            "<link rel=\"icon\" href=\"data:,\">\n{}",
+            self.preview(&title)
+        );
         Ok(file(&title, &sources, &links, &colours, &body))
     }
 
