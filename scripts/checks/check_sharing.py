@@ -133,6 +133,14 @@ def check_film(page):
     check("it plays", (width, height) == SIZE and 3 <= seconds <= 6, (width, height, seconds))
 
 
+def check_without_films(page):
+    """A browser that cannot record says so."""
+    page.js("delete window.MediaRecorder")
+    open_share(page)
+    check("a browser without a recorder says so", not page.find("#share-film").is_enabled() and "cannot record" in page.find("#share-film-text").text)
+    page.find("#share-close").click()
+
+
 def check_saved(page, name):
     """The saved page opens on the same view."""
     shown = page.js(SHOWN)
@@ -291,6 +299,7 @@ def main():
             check_saved(page, "texts")
             settled(page)
             check_surprises(page, 3)
+            check_without_films(page)
             log = [entry for entry in page.driver.get_log("browser") if "favicon" not in entry["message"]]
             check("nothing in the console", not log, log)
         finally:
