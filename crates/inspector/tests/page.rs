@@ -163,6 +163,14 @@ fn a_page_without_a_run_has_an_experiment() {
     assert!(html.contains("id=\"lab\" data-bytes") && !html.contains("id=\"numbers\" data-bytes"));
     assert!(html.contains("<title>Headlight lab: a &lt;b&gt;config&lt;/b&gt;</title>"));
     assert!(html.contains("<h1>Is it true that 1 &lt; 2?</h1>"));
+    let does = "A tiny transformer trains in your browser, and you see where its attention looks.";
+    for meta in [
+        format!("name=\"description\" content=\"Is it true that 1 &lt; 2? {does}\""),
+        "property=\"og:title\" content=\"Is it true that 1 &lt; 2?\"".to_owned(),
+        format!("property=\"og:description\" content=\"Is it true that 1 &lt; 2? {does}\""),
+    ] {
+        assert!(html.contains(&meta), "{meta}");
+    }
     assert!(between(&html, "<noscript>", "</noscript>").contains("scripts"));
     let found = facts(&page);
     assert_eq!(

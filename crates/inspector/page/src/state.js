@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { changedRun, changesFor, changesText, changeTexts } from "./changes.js";
 import { settingsText, withSettings } from "./config.js";
-import { page } from "./facts.js";
+import { kept, page } from "./facts.js";
 import { statisticOf } from "./sources/statistic.js";
 import { FIRST, readAddress, view } from "./view.js";
 
@@ -30,7 +30,7 @@ export const baseConfig = () => page.lab?.config ?? page.runs[0]?.again?.live?.c
 export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
 
 /** Samples that the reader gave, by the names that `data.file` has in the settings. @type {Map<string, import("./types").OwnData>} */
-export const ownData = new Map();
+export const ownData = new Map(kept.own);
 
 /** The samples of an experiment; nothing if its config generates them. @param {Record<string, unknown>} settings */
 export const dataOf = (settings) => "data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData();

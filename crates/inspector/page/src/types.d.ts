@@ -168,6 +168,8 @@ export interface View {
   tab: string;
   /** The caption of the guide, from 1; 0 without a guide. */
   guide: number;
+  /** The key of a surprise, or `list`; empty while none is shown. */
+  surprise: string;
   /** The stage of the stepper, from 1. */
   stage: number;
   /** The word of the tab "Words"; empty until the reader chooses one. */

@@ -1,6 +1,7 @@
 // The view: what the page shows, and its address. A view is never changed: `change` puts another in its place.
 
 import { signal } from "@preact/signals";
+import { kept } from "./facts.js";
 import { fixed } from "./numbers.js";
 
 /** @typedef {import("./types").View} View */
@@ -8,24 +9,36 @@ import { fixed } from "./numbers.js";
 /** What a reader has not chosen is infinite or empty: `here` then takes what suits the run. @type {View} */
 export const FIRST = {
   run: 0, sample: "", step: Infinity, query: Infinity, key: Infinity, layer: Infinity, head: Infinity, show: "weights", range: "",
-  pin: null, tab: "explore", guide: 0, stage: 1, word: "", changes: {}, settings: {},
+  pin: null, tab: "explore", guide: 0, surprise: "", stage: 1, word: "", changes: {}, settings: {},
 };
 
 // Another question, another model: what was chosen of the old one says nothing about it.
 const OF_A_MODEL = /** @type {const} */ (["step", "query", "key", "layer", "head"]);
 const unchosen = Object.fromEntries(OF_A_MODEL.map((name) => [name, FIRST[name]]));
 
+// A saved page opens on the view that it was saved with.
+if (kept.view && !location.hash) write("replaceState", kept.view);
+
 export const view = signal(FIRST);
 
 // A change of these is a step that the back button takes back; all others leave no trace in the history.
-const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "word", "changes", "settings"]);
+const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "surprise", "word", "changes", "settings"]);
 
 /** Changes the view. @param {Partial<View>} parts */
 export function change(parts) {
   const keep = Object.entries(parts).some(([name, value]) => KEPT.has(name) && value !== view.value[/** @type {keyof View} */ (name)]);
   const isOther = parts.settings && JSON.stringify(parts.settings) !== JSON.stringify(view.value.settings);
   view.value = { ...view.value, ...(isOther ? unchosen : {}), ...parts };
-  history[keep ? "pushState" : "replaceState"](null, "", address(view.value));
+  write(keep ? "pushState" : "replaceState", address(view.value));
+}
+
+/** @param {"pushState" | "replaceState"} how @param {string} address */
+function write(how, address) {
+  try {
+    history[how](null, "", address);
+  } catch {
+    // A page within another has no address of its own.
+  }
 }
 
 /** Changes what moves: nothing but the view, since browsers limit how often the address may change. @param {Partial<View>} parts */
@@ -35,11 +48,11 @@ export function changeSoon(parts) {
 
 /** Writes the address of a view that `changeSoon` made. */
 export function settleAddress() {
-  if (location.hash !== address(view.value)) history.replaceState(null, "", address(view.value));
+  if (location.hash !== address(view.value)) write("replaceState", address(view.value));
 }
 
 /** @param {View} view */
-export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, word, changes, settings }) {
+export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, surprise, stage, word, changes, settings }) {
   /** @type {Record<string, string>} */
   const parts = { ...(sample ? { sample } : {}) };
   for (const [name, value] of Object.entries({ step, query, key, layer, head })) if (Number.isFinite(value)) parts[name] = String(value);
@@ -52,6 +65,7 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
   }
   if (tab !== FIRST.tab) parts.tab = tab;
   if (guide) parts.guide = String(guide);
+  if (surprise) parts.surprise = surprise;
   if (word) parts.word = word;
   if (stage !== FIRST.stage) parts.stage = String(stage);
   if (changes.temperature !== undefined) parts.temperature = fixed(changes.temperature, 3);
@@ -63,7 +77,7 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
 }
 
 /** What an address says: only parts that can be. @returns {Partial<View>} */
-export function readAddress(hash = location.hash) {
+export function readAddress(hash = location.hash || kept.view || "") {
   const parts = new URLSearchParams(hash.slice(1));
   /** @type {Partial<View>} */
   const found = {};
@@ -77,10 +91,10 @@ export function readAddress(hash = location.hash) {
   if (show === "weights" || show === "scores" || show === "uniform") found.show = show;
   const range = parts.get("range");
   if (range === "unit" || range === "uniform" || range === "own") found.range = range;
-  const word = parts.get("word");
-  if (word) found.word = word;
-  const tab = parts.get("tab");
-  if (tab) found.tab = tab;
+  for (const name of /** @type {const} */ (["word", "tab", "surprise"])) {
+    const text = parts.get(name);
+    if (text) found[name] = text;
+  }
   found.run = runOf(parts.get("run"));
   found.pin = pinOf(parts.get("pin") ?? "");
   const { temperature, causal, ...others } = /** @type {any} */ (objectOf(parts.get("changes")));

@@ -70,8 +70,38 @@ impl Page {
             "script-src {compiling}{scripts}; style-src {styles}; img-src blob: data:{workers}"
         );
         let _ = write!(body, "<script>{LOADER}</script>");
-        let icon = "<link rel=\"icon\" href=\"data:,\">\n";
-        Ok(file(&title, &sources, icon, &colours, &body))
+        let links = format!(
+            "<link rel=\"icon\" href=\"data:,\">\n{}",
+            self.preview(&title)
+        );
+        Ok(file(&title, &sources, &links, &colours, &body))
+    }
+
+    /// What a link to the page shows before it is opened: the question, the result, and what the page does.
+    ///
+    /// <https://ogp.me>
+    fn preview(&self, title: &str) -> String {
+        let question = self.question.as_deref();
+        let result = match self.runs.as_slice() {
+            [only] => only.outcome.as_deref(),
+            _ => None,
+        };
+        let does = match (&self.attention, self.trained()) {
+            (Some(_), _) => "Where the attention of a model looks.",
+            (None, Some(_)) => {
+                "A tiny transformer trains in your browser, and you see where its attention looks."
+            }
+            (None, None) => "Where the attention of a tiny transformer looks.",
+        };
+        let all: Vec<&str> = question.into_iter().chain(result).chain([does]).collect();
+        let (title, text) = (escape(question.unwrap_or(title)), escape(&all.join(" ")));
+        format!(
+            r#"<meta name="description" content="{text}">
+<meta property="og:type" content="website">
+<meta property="og:title" content="{title}">
+<meta property="og:description" content="{text}">
+"#
+        )
     }
 }
 

@@ -6,10 +6,12 @@ import { OwnData } from "../parts/own-data.jsx";
 import { Settings } from "../parts/settings.jsx";
 import { TakeOut } from "../parts/take-out.jsx";
 import { canTrain } from "../parts/abilities.js";
+import { SurprisesButton } from "./surprises.jsx";
 
 export function ExperimentTab() {
   return (
     <div id="experiment">
+      <SurprisesButton />
       {canTrain.value ? <Settings /> : <p class="hint">This page holds recordings: it cannot train anything else.</p>}
       <Interventions />
       {canTrain.value && <Attribution />}

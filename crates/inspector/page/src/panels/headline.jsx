@@ -4,15 +4,15 @@ import { computed, effect, signal } from "@preact/signals";
 import { settingsText, valueOf, withSettings } from "../config.js";
 import { RULES } from "../described.js";
 import { page } from "../facts.js";
-import { copyText } from "../parts/dom.jsx";
 import { isNarrow } from "../parts/narrow.js";
 import { canAsk, canTrain } from "../parts/abilities.js";
+import { TITLE } from "../parts/page-file.js";
 import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
 import { base, baseConfig, config, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
-import { change, settleAddress, view } from "../view.js";
+import { change, view } from "../view.js";
+import { ShareButton, ShareDialog } from "./share.jsx";
 
-const TITLE = document.title;
 effect(() => { document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE; });
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */
@@ -35,8 +35,9 @@ export function Headline() {
     <header id="headline">
       <h1>{text}</h1>
       {outcome.value && <p id="outcome">{outcome.value}</p>}
-      {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>{canAsk.value ? "Change the question" : "Change the seed"}</summary><Chips /></details> : <Chips />}
+      {isNarrow.value && canTrain.value ? <div class="chips-fold"><details><summary>{canAsk.value ? "Change the question" : "Change the seed"}</summary><Chips /></details><ShareButton /></div> : <Chips />}
       <Status />
+      <ShareDialog question={text} />
     </header>
   );
 }
@@ -48,7 +49,7 @@ function Chips() {
   const key = settingsKey.value;
   const own = baseConfig();
   const now = config.peek();
-  if (!canTrain.value || !own || !now) return <div class="chips"><Share /></div>;
+  if (!canTrain.value || !own || !now) return <div class="chips"><ShareButton /></div>;
   const rule = now.data.rule;
   const settings = view.peek().settings;
   return (
@@ -66,7 +67,7 @@ function Chips() {
       )}
       <NumberChip id="seed" title="seed" value={Number(valueOf(now, "seed") ?? 0)} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
       <button type="button" id="next-seed" onClick={() => openSeed(Number(valueOf(now, "seed") ?? 0) + 1)}>New seed</button>
-      <Share />
+      {!isNarrow.value && <ShareButton />}
       {(key !== "{}" || hasChanges.value) && <button type="button" id="back-to-run" onClick={goBack}>Back to the {page.lab ? "beginning" : "run"}</button>}
     </form>
   );
@@ -101,21 +102,6 @@ function NumberChip({ id, title, value, limits: [least, most], onChange }) {
 /** Why a number was not taken; it says nothing about the next question. */
 const wrong = signal("");
 effect(() => { void settingsKey.value; wrong.value = ""; });
-
-const copied = signal(false);
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let later;
-
-function Share() {
-  const share = async () => {
-    settleAddress();
-    await copyText(location.href, "the address of this view");
-    copied.value = true;
-    clearTimeout(later);
-    later = setTimeout(() => { copied.value = false; }, 3000);
-  };
-  return <button type="button" id="share" title="Copies the address, which holds all that you see" onClick={share}>{copied.value ? "Address copied" : "Share"}</button>;
-}
 
 function Status() {
   return (

@@ -2,18 +2,18 @@
 
 import { range } from "../numbers.js";
 
-const COLUMN = 100;
-const HEIGHT = 100;
+export const COLUMN = 100;
+export const HEIGHT = 100;
 // The width of all bands together.
-const WIDTH = 84;
+export const WIDTH = 84;
 // The thinnest band is still a line.
-const LEAST = 0.6;
+export const LEAST = 0.6;
 // Of more keys than these, all but the strongest few are faint.
 const MOST_KEYS = 16;
 const STRONGEST = 8;
 
 /** Where the bands begin within the query's column: none crosses another. @param {number} query @param {ArrayLike<number>} weights */
-function starts(query, weights) {
+export function starts(query, weights) {
   const keys = range(weights.length);
   const order = [...keys.slice(0, query).reverse(), query, ...keys.slice(query + 1).reverse()];
   const total = keys.reduce((sum, key) => sum + weights[key], 0);
@@ -27,7 +27,7 @@ function starts(query, weights) {
 }
 
 /** The outline of a band. @param {number} from its left end at the query @param {number} to its left end at the key @param {number} width @param {number} rise */
-function band(from, to, width, rise) {
+export function band(from, to, width, rise) {
   const top = (/** @type {number} */ height) => (HEIGHT - height * 4 / 3).toFixed(1);
   // At its top a band is about as wide as at its ends.
   const inner = Math.max(rise - width, 2);

@@ -71,7 +71,7 @@ export const xmlText = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 /** Such text, isolated so that it does not reorder the text around it. @param {string} text */
-const isolated = (text) => RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+export const isolated = (text) => RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
 
 /** A title in lines of at most this many characters, broken between its parts where it can be. @param {string} title @param {number} most */
 export function linesOf(title, most) {

@@ -4,35 +4,17 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { csvOf, fileName, jsonOf, svgOf } from "./export.js";
 import { saveFile, say } from "./dom.jsx";
+import { pngOf } from "./raster.js";
 
 /** @typedef {import("./matrices.js").Panel} Panel */
 
-// Browsers refuse canvases of more pixels than this on a side.
-const MOST_PIXELS = 8000;
 // How long the name of the saved file stands there.
 const SHOWN_FOR = 6000;
-
-/** @param {Panel[]} panels @returns {Promise<Blob>} */
-async function pngOf(panels) {
-  const { svg, width, height } = svgOf(panels);
-  const image = new Image(width, height);
-  const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-  try {
-    image.src = url;
-    await image.decode();
-    const share = Math.min(2, MOST_PIXELS / Math.max(width, height));
-    const canvas = Object.assign(document.createElement("canvas"), { width: Math.ceil(width * share), height: Math.ceil(height * share) });
-    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve, reject) => canvas.toBlob((blob) => blob ? resolve(blob) : reject(new Error("the browser cannot make a PNG of this size")), "image/png"));
-  } finally {
-    URL.revokeObjectURL(url);
-  }
-}
 
 /** @type {Record<string, (panels: Panel[]) => Blob | Promise<Blob>>} */
 const FORMATS = {
   svg: (panels) => new Blob([svgOf(panels).svg], { type: "image/svg+xml" }),
-  png: pngOf,
+  png: (panels) => pngOf(svgOf(panels)),
   csv: (panels) => new Blob([csvOf(panels)], { type: "text/csv" }),
   json: (panels) => new Blob([jsonOf(panels)], { type: "application/json" }),
 };

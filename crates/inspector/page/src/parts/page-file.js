@@ -1,0 +1,25 @@
+// The page as a file: the document as it was delivered, with the view and the reader's own samples in it.
+
+import { ownData } from "../state.js";
+import { address, view } from "../view.js";
+
+// What stands there for readers without scripts, before the page starts.
+const delivered = document.getElementById("page")?.cloneNode(true);
+/** The title that the page was delivered with. */
+export const TITLE = document.title;
+
+/** @returns {Blob} */
+export function pageFile() {
+  const copy = /** @type {HTMLElement} */ (document.documentElement.cloneNode(true));
+  for (const name of Object.keys(copy.dataset)) delete copy.dataset[name];
+  if (delivered) copy.querySelector("#page")?.replaceWith(delivered.cloneNode(true));
+  /** @type {HTMLElement} */ (copy.querySelector("title")).textContent = TITLE;
+  // The loader has put in the page's style and script; the first style is the file's own.
+  for (const put of [...copy.querySelectorAll("head > style"), ...copy.querySelectorAll("head > script")].slice(1)) put.remove();
+  copy.querySelector("#kept")?.remove();
+  const kept = Object.assign(document.createElement("script"), { id: "kept", type: "application/json" });
+  kept.textContent = JSON.stringify({ view: address(view.peek()), own: [...ownData] }).replaceAll("<", "\\u003c");
+  copy.querySelector("#facts")?.after(kept);
+  // A line break after it would become a part of the body.
+  return new Blob([`<!doctype html>\n${copy.outerHTML}`], { type: "text/html" });
+}
