@@ -40,7 +40,7 @@ use std::fmt;
 use std::io::Read;
 
 #[cfg(feature = "tables")]
-pub use choice::Choice;
+pub use choice::{Choice, LABELS, TEXTS};
 pub use complete::FileKeys;
 #[cfg(feature = "files")]
 pub use contents::Contents;

@@ -76,6 +76,8 @@ export interface Facts {
   config?: Config;
   /** How a training of this page ended: the hash of its weights, and metrics. */
   ended?: any;
+  /** Whether the samples are held-out ones. */
+  held_out?: boolean;
 }
 
 export interface Again {
@@ -85,6 +87,24 @@ export interface Again {
 
 /** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`. A label is the number of a class; if names of classes are numbers, it is a name. */
 export interface OwnData { tokens: number[][]; labels: (number | string)[]; splits?: string[]; words?: Record<string, string>; classes?: string[] }
+
+/** A file of texts of the reader's own, and what the lab says of it. */
+export interface OwnTexts {
+  /** The file as it is. */
+  table: string;
+  /** Number of texts to train on. */
+  count: number;
+  /** That of `headlight train FILE`. */
+  config: Config;
+  told: {
+    /** What was chosen as texts and labels, in a line. */
+    choice: string;
+    /** How many texts of each class are trained on, and how many are held out. `[class]` */
+    train: number[]; held_out: number[];
+    /** What is cut, unknown or repeated, as sentences. */
+    notes: string[];
+  };
+}
 
 /** The facts of the page. */
 export interface PageFacts {

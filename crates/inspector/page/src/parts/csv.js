@@ -1,5 +1,8 @@
 // Samples of a CSV file that a reader gives, as `docs/datasets.md` describes it.
 
+import { COLUMNS } from "../described.js";
+import { shorten } from "../numbers.js";
+
 /** The most characters that a page takes. */
 const MOST = 4e6;
 
@@ -33,6 +36,27 @@ export function cellsOf(text) {
     if (cells.length > 1 || cells[0] !== "") rows.push({ line: start, cells });
   }
   return rows;
+}
+
+/** @param {string} text */
+const quoted = (text) => /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+/** Whether the first line of a text names columns: a cell has a usual name, and no other line begins as this one does. @param {string} text */
+export function isTable(text) {
+  const [head, ...others] = text.replace("\ufeff", "").split(/[\r\n]+/).filter((line) => line.trim()).map((line) => line.split(/[,;\t]/).map((cell) => cell.replaceAll('"', "").trim()));
+  return head?.some((cell) => COLUMNS.includes(cell.toLowerCase())) && !others.some(([first]) => first === head[0]);
+}
+
+/** Lines of a label, a comma or tab, and a text, as CSV. Throws an error with a sentence. @param {string} text */
+export function csvOfLines(text) {
+  const lines = text.split(/\r\n?|\n/).map((line, at) => ({ line: line.trim(), number: at + 1 })).filter(({ line }) => line);
+  const rows = lines.map(({ line, number }) => {
+    const at = line.search(line.includes("\t") ? /\t/ : /,/);
+    const [label, sample] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
+    if (!label || !sample) throw new Error(`Line ${number} is not a label, a comma and a text: “${shorten(line, 40)}”`);
+    return `${quoted(label)},${quoted(sample)}\n`;
+  });
+  return `label,text\n${rows.join("")}`;
 }
 
 /** @param {string} cell @param {number} line @param {string} column */
@@ -87,7 +111,6 @@ export function samplesOf(text) {
 /** Samples as CSV. @param {import("../types").OwnData} data */
 export function csvOf({ tokens, labels, splits, classes = [] }) {
   const most = Math.max(...tokens.map(({ length }) => length));
-  const quoted = (/** @type {string} */ text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const textOf = (/** @type {number | string} */ label) => String(typeof label === "number" ? classes[label] ?? label : label);
   const head = [...(splits ? ["split"] : []), "label", ...Array.from({ length: most }, (_, at) => `token_${at}`)];
   const lines = tokens.map((row, at) => [...(splits ? [splits[at]] : []), quoted(textOf(labels[at])), ...row, ...Array(most - row.length).fill("")]);
