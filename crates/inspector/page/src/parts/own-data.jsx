@@ -91,7 +91,7 @@ function Outcome() {
   const name = (/** @type {number} */ at) => <bdi>“{classes[at] ?? at}”</bdi>;
   return (
     <div id="own-outcome" role="status">
-      <p><bdi>{String(settings["data.file"])}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes, {told.choice.replace("samples: ", "").replace("; labels", "; labels from")}. {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words; {sum(told.held_out)} held out.</p>
+      <p><bdi>{String(settings["data.file"])}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes: {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words, and {sum(told.held_out)} held out. ({told.choice}.)</p>
       <p><b>Held-out accuracy {fixed(held.accuracy, 3)}</b>{ended.best && <> (best model, step {ended.best.step} of {run.last})</>}. Always answering {name(label)} gives {fixed(share, 3)}.</p>
       {told.notes.length > 0 && <ul>{told.notes.map((note) => <li key={note}>{note}</li>)}</ul>}
       <p>SHA-256 of the weights, as of <code>headlight train</code>: <code class="hash">{ended.weights_sha256}</code></p>
