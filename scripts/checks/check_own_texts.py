@@ -110,7 +110,7 @@ def look(page, program, folder):
         paste(page, text)
         wait_for(page, f"return document.getElementById('own-csv-said').textContent.includes({json.dumps(words)})", f"{words}; it says {page.all_text('#own-csv-said')}", 20)
         told = page.all_text("#own-csv-said")[0]
-        check(f"refused: {words}", words in told and "--" not in told, told)
+        check(f"refused: {words}", words in told and "--" not in told and "`" not in told, told)
         check("nothing is lost", page.js("return document.getElementById('own-csv').value.length") == len(text))
 
     lines = sentences()
@@ -124,7 +124,9 @@ def look(page, program, folder):
         if what != "dropped":
             begin_again(page)
     told = page.find("#own-outcome").text
-    check("it says how many texts, and what the majority gives", "200 texts of 2 classes" in told and "Always answering" in told, told)
+    report = (folder / "run-opinions.csv/report.md").read_text(encoding="utf-8")
+    always, accuracy = re.search(r'always "(\w+)".*?accuracy ([\d.]+)', report, re.IGNORECASE).groups()
+    check("it says how many texts, and what the majority gives", "200 texts of 2 classes" in told and f"Always answering “{always}” gives {accuracy}" in told, told)
     rows = [json.loads(row) for row in (folder / "run-opinions.csv/metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     best = min(rows, key=lambda row: row["held_out_loss"])
     ended, last = page.js("const { facts, last } = headlight.here.value.run; return [facts.ended, last]")

@@ -34,7 +34,7 @@ export function Headline() {
     <header id="headline">
       <h1>{text}</h1>
       {outcome.value && <p id="outcome">{outcome.value}</p>}
-      {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>{canAsk.value ? "Change the question" : "Change the seed"}</summary><Chips /></details> : <Chips />}
+      {isNarrow.value && canTrain.value ? <details class="chips-fold"><summary>{canAsk.value ? "Change the question" : hasWords.value ? "Change the seed or the texts" : "Change the seed"}</summary><Chips /></details> : <Chips />}
       <Status />
     </header>
   );

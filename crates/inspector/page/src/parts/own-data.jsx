@@ -1,12 +1,12 @@
 // Samples of the reader's own: pasted or dropped as CSV, and trained on in the page.
 
 import { signal } from "@preact/signals";
-import { fixed } from "../numbers.js";
+import { fixed, sum } from "../numbers.js";
 import { base, config, dataOf, ownData, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
 import { hasWords } from "./abilities.js";
 import { samplesOf, settingsFor } from "./csv.js";
-import { majorityOf, sum, textOf, textsOf } from "./own-texts.js";
+import { textOf, textsOf } from "./own-texts.js";
 import { State } from "./settings.jsx";
 
 const wrong = signal("");
@@ -33,6 +33,9 @@ async function take(text, name, isPasted = false) {
   else takeTokens(text, name);
 }
 
+/** What the core says, as a sentence. @param {string} text */
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/`([^`]*)`/g, "“$1”");
+
 /** Does it, or says why that failed; what is shown then stays. @param {() => Promise<void>} does */
 async function attempt(does) {
   try {
@@ -40,7 +43,7 @@ async function attempt(does) {
     await does();
   } catch (error) {
     const { message } = /** @type {Error} */ (error);
-    wrong.value = `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
+    wrong.value = sentence(message);
   }
 }
 
@@ -86,15 +89,16 @@ function Outcome() {
   if (!run || JSON.stringify(settingsOf(run)) !== JSON.stringify(settings)) return <State />;
   const { told, config } = data;
   const { ended, classes } = run.facts;
-  const [label, share] = majorityOf(told);
+  // The most frequent class of the texts to train on.
+  const most = told.train.indexOf(Math.max(...told.train));
   const held = ended.best?.held_out ?? ended.held_out;
   const name = (/** @type {number} */ at) => <bdi>“{classes[at] ?? at}”</bdi>;
   return (
     <div id="own-outcome" role="status">
-      <p><bdi>{String(settings["data.file"])}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes: {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words, and {sum(told.held_out)} held out. ({told.choice}.)</p>
-      <p><b>Held-out accuracy {fixed(held.accuracy, 3)}</b>{ended.best && <> (best model, step {ended.best.step} of {run.last})</>}. Always answering {name(label)} gives {fixed(share, 3)}.</p>
-      {told.notes.length > 0 && <ul>{told.notes.map((note) => <li key={note}>{note}</li>)}</ul>}
-      <p>SHA-256 of the weights, as of <code>headlight train</code>: <code class="hash">{ended.weights_sha256}</code></p>
+      <p><bdi>{config.data.file}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes: {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words, and {sum(told.held_out)} held out.</p>
+      <p><b>Held-out accuracy {fixed(held.accuracy, 3)}</b>{ended.best && <> (best model, step {ended.best.step} of {run.last})</>}. Always answering {name(most)} gives {fixed(told.held_out[most] / sum(told.held_out), 3)}.</p>
+      <ul>{[sentence(told.choice), ...told.notes].map((note) => <li key={note}>{note}</li>)}</ul>
+      <p>SHA-256 of <code>model.safetensors</code> (step {run.last}), as of <code>headlight train <bdi>{Object.keys(settings).length > 1 ? "config.toml" : config.data.file}</bdi></code>: <code class="hash">{ended.weights_sha256}</code></p>
       <button type="button" onClick={() => { change({ sample: run.samples[0].key }); document.getElementById("card")?.scrollIntoView(); }}>Look at a held-out text, and type others</button>
     </div>
   );

@@ -2,6 +2,7 @@
 
 import { TEXTS } from "../described.js";
 import { ownLab } from "../engine/workers.js";
+import { sum } from "../numbers.js";
 import { csvOfLines, isTable } from "./csv.js";
 
 /** The most bytes of a file of texts. */
@@ -33,13 +34,4 @@ export async function textsOf(text, name, isPasted) {
   const { model } = TEXTS;
   const config = { ...TEXTS, data: { ...TEXTS.data, file: name, ...data }, model: { ...model, attention: { ...model.attention, padding_token } } };
   return { table, count: sum(train), config, told: { choice, train, held_out, notes } };
-}
-
-/** @param {number[]} counts */
-export const sum = (counts) => counts.reduce((all, count) => all + count, 0);
-
-/** The most frequent class of the texts to train on, and the share of the held-out ones that it is right for. @param {import("../types").OwnTexts["told"]} told @returns {[label: number, share: number]} */
-export function majorityOf({ train, held_out }) {
-  const label = train.indexOf(Math.max(...train));
-  return [label, held_out[label] / sum(held_out)];
 }
