@@ -11,6 +11,7 @@ mod interventions;
 pub mod json;
 mod look;
 mod message;
+mod refusal;
 mod results;
 mod samples;
 #[cfg(feature = "words")]
@@ -29,9 +30,10 @@ use crate::interventions::{Change, interventions};
 use crate::json::{Object, read};
 use crate::look::{attribute, look, watch};
 use crate::message::Message;
+use crate::refusal::told;
 use crate::results::summary;
-use crate::samples::{Given, splits, told};
-use crate::training::Training;
+use crate::samples::{Given, splits};
+use crate::training::{Training, Watched};
 use crate::view::View;
 use crate::weights::save;
 
@@ -137,7 +139,17 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::Begin => {
             TRAINING.set(None);
             let experiment = experiment(*config()?, samples.as_ref())?;
-            let (training, answer) = Training::begin(experiment, steps, tokens.as_deref(), keep)?;
+            #[cfg(feature = "words")]
+            let table = samples.and_then(|given| given.table);
+            #[cfg(feature = "words")]
+            let unknown = table.map(|table| texts::unknown(&table, &experiment));
+            #[cfg(not(feature = "words"))]
+            let unknown = None;
+            let watched = Watched {
+                tokens,
+                unknown: unknown.unwrap_or_default(),
+            };
+            let (training, answer) = Training::begin(experiment, steps, &watched, keep)?;
             TRAINING.set(Some(training));
             Ok(answer)
         }

@@ -5,10 +5,10 @@ use std::fmt;
 use headlight_data::files::{FitError, listed};
 use headlight_data::{Dataset, Source, Splits};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_keys::InvalidValue;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
+use crate::refusal::told;
 #[cfg(feature = "words")]
 use crate::texts;
 
@@ -130,9 +130,4 @@ pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec
         known.then(|| (class, rule.label_positions(tokens)))
     });
     Some(judged.collect())
-}
-
-/// The sentence for a value of a config that cannot be used.
-pub(crate) fn told(invalid: &InvalidValue) -> String {
-    format!("`{}`: {}", invalid.key, invalid.message)
 }

@@ -1,11 +1,13 @@
 //! Texts of the reader's own: a table of them, and what `headlight train FILE` makes of its config.
 
 use headlight_data::files::{Choice, FileKeys, FitError, Profile, Rows, read_table};
-use headlight_data::{Columns, Dataset, DatasetConfig, Source, Splits};
+use headlight_data::words::{UNK, written};
+use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Source, Splits};
+use headlight_experiment::Experiment;
 
 use crate::json::Object;
 use crate::message::Message;
-use crate::samples::told;
+use crate::refusal::told;
 
 /// The part of a config that a table gives, and what becomes of its texts. `name` is what the config calls the table.
 ///
@@ -55,7 +57,7 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
     let notes: Vec<String> = notes.into_iter().flatten().chain(rows.notes()).collect();
     let head = Object::default()
         .with("choice", &choice.describe())
-        .with("data", &written(&config))
+        .with("data", &section(&config))
         .with("padding_token", &padding_token)
         .with("train", &counts(&splits.train))
         .with("held_out", &counts(&splits.held_out))
@@ -87,6 +89,29 @@ pub(crate) fn fit(
         })
 }
 
+/// What stands in the held-out texts of a table for the words that the model does not know: of each sample, for each position;
+/// empty for all others.
+pub(crate) fn unknown(table: &str, experiment: &Experiment) -> Vec<Vec<String>> {
+    let (data, samples) = (&experiment.config.data, &experiment.splits.held_out);
+    let rows = rows(table, &data.columns, "");
+    let rows = rows.unwrap_or_default();
+    let texts = rows.held_out_texts(data).into_iter().enumerate();
+    let unknown = texts.map(|(sample, text)| {
+        let mut words = written(text);
+        let tokens = samples.tokens(sample).iter();
+        let typed = tokens.map(|&token| match token {
+            CLS => String::new(),
+            UNK => words.next().unwrap_or_default().to_owned(),
+            _ => {
+                words.next();
+                String::new()
+            }
+        });
+        typed.collect()
+    });
+    unknown.collect()
+}
+
 /// A message about columns with a remedy of the page: it has no options.
 fn in_the_page(message: &str) -> String {
     message
@@ -96,7 +121,7 @@ fn in_the_page(message: &str) -> String {
 }
 
 /// The keys of `[data]` that a run's own config would have.
-fn written(config: &DatasetConfig) -> Object {
+fn section(config: &DatasetConfig) -> Object {
     let mut data = Object::default()
         .with("text", &config.columns.text)
         .with("label", &config.columns.label)

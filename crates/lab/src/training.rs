@@ -18,6 +18,15 @@ use crate::view::View;
 /// is a multiple of a power of two is kept, the last, and the one that the page asks for.
 const KEPT_LIMIT: usize = 16 << 20;
 
+/// What a training is watched on.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// Samples with `[CLS]`; without any, those that a run dumps.
+    pub(crate) tokens: Option<Vec<Vec<u32>>>,
+    /// Of held-out texts, the words that the model does not know. `[sample][position]`
+    pub(crate) unknown: Vec<Vec<String>>,
+}
+
 /// A training in progress.
 #[derive(Debug)]
 pub(crate) struct Training {
@@ -36,7 +45,7 @@ pub(crate) struct Training {
 }
 
 impl Training {
-    /// Starts a training that watches these samples, or else those that a run dumps, and keeps the step `wanted` in any case.
+    /// Starts a training that watches samples, and keeps the step `wanted` in any case.
     /// The answer says what the samples are, what a row holds, and which steps have one.
     ///
     /// # Errors
@@ -44,13 +53,13 @@ impl Training {
     pub(crate) fn begin(
         experiment: Experiment,
         steps: Option<usize>,
-        watched: Option<&[Vec<u32>]>,
+        watched: &Watched,
         wanted: Option<usize>,
     ) -> Result<(Self, Message), String> {
         let config = &experiment.config;
-        let (watched, samples) = match watched {
+        let (watched, samples) = match &watched.tokens {
             Some(tokens) => given(&experiment, tokens)?,
-            None => dumped(&experiment)?,
+            None => dumped(&experiment, &watched.unknown)?,
         };
         let mut watched = View::new(config, watched, Vec::new())?;
         let tracker = BestTracker::new(&config.training).filter(|_| steps.is_none());
@@ -248,7 +257,10 @@ fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<O
 }
 
 /// The training samples that a run dumps, and what is known of each; of texts of the reader, held-out ones.
-fn dumped(experiment: &Experiment) -> Result<(Dataset, Vec<Object>), String> {
+fn dumped(
+    experiment: &Experiment,
+    unknown: &[Vec<String>],
+) -> Result<(Dataset, Vec<Object>), String> {
     experiment
         .check_recording()
         .map_err(|error| error.to_string())?;
@@ -267,8 +279,12 @@ fn dumped(experiment: &Experiment) -> Result<(Dataset, Vec<Object>), String> {
         let rule = config.data.rule.as_ref();
         let marked = rule.map_or_else(Vec::new, |rule| rule.label_positions(tokens));
         // Only training samples have numbers.
-        let number = Some(number).filter(|_| !is_held_out);
-        samples.push(known(number, Some(label), tokens, &marked));
+        let training = Some(number).filter(|_| !is_held_out);
+        let sample = known(training, Some(label), tokens, &marked);
+        samples.push(match unknown.get(number) {
+            Some(words) => sample.with("typed", words),
+            None => sample,
+        });
     }
     Ok((watched, samples))
 }

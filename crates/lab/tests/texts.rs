@@ -109,6 +109,9 @@ fn a_table_of_a_spreadsheet_gives_the_weights_of_the_command_line() {
     let labels: Vec<&Value> = samples.iter().map(|sample| &sample["label"]).collect();
     assert_eq!(labels, [&json!(0), &json!(1)]);
     assert!(samples.iter().all(|sample| sample["number"].is_null()));
+    let typed = samples[0]["typed"].as_array().unwrap();
+    assert_eq!(typed[..4], [json!(""), json!("Quel"), json!(""), json!("")]);
+    assert_eq!(typed.len(), samples[0]["tokens"].as_array().unwrap().len());
 }
 
 /// Hash, steps and the best one are those of `headlight train reviews.csv`.

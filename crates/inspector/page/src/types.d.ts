@@ -11,7 +11,7 @@ export interface Sample {
   label: number | null;
   /** With `[CLS]`. */
   tokens: number[];
-  /** What the reader typed for tokens that the model does not know, by position; empty for all others. */
+  /** What the reader typed, or her text has, for tokens that the model does not know, by position; empty for all others. */
   typed?: string[];
   /** The positions that decide the label. */
   marked: number[];
@@ -59,7 +59,7 @@ export interface Facts {
   /** Logits per sample: one for two classes, else one per class. */
   logits: number;
   classes: string[];
-  samples: { number: number | null; label: number | null; tokens: number[]; marked: number[] }[];
+  samples: { number: number | null; label: number | null; tokens: number[]; marked: number[]; typed?: string[] }[];
   token_strings: Record<string, string>;
   cls: number;
   /** The head of the last block that a recording shows first. */
