@@ -102,7 +102,9 @@ export function runOf(key) {
 /** The run before the reader's changes: that of the view, or the experiment. @type {import("@preact/signals").ReadonlySignal<Run | null>} */
 export const base = computed(() => {
   const { run, settings } = view.value;
-  if (Object.keys(settings).length) return experiment.value?.outcome?.run ?? last;
+  const { outcome, state } = experiment.value ?? {};
+  // An address may describe what cannot be trained.
+  if (Object.keys(settings).length) return outcome?.run ?? last ?? (state === "failed" ? runOf(run) : null);
   return runOf(run);
 });
 
