@@ -77,7 +77,7 @@ export function samplesOf(text) {
   const twice = names.find((name, at) => name !== "" && names.indexOf(name) !== at);
   if (twice) throw new Error(`Line 1: two columns have the name “${twice.slice(0, 30)}”`);
   const tokens = names.map((name, at) => ({ at, name, number: /^token_\d+$/.test(name) ? Number(name.slice(6)) : -1 })).filter(({ number }) => number >= 0).sort((one, other) => one.number - other.number);
-  if (!tokens.length) throw new Error("Line 1 names no token columns; they are called token_0, token_1, …");
+  if (!tokens.length) throw new Error("Line 1 names no token columns; they are called token_0, token_1, …; for texts, `headlight lab negation` writes a page");
   const gap = tokens.findIndex(({ number }, at) => number !== tokens[0].number + at);
   if (gap >= 0) throw new Error(`Line 1: before the column ${tokens[gap].name}, token_${tokens[gap].number - 1} is missing`);
   const [label, split] = [names.indexOf("label"), names.indexOf("split")];

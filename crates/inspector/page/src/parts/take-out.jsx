@@ -19,7 +19,7 @@ export function dumpOf(run, source, at) {
   const arrays = answer.arrays;
   const values = partsOf(arrays, answer.floats);
   const masked = answer.mask.length > 0;
-  const strings = Object.fromEntries(samples.flatMap((sample) => sample.tokens.map((token, position) => [token, run.tokenText(sample, position)])));
+  const strings = Object.fromEntries(samples.flatMap((sample) => sample.tokens.map((token, position) => [token, run.tokenText({ ...sample, typed: undefined }, position)])));
   const meta = {
     version: 1,
     axes: {
