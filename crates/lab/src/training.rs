@@ -180,7 +180,10 @@ impl Training {
         let mut engine = engine(&self.experiment, Some(state))?;
         let best = self.best.as_ref().and_then(Best::described);
         let results = results(&self.experiment, &mut engine, self.progress.step)?;
-        let results = results.with("best", &best);
+        let results = match best {
+            Some(best) => results.with("best", &best),
+            None => results,
+        };
         Ok(Message::of(&results, Vec::new()))
     }
 }
