@@ -143,11 +143,12 @@ fn respond(message: &Message) -> Result<Message, String> {
             let table = samples.and_then(|given| given.table);
             #[cfg(feature = "words")]
             let unknown = table.map(|table| texts::unknown(&table, &experiment));
-            #[cfg(not(feature = "words"))]
-            let unknown = None;
             let watched = Watched {
                 tokens,
+                #[cfg(feature = "words")]
                 unknown: unknown.unwrap_or_default(),
+                #[cfg(not(feature = "words"))]
+                unknown: Vec::new(),
             };
             let (training, answer) = Training::begin(experiment, steps, &watched, keep)?;
             TRAINING.set(Some(training));

@@ -38,7 +38,8 @@ fn opinions() -> String {
         let subject = ["film", "book", "soup", "room", "game"][subject];
         let opinion = ["dull and loud", "well made"][said];
         let label = ["bad", "good"][label];
-        table += &format!("\"The {subject}, I think, was {opinion}.\",{label}\n");
+        let line = format!("\"The {subject}, I think, was {opinion}.\",{label}\n");
+        table.push_str(&line);
     }
     table
 }
@@ -144,12 +145,7 @@ fn steps_that_are_asked_for_are_taken() {
 
 #[test]
 fn tables_that_cannot_be_trained_on_are_refused_in_a_sentence() {
-    let all: String = ["good", "bad"]
-        .iter()
-        .cycle()
-        .take(8)
-        .map(|label| format!("{label}\n"))
-        .collect();
+    let all = "good\nbad\n".repeat(4);
     for (table, words) in [
         ("", "the file is empty"),
         ("label,text\n", "no samples"),
