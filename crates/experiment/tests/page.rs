@@ -9,10 +9,12 @@ use std::path::Path;
 
 use headlight_architecture::UNIFORM_BELOW;
 use headlight_data::LabelRule;
+use headlight_data::files::{LABELS, TEXTS};
 use headlight_data::rules::{Choice, Counts, Setting};
+use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::metrics::PAGE;
 use serde::Serialize;
-use serde_json::{Map, json, to_string, to_value};
+use serde_json::{Map, Value, json, to_string, to_value};
 
 /// An object as JavaScript, with an entry on each line.
 fn object(
@@ -61,6 +63,22 @@ fn choices() -> impl Iterator<Item = (&'static str, Choice)> {
     kinds.filter_map(|(name, kind)| Some((*name, kind.choice?)))
 }
 
+/// The config of a file of texts, apart from what the file gives.
+fn texts() -> Value {
+    let text = include_str!("../../../configs/files/texts.toml");
+    let given = "[data]\nfile = \"texts.csv\"\nvocab_size = 4\nseq_len = 1\n";
+    let text = text.replacen("[data]\n", given, 1);
+    let read = toml::parse("texts", text, std::iter::empty(), |_| Ok(()), |_| Ok(()));
+    let read: Result<ExperimentConfig, _> = read;
+    let mut config = to_value(read.unwrap()).unwrap();
+    let data = config["data"].as_object_mut().unwrap();
+    data.retain(|key, _| ["seed", "cls"].contains(&key.as_str()));
+    // What says how a run is computed and saved is not the page's to choose.
+    let parts = config.as_object_mut().unwrap();
+    parts.retain(|key, _| !["checkpoint", "compute"].contains(&key.as_str()));
+    config
+}
+
 #[test]
 fn the_page_has_what_the_core_describes() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../inspector/page/src/described.js");
@@ -84,12 +102,18 @@ fn the_page_has_what_the_core_describes() {
         "/** The metrics in tables: each with its key, its name and its decimals. @type {{[key: string, name: string, decimals: number][]}} */\nexport const METRICS = {};\n",
         to_string(&metrics).unwrap()
     );
+    let names = ["label", "text"].iter().chain(&LABELS).chain(&TEXTS);
+    let texts = format!(
+        "/** The config of the reader's texts, apart from what the texts give: that of `headlight train FILE`. @type {{import(\"./types\").Config}} */\nexport const TEXTS = {};\n\n/** Names that columns of texts and labels usually have. */\nexport const COLUMNS = {};\n",
+        texts(),
+        to_string(&names.collect::<Vec<_>>()).unwrap()
+    );
     let below = format!(
         "/** A row of weights that diverges from uniform attention by less than this, in nats, is close to it. */\nexport const UNIFORM_BELOW = {UNIFORM_BELOW};\n"
     );
     let parts = parts
         .into_iter()
-        .chain([metrics, below])
+        .chain([metrics, texts, below])
         .collect::<Vec<_>>();
     let described = parts.join("\n");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

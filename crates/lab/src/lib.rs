@@ -11,8 +11,11 @@ mod interventions;
 pub mod json;
 mod look;
 mod message;
+mod refusal;
 mod results;
 mod samples;
+#[cfg(feature = "words")]
+mod texts;
 mod training;
 mod view;
 mod weights;
@@ -27,9 +30,10 @@ use crate::interventions::{Change, interventions};
 use crate::json::{Object, read};
 use crate::look::{attribute, look, watch};
 use crate::message::Message;
+use crate::refusal::told;
 use crate::results::summary;
-use crate::samples::{Given, splits, told};
-use crate::training::Training;
+use crate::samples::{Given, splits};
+use crate::training::{Training, Watched};
 use crate::view::View;
 use crate::weights::save;
 
@@ -52,6 +56,10 @@ struct Request {
     /// The logit to attribute.
     #[serde(default)]
     logit: usize,
+    /// What the config calls the table of the samples.
+    #[cfg(feature = "words")]
+    #[serde(default)]
+    name: String,
     /// The token whose occurrences are meant.
     #[cfg(feature = "words")]
     #[serde(default)]
@@ -82,6 +90,9 @@ enum Operation {
     Watch,
     /// Computes what each number of the input adds to a logit of one sample; the floats of the request are the weights.
     Attribute,
+    /// Says what `headlight train FILE` makes of a table of texts, which is the text of the samples: the rest of its config, and
+    /// what becomes of its words.
+    Texts,
     /// Finds samples that hold a token.
     Find,
     /// Computes where the vectors of a token lie in samples that hold it; the floats of the request are the weights.
@@ -115,6 +126,8 @@ fn respond(message: &Message) -> Result<Message, String> {
         interventions: changes,
         logit,
         #[cfg(feature = "words")]
+        name,
+        #[cfg(feature = "words")]
         token,
         #[cfg(feature = "words")]
         most,
@@ -126,7 +139,18 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::Begin => {
             TRAINING.set(None);
             let experiment = experiment(*config()?, samples.as_ref())?;
-            let (training, answer) = Training::begin(experiment, steps, tokens.as_deref(), keep)?;
+            #[cfg(feature = "words")]
+            let table = samples.and_then(|given| given.table);
+            #[cfg(feature = "words")]
+            let unknown = table.map(|table| texts::unknown(&table, &experiment));
+            let watched = Watched {
+                tokens,
+                #[cfg(feature = "words")]
+                unknown: unknown.unwrap_or_default(),
+                #[cfg(not(feature = "words"))]
+                unknown: Vec::new(),
+            };
+            let (training, answer) = Training::begin(experiment, steps, &watched, keep)?;
             TRAINING.set(Some(training));
             Ok(answer)
         }
@@ -137,7 +161,14 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::End => TRAINING.take().ok_or_else(begun)?.end(),
         Operation::Summary => summary(&experiment(*config()?, samples.as_ref())?),
         #[cfg(not(feature = "words"))]
-        Operation::Find | Operation::Planes => Err("this page has no vectors of words".to_owned()),
+        Operation::Texts | Operation::Find | Operation::Planes => {
+            Err("this page has no words; `headlight lab negation` writes one that has".to_owned())
+        }
+        #[cfg(feature = "words")]
+        Operation::Texts => {
+            let table = samples.and_then(|given| given.table);
+            texts::described(&table.ok_or("the request has no table")?, &name)
+        }
         #[cfg(feature = "words")]
         Operation::Find => {
             let config = config()?;

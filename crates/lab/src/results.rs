@@ -66,7 +66,7 @@ pub(crate) fn results(
         .with("learned_from", &learned_from))
 }
 
-fn metrics(metrics: &EvalMetrics) -> Object {
+pub(crate) fn metrics(metrics: &EvalMetrics) -> Object {
     let shown = PAGE.iter().map(|(metric, _)| *metric);
     shown.fold(Object::default(), |object, metric| {
         object.with(metric.info().name, &metrics[metric])

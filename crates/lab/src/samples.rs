@@ -5,19 +5,27 @@ use std::fmt;
 use headlight_data::files::{FitError, listed};
 use headlight_data::{Dataset, Source, Splits};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_keys::InvalidValue;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
+
+use crate::refusal::told;
+#[cfg(feature = "words")]
+use crate::texts;
 
 /// Samples in place of the file that a config names, in its order.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Given {
     /// Without `[CLS]`. `[sample][position]`
+    #[serde(default)]
     tokens: Vec<Vec<i64>>,
     /// Numbers or names of classes. `[sample]`
+    #[serde(default)]
     labels: Vec<Label>,
     /// Samples are held out unless their split is `train`; without splits, all are for training. `[sample]`
     splits: Option<Vec<String>>,
+    /// A file of texts as it is, in place of all these.
+    #[cfg(feature = "words")]
+    pub(crate) table: Option<String>,
 }
 
 /// The samples of an experiment: generated, or given in place of a file.
@@ -29,6 +37,16 @@ pub(crate) fn splits(config: &ExperimentConfig, given: Option<&Given>) -> Result
         (Source::Generated { .. }, None) => {
             let generated = config.data.generate();
             generated.map_err(|invalid| told(&invalid.within("data")))
+        }
+        #[cfg(feature = "words")]
+        (
+            Source::File(path),
+            Some(Given {
+                table: Some(table), ..
+            }),
+        ) => {
+            let rows = texts::rows(table, &config.data.columns, &path.to_string_lossy())?;
+            texts::fit(&rows, &config.data, config.model.attention.padding_token)
         }
         (Source::File(_), Some(given)) => given.fit(config),
         (Source::Generated { .. }, Some(_)) => Err(
@@ -112,9 +130,4 @@ pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec
         known.then(|| (class, rule.label_positions(tokens)))
     });
     Some(judged.collect())
-}
-
-/// The sentence for a value of a config that cannot be used.
-pub(crate) fn told(invalid: &InvalidValue) -> String {
-    format!("`{}`: {}", invalid.key, invalid.message)
 }

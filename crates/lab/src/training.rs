@@ -1,20 +1,31 @@
 //! A training, some steps at a time.
 
 use headlight_data::Dataset;
+use headlight_experiment::best::BestTracker;
 use headlight_experiment::fused::Recorded;
-use headlight_experiment::train::{Next, Observer, Progress, train};
+use headlight_experiment::metrics::EvalMetrics;
+use headlight_experiment::train::{Next, Observer, Progress, due, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
 
 use crate::json::Object;
 use crate::look::bits;
 use crate::message::Message;
-use crate::results::results;
+use crate::results::{metrics, results};
 use crate::samples::judged;
 use crate::view::View;
 
 /// The memory for rows of steps, in numbers: 64 MiB. Of a longer training or a larger model, only each step whose number
 /// is a multiple of a power of two is kept, the last, and the one that the page asks for.
 const KEPT_LIMIT: usize = 16 << 20;
+
+/// What a training is watched on.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// Samples with `[CLS]`; without any, those that a run dumps.
+    pub(crate) tokens: Option<Vec<Vec<u32>>>,
+    /// Of held-out texts, the words that the model does not know. `[sample][position]`
+    pub(crate) unknown: Vec<Vec<String>>,
+}
 
 /// A training in progress.
 #[derive(Debug)]
@@ -24,6 +35,8 @@ pub(crate) struct Training {
     state: Option<TrainingState>,
     progress: Progress,
     steps: usize,
+    /// The best model, if the config keeps it and all steps are asked for: who asks for fewer knows the best one.
+    best: Option<Best>,
     kept_every: usize,
     /// A step that is kept in any case.
     wanted: Option<usize>,
@@ -32,7 +45,7 @@ pub(crate) struct Training {
 }
 
 impl Training {
-    /// Starts a training that watches these samples, or else those that a run dumps, and keeps the step `wanted` in any case.
+    /// Starts a training that watches samples, and keeps the step `wanted` in any case.
     /// The answer says what the samples are, what a row holds, and which steps have one.
     ///
     /// # Errors
@@ -40,15 +53,20 @@ impl Training {
     pub(crate) fn begin(
         experiment: Experiment,
         steps: Option<usize>,
-        watched: Option<&[Vec<u32>]>,
+        watched: &Watched,
         wanted: Option<usize>,
     ) -> Result<(Self, Message), String> {
         let config = &experiment.config;
-        let (watched, samples) = match watched {
+        let (watched, samples) = match &watched.tokens {
             Some(tokens) => given(&experiment, tokens)?,
-            None => dumped(&experiment)?,
+            None => dumped(&experiment, &watched.unknown)?,
         };
         let mut watched = View::new(config, watched, Vec::new())?;
+        let tracker = BestTracker::new(&config.training).filter(|_| steps.is_none());
+        let best = tracker.map(|tracker| Best {
+            tracker,
+            held_out: None,
+        });
         let steps = steps.unwrap_or(usize::MAX).min(experiment.steps());
         let mut row = vec![("weights", watched.frozen.size())];
         row.extend(watched.row());
@@ -95,6 +113,7 @@ impl Training {
             state: None,
             progress: Progress::default(),
             steps,
+            best,
             kept_every,
             wanted,
             row: size,
@@ -110,12 +129,15 @@ impl Training {
         let until = self.steps.min(self.progress.step.saturating_add(steps));
         let count = until - self.progress.step;
         if count == 0 && self.state.is_some() {
-            return Ok(Message::of(&answer(self.progress, 0, &[]), Vec::new()));
+            let answer = answer(self.progress, 0, &[]).with("done", &true);
+            return Ok(Message::of(&answer, Vec::new()));
         }
         let mut engine = engine(&self.experiment, self.state.as_ref())?;
         let mut floats = Vec::with_capacity(count + (count / self.kept_every + 3) * self.row);
         floats.resize(count, 0.0);
         let mut kept = Kept {
+            experiment: &self.experiment,
+            best: &mut self.best,
             watched: &mut self.watched,
             every: self.kept_every,
             last: self.steps,
@@ -134,12 +156,19 @@ impl Training {
             progress,
             losses,
             steps,
-            floats,
+            mut floats,
             ..
         } = kept;
+        // The losses of steps that were not taken.
+        floats.drain(losses..count);
         self.state = Some(engine.state());
         self.progress = progress;
-        Ok(Message::of(&answer(progress, losses, &steps), floats))
+        if self.best.as_ref().is_some_and(Best::is_out_of_patience) {
+            self.steps = progress.step;
+        }
+        let done = progress.step == self.steps;
+        let answer = answer(progress, losses, &steps).with("done", &done);
+        Ok(Message::of(&answer, floats))
     }
 
     /// The results after the last step.
@@ -149,8 +178,49 @@ impl Training {
     pub(crate) fn end(self) -> Result<Message, String> {
         let state = self.state.as_ref().ok_or("no step was taken")?;
         let mut engine = engine(&self.experiment, Some(state))?;
+        let best = self.best.as_ref().and_then(Best::described);
         let results = results(&self.experiment, &mut engine, self.progress.step)?;
+        let results = match best {
+            Some(best) => results.with("best", &best),
+            None => results,
+        };
         Ok(Message::of(&results, Vec::new()))
+    }
+}
+
+/// The best model of a training, and what it answers for held-out samples.
+#[derive(Debug)]
+struct Best {
+    tracker: BestTracker,
+    held_out: Option<EvalMetrics>,
+}
+
+impl Best {
+    /// Evaluates the engine's model; whether it is the best so far.
+    fn update(
+        &mut self,
+        experiment: &Experiment,
+        engine: &mut dyn Engine,
+        progress: Progress,
+    ) -> Result<bool, Error> {
+        let measured = measure(experiment, engine, progress)?;
+        self.tracker.update(&measured, engine);
+        let best = self.tracker.best.as_ref();
+        let is_best = best.is_some_and(|best| best.step == progress.step);
+        if is_best {
+            self.held_out = measured.held_out;
+        }
+        Ok(is_best)
+    }
+
+    fn is_out_of_patience(&self) -> bool {
+        self.tracker.is_out_of_patience()
+    }
+
+    fn described(&self) -> Option<Object> {
+        let best = self.tracker.best.as_ref()?;
+        let described = Object::default().with("step", &best.step);
+        Some(described.with("held_out", &self.held_out.as_ref().map(metrics)))
     }
 }
 
@@ -189,20 +259,35 @@ fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<O
     Ok((watched, samples))
 }
 
-/// The training samples that a run dumps, and what is known of each.
-fn dumped(experiment: &Experiment) -> Result<(Dataset, Vec<Object>), String> {
+/// The training samples that a run dumps, and what is known of each; of texts of the reader, held-out ones.
+fn dumped(
+    experiment: &Experiment,
+    unknown: &[Vec<String>],
+) -> Result<(Dataset, Vec<Object>), String> {
     experiment
         .check_recording()
         .map_err(|error| error.to_string())?;
-    let (config, train) = (&experiment.config, &experiment.splits.train);
+    let (config, splits) = (&experiment.config, &experiment.splits);
+    let is_held_out = splits.texts.is_some() && !splits.held_out.is_empty();
+    let from = if is_held_out {
+        &splits.held_out
+    } else {
+        &splits.train
+    };
     let mut watched = Dataset::empty(config.data.seq_len);
     let mut samples = Vec::new();
-    for number in config.dump.chosen(train) {
-        let (tokens, label) = (train.tokens(number), train.label(number));
+    for number in config.dump.chosen(from) {
+        let (tokens, label) = (from.tokens(number), from.label(number));
         watched.push(tokens, label);
         let rule = config.data.rule.as_ref();
         let marked = rule.map_or_else(Vec::new, |rule| rule.label_positions(tokens));
-        samples.push(known(Some(number), Some(label), tokens, &marked));
+        // Only training samples have numbers.
+        let training = Some(number).filter(|_| !is_held_out);
+        let sample = known(training, Some(label), tokens, &marked);
+        samples.push(match unknown.get(number) {
+            Some(words) => sample.with("typed", words),
+            None => sample,
+        });
     }
     Ok((watched, samples))
 }
@@ -218,6 +303,8 @@ fn known(number: Option<usize>, label: Option<u8>, tokens: &[u32], marked: &[usi
 
 /// Keeps the loss of each step, and the rows of some.
 struct Kept<'a> {
+    experiment: &'a Experiment,
+    best: &'a mut Option<Best>,
     watched: &'a mut View,
     /// Steps whose number is a multiple of this have a row, and so have the last and the wanted one.
     every: usize,
@@ -244,8 +331,17 @@ impl Observer for Kept<'_> {
             self.floats[self.losses] = loss as f32;
             self.losses += 1;
         }
-        let is_kept =
+        let mut is_kept =
             step.is_multiple_of(self.every) || step == self.last || Some(step) == self.wanted;
+        let mut is_last = step == self.until;
+        let every = self.experiment.config.training.evaluate_every;
+        if let Some(best) = self.best
+            && (progress.at_epoch_end || due(every, step))
+        {
+            is_kept |= best.update(self.experiment, engine, progress)?;
+            is_last |= best.is_out_of_patience();
+            is_kept |= best.is_out_of_patience();
+        }
         if is_kept && !(step == 0 && self.has_first) {
             let weights = engine.weights();
             self.floats.extend_from_slice(&weights);
@@ -255,10 +351,6 @@ impl Observer for Kept<'_> {
             appended.map_err(Error::Input)?;
             self.steps.push(step);
         }
-        Ok(if step == self.until {
-            Next::Stop
-        } else {
-            Next::Step
-        })
+        Ok(if is_last { Next::Stop } else { Next::Step })
     }
 }

@@ -6,7 +6,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Dims, Forward, Frozen, Intervention, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
 
-use crate::samples::told;
+use crate::refusal::told;
 
 /// An array: its name, its length, and its axes with their extents.
 pub(crate) type Described = (&'static str, usize, Vec<(&'static str, usize)>);

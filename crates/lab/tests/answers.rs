@@ -65,7 +65,7 @@ fn a_part_without_steps_adds_nothing() {
         let (part, floats) = ask(&json!({ "operation": "advance", "steps": steps }), &[]);
         (part, floats.len())
     };
-    let part = |step: usize, losses: usize, kept: &[usize]| json!({ "step": step, "losses": losses, "kept": kept });
+    let part = |step: usize, losses: usize, kept: &[usize]| json!({ "step": step, "losses": losses, "kept": kept, "done": step == 3 });
     let row = 9 * 4 + 4 * 4 + 4 * (4 * 4 + 4) + 2 * 4 + 4 + 1;
     assert_eq!(advance(0), (part(0, 0, &[0]), row));
     assert_eq!(advance(2), (part(2, 2, &[1, 2]), 2 + 2 * row));

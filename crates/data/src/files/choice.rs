@@ -5,7 +5,7 @@ use super::profile::{Column, Profile};
 use crate::config::{CLASS_LIMIT, Columns};
 
 /// Names that columns of labels usually have, beside `label`.
-const LABELS: [&str; 13] = [
+pub const LABELS: [&str; 13] = [
     "labels",
     "class",
     "classes",
@@ -22,7 +22,7 @@ const LABELS: [&str; 13] = [
 ];
 
 /// Names that columns of texts usually have, beside `text`.
-const TEXTS: [&str; 17] = [
+pub const TEXTS: [&str; 17] = [
     "texts",
     "sentence",
     "sentences",

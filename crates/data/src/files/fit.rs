@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::error::{FileError, FitError};
 use super::rows::Rows;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 use crate::config::CLASS_LIMIT;
 use crate::config::{DatasetConfig, Source};
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 use crate::dataset::TextCounts;
 use crate::dataset::{Dataset, Splits};
 use crate::fold::Fold;
@@ -30,7 +30,7 @@ impl Rows {
         config: &DatasetConfig,
         padding_token: Option<u32>,
     ) -> Result<Dataset, FileError> {
-        #[cfg(feature = "files")]
+        #[cfg(feature = "tables")]
         if self.are_texts() {
             return self.tokenized(config)?.0.dataset(config, padding_token);
         }
@@ -98,7 +98,7 @@ impl Rows {
         if let Some(reason) = self.without_label(&config.columns) {
             return Err(FileError::new(&self.name, reason).into());
         }
-        #[cfg(feature = "files")]
+        #[cfg(feature = "tables")]
         if self.are_texts() {
             self.check_texts()?;
             let (train, held_out) = self.parts(config)?;
@@ -258,7 +258,7 @@ impl Rows {
     }
 
     /// Refuses texts that cannot be sorted into classes.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     fn check_texts(&self) -> Result<(), FileError> {
         let refused = |message: String| Err(FileError::new(&self.name, message));
         if let Some((number, name)) = self.labels.mixed() {

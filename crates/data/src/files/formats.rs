@@ -7,7 +7,7 @@ use std::path::Path;
 use super::contents::Contents;
 use super::error::FileError;
 use super::rows::{Counted, Rows};
-use super::{finished, jsonl, line_ends, npz, table, text};
+use super::{finished, jsonl, line_ends, npz, read_table, table, text};
 use crate::config::Columns;
 
 /// A dataset file's format.
@@ -83,7 +83,7 @@ pub fn read(
                 .to_owned(),
         ),
         Format::Npz => npz::read(BufReader::new(reader), &mut rows),
-        Format::Csv => table::read(line_ends::text(reader), columns, &mut rows),
+        Format::Csv => return read_table(reader, columns, &rows.name),
         Format::Jsonl => jsonl::read(line_ends::text(reader), columns, &mut rows),
     };
     finished(rows, done)

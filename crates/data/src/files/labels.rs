@@ -9,9 +9,9 @@ use crate::config::{CLASS_LIMIT, DatasetConfig, check_name};
 const NUMBER_LIMIT: i64 = (1 << 53) - 1;
 
 /// The most notes about labels, and the most characters of a label in them.
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 const NOTES: usize = 3;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 const SHOWN: usize = 40;
 
 /// A label as a file has it. Numbers come before names, as in a list of classes.
@@ -119,7 +119,7 @@ fn is_whole_as_written(number: &str) -> bool {
 }
 
 /// A number and a name among labels, if there are both.
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 pub(super) fn mixed<'a>(labels: impl Iterator<Item = &'a Label> + Clone) -> Option<(i64, &'a str)> {
     let number = labels.clone().find_map(|label| match label {
         Label::Number(number) => Some(*number),
@@ -137,13 +137,13 @@ pub(super) fn mixed<'a>(labels: impl Iterator<Item = &'a Label> + Clone) -> Opti
 pub(super) struct Labels {
     indices: BTreeMap<Label, u8>,
     /// How a file first writes each label, and how else.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     written: BTreeMap<Label, (String, Option<String>)>,
 }
 
 impl Labels {
     /// Remembers how a file writes a label.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub(super) fn note_written(&mut self, label: &Label, text: &str) {
         let end = text.char_indices().nth(SHOWN);
         let text = end.map_or(text, |(end, _)| &text[..end]);
@@ -158,7 +158,7 @@ impl Labels {
 
     /// What a reader should know, as sentences: labels that are one class although they are written differently, and those
     /// that are two although they hardly differ.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub(super) fn notes(&self) -> Vec<String> {
         let same = self.written.values().filter_map(|(first, other)| {
             let other = other.as_ref()?;
@@ -204,7 +204,7 @@ impl Labels {
     }
 
     /// A number and a name, if there are both.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub(super) fn mixed(&self) -> Option<(i64, &str)> {
         mixed(self.indices.keys())
     }

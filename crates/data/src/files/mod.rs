@@ -3,7 +3,7 @@
 //! A file gives [`Rows`]: token ids, with a label and a split. [`Rows::complete`] answers the keys that a config
 //! leaves out, and [`Rows::fit`] makes the samples of an experiment from them.
 
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod choice;
 mod complete;
 #[cfg(feature = "files")]
@@ -12,33 +12,35 @@ mod error;
 mod fit;
 #[cfg(feature = "files")]
 mod formats;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod header;
 #[cfg(feature = "files")]
 mod jsonl;
 mod labels;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod line_ends;
 #[cfg(feature = "files")]
 mod npz;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod profile;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod records;
 mod rows;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod same;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod table;
 #[cfg(feature = "files")]
 mod text;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod texts;
 
 use std::fmt;
+#[cfg(feature = "tables")]
+use std::io::Read;
 
-#[cfg(feature = "files")]
-pub use choice::Choice;
+#[cfg(feature = "tables")]
+pub use choice::{Choice, LABELS, TEXTS};
 pub use complete::FileKeys;
 #[cfg(feature = "files")]
 pub use contents::Contents;
@@ -46,12 +48,16 @@ pub use error::{FileError, FitError};
 #[cfg(feature = "files")]
 pub use formats::{Format, read, read_lines, write};
 pub use labels::numbers_are_names;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 pub use profile::Profile;
+#[cfg(feature = "tables")]
+pub use records::Records;
 #[cfg(feature = "files")]
-pub use records::{Records, separator_of, write_header};
+pub use records::{separator_of, write_header};
 pub use rows::Rows;
 
+#[cfg(feature = "tables")]
+use crate::config::Columns;
 use labels::Label;
 use rows::{Counted, Held, Place, is_held_out};
 
@@ -73,6 +79,21 @@ pub fn listed<'a>(
         let held_out = is_held_out(split).map_err(at)?;
         rows.push(place, held_out, Some(label), Held::Tokens(tokens))
     });
+    finished(rows, done)
+}
+
+/// Reads the samples of a CSV file, from the columns that a config names. `name` is what messages call the file.
+///
+/// # Errors
+/// When the bytes are damaged, or hold something else than samples: says where and what.
+#[cfg(feature = "tables")]
+pub fn read_table(
+    reader: impl Read,
+    columns: &Columns,
+    name: impl fmt::Display,
+) -> Result<Rows, FileError> {
+    let mut rows = Rows::new(name, Counted::Lines);
+    let done = table::read(line_ends::text(reader), columns, &mut rows);
     finished(rows, done)
 }
 

@@ -7,11 +7,14 @@ use std::hash::{Hash, Hasher};
 use std::io::{BufRead, Read};
 
 use super::error::FileError;
+#[cfg(feature = "files")]
 use super::formats::Format;
+#[cfg(feature = "files")]
 use super::jsonl::{Keys, object, plain};
 use super::labels::whole_number;
 use super::line_ends;
 use super::records::{Records, cell};
+#[cfg(feature = "files")]
 use headlight_input::{LINE_LIMIT, Lines};
 
 /// Columns are judged by the first rows of a file: at most this many, and this many bytes.
@@ -114,28 +117,43 @@ impl Profile {
     ///
     /// # Errors
     /// When the bytes are damaged, or hold no rows.
+    #[cfg(feature = "files")]
     pub fn read(
         reader: impl Read,
         format: Format,
         name: impl fmt::Display,
     ) -> Result<Self, FileError> {
-        let reader = line_ends::text(reader);
-        let read = match format {
-            Format::Npz => {
-                return Ok(Self {
-                    has_tokens: true,
-                    ..Self::default()
-                });
+        match format {
+            Format::Npz => Ok(Self {
+                has_tokens: true,
+                ..Self::default()
+            }),
+            Format::Csv => Self::read_table(reader, name),
+            Format::Jsonl => {
+                let read = Self::of_lines(line_ends::text(reader));
+                let profile = read.map_err(|message| FileError::new(&name, message))?;
+                profile.filled(&name)
             }
-            Format::Csv => Self::of_table(reader),
-            Format::Jsonl => Self::of_lines(reader),
-        };
-        let profile = read.map_err(|message| FileError::new(&name, message))?;
-        if profile.rows == 0 {
-            let message = "it holds no samples: below the names of its columns it has no row";
-            return Err(FileError::new(&name, message));
         }
-        Ok(profile)
+    }
+
+    /// As [`read`](Self::read), of a table.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_table(reader: impl Read, name: impl fmt::Display) -> Result<Self, FileError> {
+        let read = Self::of_table(line_ends::text(reader));
+        let profile = read.map_err(|message| FileError::new(&name, message))?;
+        profile.filled(&name)
+    }
+
+    /// Refuses a file without rows.
+    fn filled(self, name: impl fmt::Display) -> Result<Self, FileError> {
+        if self.rows == 0 {
+            let message = "it holds no samples: below the names of its columns it has no row";
+            return Err(FileError::new(name, message));
+        }
+        Ok(self)
     }
 
     fn of_table(reader: impl BufRead) -> Result<Self, String> {
@@ -167,6 +185,7 @@ impl Profile {
         Ok(profile)
     }
 
+    #[cfg(feature = "files")]
     fn of_lines(reader: impl BufRead) -> Result<Self, String> {
         let mut lines = Lines::new(reader, LINE_LIMIT);
         let mut profile = Self {
@@ -186,6 +205,7 @@ impl Profile {
     }
 
     /// Columns come in the order of the keys of the first line; keys that later lines add, after them.
+    #[cfg(feature = "files")]
     fn add_object(&mut self, Keys(keys): &Keys) {
         self.rows += 1;
         for (key, value) in keys {

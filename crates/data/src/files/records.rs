@@ -1,8 +1,8 @@
 //! The records of a table: cells between commas, semicolons or tabs, in quotes where they need them.
 
-use std::io::{BufRead, Chain, Read, Write};
+use std::io::{BufRead, Chain, Read};
 
-use csv::{ByteRecord, QuoteStyle, Reader, ReaderBuilder, Terminator, WriterBuilder};
+use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 use headlight_input::{LINE_LIMIT, Metered};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -153,6 +153,7 @@ fn separator(start: &[u8]) -> u8 {
 }
 
 /// The separator of the header that a text begins with.
+#[cfg(feature = "files")]
 pub fn separator_of(text: &str) -> char {
     char::from(separator(text.as_bytes()))
 }
@@ -162,11 +163,14 @@ pub fn separator_of(text: &str) -> char {
 ///
 /// # Errors
 /// When writing fails.
+#[cfg(feature = "files")]
 pub fn write_header(
-    writer: &mut dyn Write,
+    writer: &mut dyn std::io::Write,
     delimiter: u8,
     names: impl IntoIterator<Item = impl AsRef<[u8]>>,
 ) -> csv::Result<()> {
+    use csv::{QuoteStyle, WriterBuilder};
+
     let names: ByteRecord = names.into_iter().collect();
     let holds_separator = |name: &[u8]| name.iter().any(|byte| SEPARATORS.contains(byte));
     let style = if names.iter().any(holds_separator) {

@@ -64,7 +64,7 @@ impl Default for Content {
 
 /// What one sample holds.
 #[cfg_attr(
-    not(feature = "files"),
+    not(feature = "tables"),
     allow(dead_code, reason = "files alone have texts")
 )]
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ pub struct Rows {
     /// Why there are no labels, if a config names a column that the file lacks.
     pub(super) unlabelled: Option<String>,
     /// A value that a column has as a text and as a number.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub(super) mixed: Option<String>,
     counted: Counted,
     content: Content,
@@ -164,13 +164,13 @@ impl Rows {
     }
 
     /// What messages call the file.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// What a reader should know of its labels and values, as sentences.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub fn notes(&self) -> Vec<String> {
         self.labels
             .notes()
@@ -180,7 +180,7 @@ impl Rows {
     }
 
     /// The same file of texts without its samples.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub(super) fn without_samples(&self) -> Self {
         Self {
             name: self.name.clone(),
@@ -190,7 +190,7 @@ impl Rows {
     }
 
     /// Appends a sample with the place, split and label of another one of the same file.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub(super) fn push_as(&mut self, of: &Self, row: usize, held: Held<'_>) -> Result<(), String> {
         self.push(of.place(row), of.is_held_out(row), None, held)?;
         self.label_indices[row] = of.label(row);
@@ -239,7 +239,7 @@ impl Rows {
     }
 
     /// Whether samples are values of columns, each a position.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub(super) fn are_values(&self) -> bool {
         !self.is_empty() && self.text(0).ends_with(VALUE_END)
     }
@@ -250,7 +250,7 @@ impl Rows {
     }
 
     /// The text of a sample; empty if it holds token ids.
-    #[cfg(feature = "files")]
+    #[cfg(feature = "tables")]
     pub(super) fn text(&self, row: usize) -> &str {
         match &self.content {
             Content::Texts(all) => all.get(self.extent(row)).unwrap_or_default(),
@@ -301,7 +301,7 @@ impl Rows {
 }
 
 /// The word that stands for a value of a column. No value has blanks around it.
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 pub(super) fn value(column: &str, value: &str) -> String {
     let plain = |text: &str| text.replace(char::is_control, " ");
     format!("{}={}", plain(column), plain(value).trim())

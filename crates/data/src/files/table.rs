@@ -1,17 +1,23 @@
 //! Datasets as CSV. The header names the columns: `label`, `split`, and `token_0`, `token_1`, and so on, or `text`, in any
 //! order; or the columns of categories that a config names. Other columns are ignored.
 
-use std::io::{self, BufRead, Write};
+use std::io::BufRead;
+#[cfg(feature = "files")]
+use std::io::{self, Write};
 
 use csv::ByteRecord;
 
+#[cfg(feature = "files")]
 use super::contents::{Content, Contents, check_length, refused};
 use super::header::{Columns, Holding};
 use super::labels::{Label, whole_number};
-use super::records::{Records, cell, cell_as_written, write_header};
+#[cfg(feature = "files")]
+use super::records::write_header;
+use super::records::{Records, cell, cell_as_written};
 use super::rows::{Held, Rows, is_held_out, value};
 use crate::config;
 
+#[cfg(feature = "files")]
 pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
     contents.check_classes()?;
     let columns = &contents.config.columns;
@@ -38,6 +44,7 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
 }
 
 /// The names of the columns, as the config of the samples has them.
+#[cfg(feature = "files")]
 fn names(contents: Contents<'_>) -> Vec<String> {
     let columns = &contents.config.columns;
     let mut names = ["split", columns.label_name()].map(str::to_owned).to_vec();

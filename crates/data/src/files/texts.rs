@@ -51,6 +51,12 @@ impl Rows {
         }
     }
 
+    /// The texts that a config holds out, in the order of the held-out samples.
+    pub fn held_out_texts(&self, config: &DatasetConfig) -> Vec<&str> {
+        let (_, held_out) = self.parts(config).unwrap_or_default();
+        held_out.into_iter().map(|row| self.text(row)).collect()
+    }
+
     /// The same samples as token ids, at most [`seq_len`](DatasetConfig::seq_len) each, and what became of the words.
     ///
     /// # Errors

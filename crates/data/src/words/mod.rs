@@ -1,16 +1,18 @@
 //! Words as tokens: the vocabulary that a config holds, and what texts become with it.
 
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
+mod characters;
+#[cfg(feature = "tables")]
 mod split;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 mod text;
 mod vocabulary;
 
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 pub use split::PATTERN;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 pub(crate) use split::letters;
-#[cfg(feature = "files")]
+#[cfg(feature = "tables")]
 pub use text::{Encoder, written};
 #[cfg(feature = "rows")]
 pub(crate) use vocabulary::VALUE_END;

@@ -34,8 +34,16 @@ export function operationsOf(config, steps) {
   return 3 * steps * config.training.batch_size * positions * token * Math.max(layers, 1);
 }
 
-/** Steps of a whole training. @param {Config} config @param {import("./types").OwnData} [data] its samples, if they come from a file */
-export const stepsOf = (config, data) => config.training.epochs * Math.ceil((data?.tokens.length ?? config.data.samples ?? 0) / config.training.batch_size);
+/** Samples of a file. @typedef {import("./types").OwnData | import("./types").OwnTexts} Data */
+
+/** Steps of a whole training. @param {Config} config @param {Data} [data] its samples, if they come from a file */
+export function stepsOf(config, data) {
+  const count = data ? "table" in data ? data.count : data.tokens.length : config.data.samples ?? 0;
+  return config.training.epochs * Math.ceil(count / config.training.batch_size);
+}
+
+/** Samples as the lab takes them. @param {Data} [data] */
+export const givenOf = (data) => data && ("table" in data ? { table: data.table } : { tokens: data.tokens, labels: data.labels, splits: data.splits });
 
 // A telephone or an old computer does about so many multiplications in a second; a computer of 2020 does 2 to 30 times as many.
 const SLOW = 1e9;

@@ -1,10 +1,10 @@
 // Experiments: the trainings that the settings of the view describe.
 
 import { effect } from "@preact/signals";
-import { isLong, stepsOf, withSettings } from "./config.js";
+import { isLong, stepsOf } from "./config.js";
 import { cannot } from "./engine/workers.js";
 import { page } from "./facts.js";
-import { baseConfig, baseData, dataOf, experiment, ghost, keepOutcome, outcomeOf, question, runs, settings } from "./state.js";
+import { baseData, configOf, dataOf, experiment, ghost, keepOutcome, outcomeOf, question, runs, settings } from "./state.js";
 import { Training } from "./training.js";
 
 /** @type {Training | null} */
@@ -32,12 +32,11 @@ export function startExperiments() {
 
 /** @param {string} key @param {Record<string, unknown>} wanted the settings that the key is the text of */
 function begin(key, wanted) {
-  const own = baseConfig();
-  if (!own || cannot()) {
+  const config = configOf(wanted);
+  if (!config || cannot()) {
     experiment.value = { key, state: "failed", step: 0, steps: 0, why: cannot() ?? "this page holds only recordings" };
     return;
   }
-  const config = withSettings(own, wanted);
   const data = dataOf(wanted);
   if ("data.file" in wanted && !data) {
     experiment.value = { key, state: "failed", step: 0, steps: 0, why: `the address does not hold the samples of ${wanted["data.file"]}; give them again in the tab Experiment` };

@@ -16,6 +16,9 @@ export function mean(values) {
   return sum / values.length;
 }
 
+/** @param {number[]} values */
+export const sum = (values) => values.reduce((all, value) => all + value, 0);
+
 /** The standard deviation of a sample: the divisor is one less than the number of values. @param {number[]} values */
 export function deviation(values) {
   const middle = mean(values);

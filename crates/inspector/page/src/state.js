@@ -29,20 +29,30 @@ export const ghost = signal(null);
 export const baseConfig = () => page.lab?.config ?? page.runs[0]?.again?.live?.config ?? null;
 export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
 
-/** Samples that the reader gave, by the names that `data.file` has in the settings. @type {Map<string, import("./types").OwnData>} */
+/** Samples that the reader gave, by the names that `data.file` has in the settings. @type {Map<string, import("./config.js").Data>} */
 export const ownData = new Map(kept.own);
 
 /** The samples of an experiment; nothing if its config generates them. @param {Record<string, unknown>} settings */
 export const dataOf = (settings) => "data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData();
 
+/** The config that settings change: of the reader's texts, their own. @param {Record<string, unknown>} settings */
+export function configBefore(settings) {
+  const data = dataOf(settings);
+  return data && "table" in data ? data.config : baseConfig();
+}
+
+/** A config with settings of the view. @param {Record<string, unknown>} settings */
+export function configOf(settings) {
+  const before = configBefore(settings);
+  const { "data.file": _, ...others } = settings;
+  return before && withSettings(before, before === baseConfig() ? settings : others);
+}
+
 /** The settings of the view. On their own, they stay as they are while steps play. */
 export const settings = computed(() => view.value.settings);
 
 /** The config of what is shown: the page's own, with the settings of the view. */
-export const config = computed(() => {
-  const base = baseConfig();
-  return base && withSettings(base, settings.value);
-});
+export const config = computed(() => configOf(settings.value));
 
 /** The settings of experiments, by their runs. @type {WeakMap<Run, Record<string, unknown>>} */
 const settingsOfRuns = new WeakMap();
@@ -92,7 +102,9 @@ export function runOf(key) {
 /** The run before the reader's changes: that of the view, or the experiment. @type {import("@preact/signals").ReadonlySignal<Run | null>} */
 export const base = computed(() => {
   const { run, settings } = view.value;
-  if (Object.keys(settings).length) return experiment.value?.outcome?.run ?? last;
+  const { outcome, state } = experiment.value ?? {};
+  // An address may describe what cannot be trained.
+  if (Object.keys(settings).length) return outcome?.run ?? last ?? (state === "failed" ? runOf(run) : null);
   return runOf(run);
 });
 

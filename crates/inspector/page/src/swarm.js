@@ -1,7 +1,7 @@
 // Trainings of many seeds: what came of each.
 
 import { signal } from "@preact/signals";
-import { operationsOf, stepsOf } from "./config.js";
+import { givenOf, operationsOf, stepsOf } from "./config.js";
 import { newWorker } from "./engine/workers.js";
 
 /** @typedef {import("./types").Config} Config */
@@ -59,7 +59,7 @@ export class Swarm {
   /** Uniform attention on them. */
   uniform = NaN;
 
-  /** @param {Config} config @param {import("./types").OwnData} [data] */
+  /** @param {Config} config @param {import("./config.js").Data} [data] */
   constructor(config, data) {
     this.config = config;
     this.data = data;
@@ -109,7 +109,7 @@ export class Swarm {
       this.#workers = workers;
       if (this.state.value.name !== "training") return;
       const { config, data } = this;
-      const samples = data && { tokens: data.tokens, labels: data.labels, splits: data.splits };
+      const samples = givenOf(data);
       await Promise.race([
         Promise.all(workers.map(async (worker) => {
           while (this.#next < seeds.length) {
@@ -135,7 +135,7 @@ export class Swarm {
 const swarms = new Map();
 const MOST_SWARMS = 4;
 
-/** The seeds of a config, whatever its own seed; the training of another config's seeds stops. @param {Config} config @param {import("./types").OwnData} [data] */
+/** The seeds of a config, whatever its own seed; the training of another config's seeds stops. @param {Config} config @param {import("./config.js").Data} [data] */
 export function swarmOf(config, data) {
   const { seed, ...others } = config;
   const key = JSON.stringify(others);

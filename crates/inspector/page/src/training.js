@@ -1,5 +1,6 @@
 // Trainings of the page: of its own run, to compare the weights, and of the reader's experiments.
 
+import { givenOf } from "./config.js";
 import { newWorker, ownLab, prepareWorker } from "./engine/workers.js";
 import { Run } from "./run.js";
 import { Live } from "./sources/live.js";
@@ -19,7 +20,7 @@ const REST = 300;
  * @property {number} [steps] fewer than all
  * @property {number[][]} [tokens] samples to watch, with [CLS]; without them, those of a run's dumps
  * @property {number} [keep] a step that is kept in any case
- * @property {import("./types").OwnData} [data] the samples, if they come from a file
+ * @property {import("./config.js").Data} [data] the samples, if they come from a file
  * @property {Partial<Facts>} [facts] facts that the config does not tell: names, evidence
  */
 
@@ -85,9 +86,6 @@ export class Training {
   stopped;
 }
 
-/** Samples as the lab takes them. @param {Task["data"]} data */
-const givenOf = (data) => data && { tokens: data.tokens, labels: data.labels, splits: data.splits };
-
 /** @param {Task} task @param {any} begun @param {any[]} parts @param {any} ended @param {Lab} lab @param {LabWorker} worker @returns {Outcome} */
 function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
   const size = begun.row.reduce((/** @type {number} */ sum, /** @type {[string, number]} */ [, length]) => sum + length, 0);
@@ -95,7 +93,8 @@ function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
   const losses = parts.flatMap(({ losses, floats }) => Array.from(/** @type {Float32Array} */ (floats).subarray(0, losses)));
   const source = new Live({ config, row: begun.row, parameters: begun.parameters, steps, lab, worker, given: givenOf(data) }, begun.samples.length);
   const own = factsOf(config, begun, parts.flatMap(({ kept }) => kept), losses);
-  return { run: new Run({ ...own, ended, token_strings: data?.words ?? {}, ...facts }, source), question: begun.question ?? "", ended, end: () => worker.stop() };
+  const words = data && !("table" in data) ? data.words : undefined;
+  return { run: new Run({ ...own, best: ended.best?.step, held_out: data && "table" in data, ended, token_strings: words ?? {}, ...facts }, source), question: begun.question ?? "", ended, end: () => worker.stop() };
 }
 
 /** The facts of a training of this page. @param {Config} config @param {any} begun @param {number[]} steps @param {number[]} losses @returns {Facts} */

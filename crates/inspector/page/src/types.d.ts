@@ -11,7 +11,7 @@ export interface Sample {
   label: number | null;
   /** With `[CLS]`. */
   tokens: number[];
-  /** What the reader typed for tokens that the model does not know, by position; empty for all others. */
+  /** What the reader typed, or her text has, for tokens that the model does not know, by position; empty for all others. */
   typed?: string[];
   /** The positions that decide the label. */
   marked: number[];
@@ -59,7 +59,7 @@ export interface Facts {
   /** Logits per sample: one for two classes, else one per class. */
   logits: number;
   classes: string[];
-  samples: { number: number | null; label: number | null; tokens: number[]; marked: number[] }[];
+  samples: { number: number | null; label: number | null; tokens: number[]; marked: number[]; typed?: string[] }[];
   token_strings: Record<string, string>;
   cls: number;
   /** The head of the last block that a recording shows first. */
@@ -76,6 +76,8 @@ export interface Facts {
   config?: Config;
   /** How a training of this page ended: the hash of its weights, and metrics. */
   ended?: any;
+  /** Whether the samples are held-out ones. */
+  held_out?: boolean;
 }
 
 export interface Again {
@@ -85,6 +87,24 @@ export interface Again {
 
 /** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`. A label is the number of a class; if names of classes are numbers, it is a name. */
 export interface OwnData { tokens: number[][]; labels: (number | string)[]; splits?: string[]; words?: Record<string, string>; classes?: string[] }
+
+/** A file of texts of the reader's own, and what the lab says of it. */
+export interface OwnTexts {
+  /** The file as it is. */
+  table: string;
+  /** Number of texts to train on. */
+  count: number;
+  /** That of `headlight train FILE`. */
+  config: Config;
+  told: {
+    /** What was chosen as texts and labels, in a line. */
+    choice: string;
+    /** How many texts of each class are trained on, and how many are held out. `[class]` */
+    train: number[]; held_out: number[];
+    /** What is cut, unknown or repeated, as sentences. */
+    notes: string[];
+  };
+}
 
 /** The facts of the page. */
 export interface PageFacts {

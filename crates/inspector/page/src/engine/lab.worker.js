@@ -22,10 +22,10 @@ const TASKS = {
     const count = begun.row[0][1];
     const size = sizeOf(begun.row);
     weights = [];
-    for (let step = 0, steps = FIRST_STEPS; step < begun.steps;) {
+    for (let done = false, steps = FIRST_STEPS; !done;) {
       const before = performance.now();
       const part = lab.ask({ operation: "advance", steps });
-      step = part.step;
+      done = part.done;
       steps = Math.min(MOST_STEPS, Math.max(1, Math.floor(steps * OFTEN / (performance.now() - before))));
       const own = new Float32Array(part.kept.length * count);
       for (const at of part.kept.keys()) own.set(part.floats.subarray(part.losses + at * size).subarray(0, count), at * count);

@@ -1,15 +1,15 @@
 // The question, what a reader can change in it, and how the numbers came about.
 
 import { computed, effect, signal } from "@preact/signals";
-import { settingsText, valueOf, withSettings } from "../config.js";
+import { settingsText, valueOf } from "../config.js";
 import { RULES } from "../described.js";
 import { page } from "../facts.js";
 import { isNarrow } from "../parts/narrow.js";
-import { canAsk, canTrain } from "../parts/abilities.js";
+import { canAsk, canTrain, hasWords } from "../parts/abilities.js";
 import { TITLE } from "../parts/page-file.js";
 import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
-import { base, baseConfig, config, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
+import { base, baseConfig, config, configOf, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
 import { ShareButton, ShareDialog } from "./share.jsx";
 
@@ -17,9 +17,8 @@ effect(() => { document.title = departure.value ? `${TITLE}: ${departure.value}`
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */
 const asked = computed(() => {
-  const own = baseConfig();
   if (runs.value.length > 1) return "";
-  const shownConfig = own ? withSettings(own, settingsOf(base.value)) : base.value?.facts.config;
+  const shownConfig = configOf(settingsOf(base.value)) ?? base.value?.facts.config;
   const words = questionOf(shownConfig?.data.rule) || question.value.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
   if (words) return `Can a tiny transformer learn: ${words}`;
   const classes = base.value?.facts.classes ?? [];
@@ -35,7 +34,7 @@ export function Headline() {
     <header id="headline">
       <h1>{text}</h1>
       {outcome.value && <p id="outcome">{outcome.value}</p>}
-      {isNarrow.value && canTrain.value ? <div class="chips-fold"><details><summary>{canAsk.value ? "Change the question" : "Change the seed"}</summary><Chips /></details><ShareButton /></div> : <Chips />}
+      {isNarrow.value && canTrain.value ? <div class="chips-fold"><details><summary>{canAsk.value ? "Change the question" : hasWords.value ? "Change the seed or the texts" : "Change the seed"}</summary><Chips /></details><ShareButton /></div> : <Chips />}
       <Status />
       <ShareDialog question={text} />
     </header>
@@ -67,10 +66,17 @@ function Chips() {
       )}
       <NumberChip id="seed" title="seed" value={Number(valueOf(now, "seed") ?? 0)} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
       <button type="button" id="next-seed" onClick={() => openSeed(Number(valueOf(now, "seed") ?? 0) + 1)}>New seed</button>
+      {hasWords.value && <button type="button" id="open-texts" onClick={openTexts}>Your own texts</button>}
       {!isNarrow.value && <ShareButton />}
       {(key !== "{}" || hasChanges.value) && <button type="button" id="back-to-run" onClick={goBack}>Back to the {page.lab ? "beginning" : "run"}</button>}
     </form>
   );
+}
+
+/** Shows where the reader gives texts. */
+function openTexts() {
+  change({ tab: "experiment" });
+  requestAnimationFrame(() => document.getElementById("own-csv")?.focus());
 }
 
 function goBack() {

@@ -41,7 +41,7 @@ function Heading() {
   const isListed = place >= 0 || groups.includes(key.value);
   return (
     <div class="row heading">
-      <h2 id="card-title">Sample</h2>
+      <h2 id="card-title">{now.facts.held_out ? "Held-out text" : "Sample"}</h2>
       <span class="choose">
         <button type="button" id="sample-before" aria-label="Sample before" onClick={() => move(-1)}>‹</button>
         <select id="sample" aria-label="Sample" value={key.value} onChange={(event) => change({ sample: event.currentTarget.value })}>

@@ -39,7 +39,7 @@ const usual = computed(() => {
   }
   /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const words of texts) for (const text of new Set(words)) if (text.length >= LETTERS) counts.set(text, (counts.get(text) ?? 0) + 1);
+  for (const words of texts) for (const text of new Set(words)) if (text.length >= LETTERS && tokenOf(now, text) !== UNKNOWN) counts.set(text, (counts.get(text) ?? 0) + 1);
   return [...counts].reduce((most, one) => one[1] > most[1] ? one : most, ["", 0])[0];
 });
 const word = computed(() => view.value.word || usual.value);

@@ -7,6 +7,8 @@ import { baseConfig, config, runs, shown } from "../state.js";
 
 /** Train something else. */
 export const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && cannot() === null);
+/** Train on texts of their own: the module of the page's config has words. */
+export const hasWords = computed(() => Boolean(baseConfig()?.data.words));
 /** Ask another question: choose another rule, or its numbers. */
 export const canAsk = computed(() => {
   const data = config.value?.data;

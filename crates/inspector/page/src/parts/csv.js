@@ -1,5 +1,8 @@
 // Samples of a CSV file that a reader gives, as `docs/datasets.md` describes it.
 
+import { COLUMNS } from "../described.js";
+import { shorten } from "../numbers.js";
+
 /** The most characters that a page takes. */
 const MOST = 4e6;
 
@@ -35,6 +38,27 @@ export function cellsOf(text) {
   return rows;
 }
 
+/** @param {string} text */
+const quoted = (text) => /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+
+/** Whether the first line of a text names columns: a cell has a usual name, and no other line begins as this one does. @param {string} text */
+export function isTable(text) {
+  const [head, ...others] = text.replace("\ufeff", "").split(/[\r\n]+/).filter((line) => line.trim()).map((line) => line.split(/[,;\t]/).map((cell) => cell.replaceAll('"', "").trim()));
+  return head?.some((cell) => COLUMNS.includes(cell.toLowerCase())) && !others.some(([first]) => first === head[0]);
+}
+
+/** Lines of a label, a comma or tab, and a text, as CSV. Throws an error with a sentence. @param {string} text */
+export function csvOfLines(text) {
+  const lines = text.split(/\r\n?|\n/).map((line, at) => ({ line: line.trim(), number: at + 1 })).filter(({ line }) => line);
+  const rows = lines.map(({ line, number }) => {
+    const at = line.search(line.includes("\t") ? /\t/ : /,/);
+    const [label, sample] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
+    if (!label || !sample) throw new Error(`Line ${number} is not a label, a comma and a text: “${shorten(line, 40)}”`);
+    return `${quoted(label)},${quoted(sample)}\n`;
+  });
+  return `label,text\n${rows.join("")}`;
+}
+
 /** @param {string} cell @param {number} line @param {string} column */
 function tokenOf(cell, line, column) {
   const token = Number(cell);
@@ -53,7 +77,7 @@ export function samplesOf(text) {
   const twice = names.find((name, at) => name !== "" && names.indexOf(name) !== at);
   if (twice) throw new Error(`Line 1: two columns have the name “${twice.slice(0, 30)}”`);
   const tokens = names.map((name, at) => ({ at, name, number: /^token_\d+$/.test(name) ? Number(name.slice(6)) : -1 })).filter(({ number }) => number >= 0).sort((one, other) => one.number - other.number);
-  if (!tokens.length) throw new Error("Line 1 names no token columns; they are called token_0, token_1, …");
+  if (!tokens.length) throw new Error("Line 1 names no token columns; they are called token_0, token_1, …; for texts, `headlight lab negation` writes a page");
   const gap = tokens.findIndex(({ number }, at) => number !== tokens[0].number + at);
   if (gap >= 0) throw new Error(`Line 1: before the column ${tokens[gap].name}, token_${tokens[gap].number - 1} is missing`);
   const [label, split] = [names.indexOf("label"), names.indexOf("split")];
@@ -87,7 +111,6 @@ export function samplesOf(text) {
 /** Samples as CSV. @param {import("../types").OwnData} data */
 export function csvOf({ tokens, labels, splits, classes = [] }) {
   const most = Math.max(...tokens.map(({ length }) => length));
-  const quoted = (/** @type {string} */ text) => /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   const textOf = (/** @type {number | string} */ label) => String(typeof label === "number" ? classes[label] ?? label : label);
   const head = [...(splits ? ["split"] : []), "label", ...Array.from({ length: most }, (_, at) => `token_${at}`)];
   const lines = tokens.map((row, at) => [...(splits ? [splits[at]] : []), quoted(textOf(labels[at])), ...row, ...Array(most - row.length).fill("")]);

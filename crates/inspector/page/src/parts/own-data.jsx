@@ -1,48 +1,105 @@
 // Samples of the reader's own: pasted or dropped as CSV, and trained on in the page.
 
 import { signal } from "@preact/signals";
-import { config, ownData } from "../state.js";
+import { fixed, sum } from "../numbers.js";
+import { base, config, dataOf, ownData, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
+import { hasWords } from "./abilities.js";
 import { samplesOf, settingsFor } from "./csv.js";
+import { textOf, textsOf } from "./own-texts.js";
+import { State } from "./settings.jsx";
 
 const wrong = signal("");
 let count = 0;
 
-/** @param {string} text @param {string} name */
-function take(text, name) {
+/** Trains on samples of token ids. @param {string} text @param {string} name */
+function takeTokens(text, name) {
+  const data = samplesOf(text);
+  ownData.set(name, data);
+  const others = Object.fromEntries(Object.entries(view.value.settings).filter(([key]) => !key.startsWith("data.") && key !== "model.attention.padding_token" && key !== "training.epochs"));
+  change({ settings: { ...others, ...settingsFor(data, name, config.value?.training.batch_size ?? 16) }, changes: {}, sample: "" });
+}
+
+/** Trains on texts, with the config of `headlight train FILE`. @param {string} text @param {string} name @param {boolean} isPasted */
+async function takeTexts(text, name, isPasted) {
+  ownData.set(name, await textsOf(text, name, isPasted));
+  change({ settings: { "data.file": name }, changes: {}, sample: "" });
+}
+
+/** @param {string} text @param {string} name @param {boolean} [isPasted] */
+async function take(text, name, isPasted = false) {
+  const [head] = text.trimStart().split("\n", 1);
+  if (hasWords.value && !/(^|[^\w])token_\d/i.test(head)) await takeTexts(text, name, isPasted);
+  else takeTokens(text, name);
+}
+
+/** What the core says, as a sentence. @param {string} text */
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.replace(/`([^`]*)`/g, "“$1”");
+
+/** Does it, or says why that failed; what is shown then stays. @param {() => Promise<void>} does */
+async function attempt(does) {
   try {
-    const data = samplesOf(text);
-    ownData.set(name, data);
     wrong.value = "";
-    const others = Object.fromEntries(Object.entries(view.value.settings).filter(([key]) => !key.startsWith("data.") && key !== "model.attention.padding_token" && key !== "training.epochs"));
-    change({ settings: { ...others, ...settingsFor(data, name, config.value?.training.batch_size ?? 16) }, changes: {}, sample: "" });
+    await does();
   } catch (error) {
-    wrong.value = `${/** @type {Error} */ (error).message}.`;
+    const { message } = /** @type {Error} */ (error);
+    wrong.value = sentence(message);
   }
 }
 
 /** @param {File | undefined} file */
-async function takeFile(file) {
+function takeFile(file) {
   if (!file) return;
+  const name = `${file.name.replace(/\.[^.]*$/, "").replace(/[^\w.-]/g, "_")}.${/\.tsv$/i.test(file.name) ? "tsv" : "csv"}`;
   // Two files of one name are two datasets.
-  const name = file.name.replace(/[^\w.-]/g, "_");
-  take(await file.text(), ownData.has(name) ? `${++count}-${name}` : name);
+  attempt(async () => take(await textOf(file), ownData.has(name) ? `${++count}-${name}` : name));
 }
 
+const TOKENS = <>CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from 1. Without splits, the page holds out a fifth. The samples stay in this page; an address does not hold them. <code>headlight lab negation</code> writes a page that takes texts.</>;
+const TEXTS = <>Each line is a label, a comma and a text. Or give a CSV of up to 2 MB: its first line names the columns, such as <code>label,text</code> (with <code>token_0</code>, <code>token_1</code>, … samples are token ids). The page trains as <code>headlight train FILE</code> does, to the same weights, and holds out a fifth, unless a column <code>split</code> says which. The texts stay in this page; an address does not hold them.</>;
+
 export function OwnData() {
+  const [title, how, example] = hasWords.value
+    ? ["Your own texts", TEXTS, "good, I liked every minute of it\nbad, What a waste of an evening\n…"]
+    : ["Your own samples", TOKENS, "label,token_0,token_1\nspam,7,3\nham,2,5"];
   return (
     <section class="card" id="own-data" aria-labelledby="own-data-title" onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); takeFile(event.dataTransfer?.files[0]); }}>
-      <h2 id="own-data-title">Your own samples</h2>
-      <p class="how">CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from 1. Without splits, the page holds out a fifth. The samples stay in this page; an address does not hold them.</p>
-      <form onSubmit={(event) => { event.preventDefault(); take(String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("csv")), `pasted-${++count}.csv`); }}>
-        <label for="own-csv">Paste samples, or drop a file here</label>
-        <textarea id="own-csv" name="csv" rows={5} spellcheck={false} placeholder={"label,token_0,token_1\nspam,7,3\nham,2,5"} aria-describedby="own-csv-said" />
+      <h2 id="own-data-title">{title}</h2>
+      <p class="how">{how}</p>
+      <form onSubmit={(event) => { event.preventDefault(); const text = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("csv")); attempt(() => take(text, `pasted-${++count}.csv`, true)); }}>
+        <label for="own-csv">Paste {hasWords.value ? "texts" : "samples"}, or drop a file here</label>
+        <textarea id="own-csv" name="csv" rows={hasWords.value ? 8 : 5} spellcheck={false} placeholder={example} aria-describedby="own-csv-said" />
         <div class="row">
           <button>Train on these</button>
-          <label>or choose a file <input type="file" accept=".csv,text/csv" onChange={({ currentTarget }) => takeFile(currentTarget.files?.[0])} /></label>
+          <label>or choose a file <input type="file" accept=".csv,.tsv,text/csv" onChange={({ currentTarget }) => takeFile(currentTarget.files?.[0])} /></label>
         </div>
         <p id="own-csv-said" class="failed" role="alert">{wrong.value}</p>
       </form>
+      <Outcome />
     </section>
+  );
+}
+
+/** What came of the reader's texts. */
+function Outcome() {
+  const { settings } = view.value;
+  const data = dataOf(settings);
+  const run = base.value;
+  if (!data || !("table" in data)) return null;
+  if (!run || JSON.stringify(settingsOf(run)) !== JSON.stringify(settings)) return <State />;
+  const { told, config } = data;
+  const { ended, classes } = run.facts;
+  // The most frequent class of the texts to train on.
+  const most = told.train.indexOf(Math.max(...told.train));
+  const held = ended.best?.held_out ?? ended.held_out;
+  const name = (/** @type {number} */ at) => <bdi>“{classes[at] ?? at}”</bdi>;
+  return (
+    <div id="own-outcome" role="status">
+      <p><bdi>{config.data.file}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes: {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words, and {sum(told.held_out)} held out.</p>
+      <p><b>Held-out accuracy {fixed(held.accuracy, 3)}</b>{ended.best && <> (best model, step {ended.best.step} of {run.last})</>}. Always answering {name(most)} gives {fixed(told.held_out[most] / sum(told.held_out), 3)}.</p>
+      <ul>{[sentence(told.choice), ...told.notes].map((note) => <li key={note}>{note}</li>)}</ul>
+      <p>SHA-256 of <code>model.safetensors</code> (step {run.last}), as of <code>headlight train <bdi>{Object.keys(settings).length > 1 ? "config.toml" : config.data.file}</bdi></code>: <code class="hash">{ended.weights_sha256}</code></p>
+      <button type="button" onClick={() => { change({ sample: run.samples[0].key }); document.getElementById("card")?.scrollIntoView(); }}>Look at a held-out text, and type others</button>
+    </div>
   );
 }

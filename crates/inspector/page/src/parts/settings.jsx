@@ -4,7 +4,7 @@ import { valueOf } from "../config.js";
 import { METRICS } from "../described.js";
 import * as keys from "../keys.js";
 import { fixed } from "../numbers.js";
-import { baseConfig, config, experiment, ghost, here, settingsOf, base } from "../state.js";
+import { config, configBefore, experiment, ghost, here, settingsOf, base } from "../state.js";
 import { change, view } from "../view.js";
 
 /** A key of a config, with its values or its least number. @typedef {{ key: string, values?: (string | boolean)[], least?: number, step?: number | string }} Key */
@@ -32,7 +32,7 @@ const NAMES = { causal: "causal: no later keys", separate: "separate Q, K and V"
 
 /** Sets a key of the experiment; a value of the page's own config is no change. @param {string} key @param {unknown} value */
 function set(key, value) {
-  const own = /** @type {import("../types").Config} */ (baseConfig());
+  const own = /** @type {import("../types").Config} */ (configBefore(view.value.settings));
   const { [key]: _, ...others } = view.value.settings;
   change({ settings: value === valueOf(own, key) ? others : { ...others, [key]: value } });
 }
@@ -97,7 +97,7 @@ export function Settings() {
 /** How a run's training ended. @param {import("../run.js").Run} run */
 const endedOf = (run) => run.facts.ended;
 
-function State() {
+export function State() {
   const now = experiment.value;
   if (!now) return <p class="hint">Nothing differs from the page's own training.</p>;
   if (now.state === "failed") return <p class="failed" role="alert">This cannot be trained: {now.why}. The run before is still shown.</p>;

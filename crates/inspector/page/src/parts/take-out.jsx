@@ -1,9 +1,9 @@
 // What a reader takes out of the page, to go on at the command line.
 
-import { tomlOf, withSettings } from "../config.js";
+import { tomlOf } from "../config.js";
 import { partsOf } from "../engine/lab.js";
 import { Live } from "../sources/live.js";
-import { base, baseConfig, dataOf, here, settingsOf } from "../state.js";
+import { base, configOf, dataOf, here, settingsOf } from "../state.js";
 import { bool, float32, int64, npz, unicode } from "./npz.js";
 import { csvOf } from "./csv.js";
 import { saveFile } from "./dom.jsx";
@@ -19,7 +19,7 @@ export function dumpOf(run, source, at) {
   const arrays = answer.arrays;
   const values = partsOf(arrays, answer.floats);
   const masked = answer.mask.length > 0;
-  const strings = Object.fromEntries(samples.flatMap((sample) => sample.tokens.map((token, position) => [token, run.tokenText(sample, position)])));
+  const strings = Object.fromEntries(samples.flatMap((sample) => sample.tokens.map((token, position) => [token, run.tokenText({ ...sample, typed: undefined }, position)])));
   const meta = {
     version: 1,
     axes: {
@@ -41,12 +41,11 @@ export function dumpOf(run, source, at) {
 export function TakeOut() {
   const now = here.value;
   const run = base.value;
-  const own = baseConfig();
-  if (!now || !run || !own || !(run.source instanceof Live) || !(now.run.source instanceof Live)) return null;
+  const settings = settingsOf(run);
+  const config = configOf(settings);
+  if (!now || !run || !config || !(run.source instanceof Live) || !(now.run.source instanceof Live)) return null;
   const trained = run.source;
   const changed = now.run.source;
-  const settings = settingsOf(run);
-  const config = withSettings(own, settings);
   const data = dataOf(settings);
   const step = run.stepName(now.at);
   const model = () => saveFile("model.safetensors", new Blob([trained.trained.lab.ask({ operation: "save", config: trained.config }, trained.weightsAt(now.at)).floats]));
@@ -58,7 +57,7 @@ export function TakeOut() {
         <button type="button" id="take-config" onClick={() => saveFile("config.toml", new Blob([tomlOf(config)]))}>config.toml</button>
         <button type="button" id="take-model" onClick={model}>model.safetensors (step {step})</button>
         <button type="button" id="take-dump" onClick={() => saveFile(`step-${step}${now.isWhatIf ? "-changed" : ""}.npz`, dumpOf(now.run, changed, now.at))}>dump of step {step} (.npz)</button>
-        {data && <button type="button" id="take-data" onClick={() => saveFile(String(config.data.file), new Blob([csvOf(data)]))}><bdi>{String(config.data.file)}</bdi></button>}
+        {data && <button type="button" id="take-data" onClick={() => saveFile(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}><bdi>{String(config.data.file)}</bdi></button>}
       </div>
     </section>
   );

@@ -1,0 +1,8 @@
+//! What is said of a config that cannot be used.
+
+use headlight_keys::InvalidValue;
+
+/// The sentence for an invalid value.
+pub(crate) fn told(invalid: &InvalidValue) -> String {
+    format!("`{}`: {}", invalid.key, invalid.message)
+}

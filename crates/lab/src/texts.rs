@@ -1,0 +1,144 @@
+//! Texts of the reader's own: a table of them, and what `headlight train FILE` makes of its config.
+
+use headlight_data::files::{Choice, FileKeys, FitError, Profile, Rows, read_table};
+use headlight_data::words::{UNK, written};
+use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Source, Splits};
+use headlight_experiment::Experiment;
+
+use crate::json::Object;
+use crate::message::Message;
+use crate::refusal::told;
+
+/// The part of a config that a table gives, and what becomes of its texts. `name` is what the config calls the table.
+///
+/// # Errors
+/// When the table is damaged, its columns cannot be told, or its texts cannot be trained on.
+pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
+    let profile = Profile::read_table(table.as_bytes(), name).map_err(|error| error.message)?;
+    let choice = profile.choose(&Columns::default());
+    let choice = choice.map_err(|message| in_the_page(&message))?;
+    let Choice::Texts { text, label, .. } = &choice else {
+        return Err(
+            "no column holds texts: most of its values would be several words; name it `text` in the first line, and that of the labels `label`"
+                .to_owned(),
+        );
+    };
+    let columns = Columns {
+        text: Some(text.clone()),
+        label: Some(label.clone()),
+        ..Columns::default()
+    };
+    let rows = rows(table, &columns, name)?;
+    let keys = rows.complete(FileKeys::default());
+    let padding_token = keys.padding_token;
+    let config = DatasetConfig {
+        seed: keys.seed,
+        source: Source::File(name.into()),
+        columns,
+        words: keys.words,
+        vocab_size: keys.vocab_size.unwrap_or_default(),
+        seq_len: keys.seq_len.unwrap_or_default(),
+        n_classes: keys.n_classes.unwrap_or_default(),
+        classes: keys.classes.unwrap_or_default(),
+        cls: keys.cls,
+        held_out: keys.held_out.unwrap_or_default(),
+        fold: keys.fold,
+        rule: None,
+    };
+    let splits = fit(&rows, &config, padding_token)?;
+    if splits.held_out.is_empty() {
+        return Err(format!(
+            "there are {} texts, and none is held out; give 5 or more, of which a fifth is held out",
+            rows.len()
+        ));
+    }
+    let counts = |samples: &Dataset| samples.class_counts(config.n_classes);
+    let notes = splits.texts.map(|texts| texts.losses(config.seq_len));
+    let notes: Vec<String> = notes.into_iter().flatten().chain(rows.notes()).collect();
+    let head = Object::default()
+        .with("choice", &choice.describe())
+        .with("data", &section(&config))
+        .with("padding_token", &padding_token)
+        .with("train", &counts(&splits.train))
+        .with("held_out", &counts(&splits.held_out))
+        .with("notes", &notes);
+    Ok(Message::of(&head, Vec::new()))
+}
+
+/// The texts of a table, with their labels.
+///
+/// # Errors
+/// When it is damaged; the message names the line.
+pub(crate) fn rows(table: &str, columns: &Columns, name: &str) -> Result<Rows, String> {
+    read_table(table.as_bytes(), columns, name).map_err(|error| error.message)
+}
+
+/// The samples of an experiment.
+///
+/// # Errors
+/// When they do not fit the config.
+pub(crate) fn fit(
+    rows: &Rows,
+    config: &DatasetConfig,
+    padding_token: Option<u32>,
+) -> Result<Splits, String> {
+    rows.fit(config, padding_token)
+        .map_err(|error| match error {
+            FitError::Config(invalid) => told(&invalid.within("data")),
+            FitError::File(error) => error.message,
+        })
+}
+
+/// What stands in the held-out texts of a table for the words that the model does not know: of each sample, for each position;
+/// empty for all others.
+pub(crate) fn unknown(table: &str, experiment: &Experiment) -> Vec<Vec<String>> {
+    let (data, samples) = (&experiment.config.data, &experiment.splits.held_out);
+    let rows = rows(table, &data.columns, "");
+    let rows = rows.unwrap_or_default();
+    let texts = rows.held_out_texts(data).into_iter().enumerate();
+    let unknown = texts.map(|(sample, text)| {
+        let mut words = written(text);
+        let tokens = samples.tokens(sample).iter();
+        let typed = tokens.map(|&token| match token {
+            CLS => String::new(),
+            UNK => words.next().unwrap_or_default().to_owned(),
+            _ => {
+                words.next();
+                String::new()
+            }
+        });
+        typed.collect()
+    });
+    unknown.collect()
+}
+
+/// A message about columns with a remedy of the page: it has no options.
+fn in_the_page(message: &str) -> String {
+    message
+        .replace("with --label, or with --set data.label=NAME", "`label`")
+        .replace("with --text or --label", "`text` or `label`")
+        .replace("with --text", "`text`")
+}
+
+/// The keys of `[data]` that a run's own config would have.
+fn section(config: &DatasetConfig) -> Object {
+    let mut data = Object::default()
+        .with("text", &config.columns.text)
+        .with("label", &config.columns.label)
+        .with("vocab_size", &config.vocab_size)
+        .with("seq_len", &config.seq_len)
+        .with("n_classes", &config.n_classes);
+    if !config.classes.is_empty() {
+        data = data.with("classes", &config.classes);
+    }
+    data = data.with("held_out", &config.held_out);
+    let Some(words) = &config.words else {
+        return data;
+    };
+    let words = Object::default()
+        .with("lowercase", &words.lowercase)
+        .with("min_count", &words.min_count)
+        .with("max_words", &words.max_words)
+        .with("vocabulary", &words.vocabulary);
+    data.with("words", &words)
+}
