@@ -55,6 +55,7 @@ choices! {
 
 impl Corpus {
     #[cfg(not(feature = "words"))]
+    #[allow(clippy::unused_self)]
     fn grammar(self) -> &'static dyn Grammar {
         &without::Nothing
     }
