@@ -78,7 +78,7 @@ def look(page, program, folder):
     check("a hostile address says so", page.js("return document.querySelector('#words .hint')?.textContent").find("constructor") > 0)
     page.js("headlight.change({ word: 'bank' })")
 
-    check_bands(page, "words", page.js("return headlight.here.value.run.positions"))
+    check_bands(page, "words", page.js("const { run, sample } = headlight.here.value; return run.length(sample)"))
     for width in [360, 768, 1280, 1920]:
         page.resize(width, 900)
         wide = page.js("return document.documentElement.scrollWidth")

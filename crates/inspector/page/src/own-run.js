@@ -10,10 +10,10 @@ import { Training } from "./training.js";
 
 const BADGES = { live: "Live", differs: "Differs", recorded: "Recorded", training: "Training" };
 
-/** Says once how the page's numbers came about, for readers and for scripts. @param {"live" | "differs" | "recorded"} kind @param {string} text */
-function settle(kind, text) {
+/** Says once how the page's numbers came about, for readers and for scripts. @param {"live" | "differs" | "recorded"} kind @param {string} text @param {string} [brief] */
+function settle(kind, text, brief) {
   Object.assign(document.documentElement.dataset, { run: kind, settled: performance.now().toFixed(1) });
-  origin.value = { kind, badge: BADGES[kind], text };
+  origin.value = { kind, badge: BADGES[kind], text, brief };
 }
 
 /** Whether the page's own training takes so long that the reader is asked first. */
@@ -62,7 +62,7 @@ async function train() {
     if (!live) openAddress();
     settle("live", live
       ? `the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
-      : `the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`);
+      : `the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`, live ? "trained again in this page, to the same weights." : "trained in this page.");
   } catch (error) {
     settle("recorded", `${live ? "the page could not train the run again" : "the page could not train"} (${/** @type {Error} */ (error).message}).`);
   }

@@ -143,6 +143,12 @@ export class Run {
     return values.filter((_, position) => position !== this.facts.cls);
   }
 
+  /** How many positions of a sample, or of the longest of several, are more than padding. Where [CLS] comes last, all are. @param {string} key */
+  length(key) {
+    if (this.padding === undefined || this.facts.cls > 0) return this.positions;
+    return Math.max(1, ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1));
+  }
+
   /** What a reader reads: tokens as texts, without [CLS] and what fills the sample up. @param {Sample} sample */
   texts(sample) {
     const end = this.withoutCls(sample.tokens).findLastIndex((token) => token !== this.padding) + 1;

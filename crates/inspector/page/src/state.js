@@ -127,11 +127,12 @@ export const here = computed(() => {
   const run = shown.value;
   const now = view.value;
   if (!run) return null;
-  const { layers, heads, positions, cls } = run.facts;
+  const { layers, heads, cls } = run.facts;
   // One that several positions decide shows the most.
   const positives = run.samples.filter(({ label }) => (label ?? 0) > 0);
   const firstPositive = positives.find(({ marked }) => marked.length > 1) ?? positives[0] ?? run.samples[0];
   const sample = run.members(now.sample).length ? now.sample : firstPositive?.key ?? "";
+  const positions = run.length(sample);
   const at = run.at(Number.isFinite(now.step) ? Math.min(now.step, run.last) : run.opening);
   const chosen = (/** @type {number} */ number, /** @type {number} */ count, /** @type {() => number} */ otherwise) => number < count ? number : Number.isFinite(number) ? count - 1 : otherwise();
   return {
@@ -140,7 +141,7 @@ export const here = computed(() => {
     one: run.isGroup(sample) ? null : run.sample(sample),
     query: now.query < positions ? now.query : cls, key: now.key < positions ? now.key : run.members(sample)[0]?.marked[0] ?? 0,
     layer: chosen(now.layer, layers, () => layers - 1), head: chosen(now.head, heads, () => (base.value ?? run).strongest),
-    show: now.show, range: now.range || (positions > MOST_IN_UNITS ? "uniform" : "unit"),
+    show: now.show, range: now.range || (run.positions > MOST_IN_UNITS ? "uniform" : "unit"),
     isWhatIf: run.source !== base.value?.source,
   };
 });

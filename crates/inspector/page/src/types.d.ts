@@ -217,6 +217,8 @@ export interface Origin {
   badge: string;
   /** A sentence, which goes on from the badge; empty before the page knows. */
   text: string;
+  /** What stands in its place below the title; hashes are in the tab Evidence. */
+  brief?: string;
   /** The step, of how many. */
   progress?: [number, number];
   ask?: () => void;

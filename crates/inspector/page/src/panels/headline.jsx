@@ -9,6 +9,7 @@ import { canAsk, canTrain, hasWords } from "../parts/abilities.js";
 import { TITLE } from "../parts/page-file.js";
 import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
+import { inPageWords } from "../parts/settings.jsx";
 import { base, baseConfig, config, configOf, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
 import { ShareButton, ShareDialog } from "./share.jsx";
@@ -124,10 +125,10 @@ function Status() {
 const Progress = ({ steps }) => steps && steps[1] > 0 ? <span class="progress" aria-hidden="true"> <progress value={steps[0]} max={steps[1]} /> step {steps[0]} of {steps[1]}</span> : null;
 
 function Origin() {
-  const { kind, badge, text, progress, ask, stop } = origin.value;
+  const { kind, badge, text, brief = text, progress, ask, stop } = origin.value;
   return (
     <p id="origin" role="status" class={kind}>
-      {text && <><b class="badge">{badge}</b><span class="unseen">: </span><span class="rest">{text.charAt(0).toUpperCase() + text.slice(1)}</span></>}
+      {text && <><b class="badge">{badge}</b><span class="unseen">: </span><span class="rest">{brief.charAt(0).toUpperCase() + brief.slice(1)}</span></>}
       <Progress steps={progress} />
       {ask && <> <button type="button" onClick={ask}>Train it again here</button></>}
       {stop && <> <button type="button" onClick={stop}>Stop</button></>}
@@ -154,5 +155,5 @@ function Unfinished({ now }) {
   if (now.state === "training") return <><b class="badge">Training</b> {`${name}. ${still}`}<Progress steps={[now.step, now.steps]} /> <button type="button" onClick={now.stop}>Stop</button></>;
   if (now.state === "asks") return <><b class="badge">Long</b> {`${name}: this training may take long. `}<button type="button" onClick={now.start}>Train it</button></>;
   if (now.state === "stopped") return <><b class="badge">Stopped</b> {`${name}: you stopped this training. `}<button type="button" onClick={now.start}>Train it</button></>;
-  return <><b class="badge">Failed</b> {`${name}: the page cannot train this (${now.why}).`}</>;
+  return <><b class="badge">Failed</b> {`${name}: the page cannot train this (${inPageWords(now.why ?? "")}).`}</>;
 }

@@ -73,7 +73,7 @@ function Paste() {
   const text = sample ? now.texts(sample).join(" ") : "";
   const form = (
     <form id="own" onSubmit={(event) => { event.preventDefault(); takeText(/** @type {HTMLInputElement} */ (document.getElementById("own-tokens")).value); }}>
-      <label>All tokens <input key={key.value} id="own-tokens" autocomplete="off" spellcheck={false} defaultValue={text} aria-describedby="own-said" /></label>
+      <label>{now.words ? "Whole sentence" : "All tokens"} <input key={key.value} id="own-tokens" autocomplete="off" spellcheck={false} defaultValue={text} aria-describedby="own-said" /></label>
       <button>Compute</button>
     </form>
   );

@@ -43,8 +43,8 @@ function Bars({ now }) {
         <h3>Attention of the query</h3>
         <p>Weights of query {query} (<bdi>{run.tokenAt(sample, query)}</bdi>) on each key: {which}{run.isStatistic ? `, ${run.name}` : ""}{now.isWhatIf ? " (what if)" : ""}.</p>
       </figcaption>
-      <ul class="bars" tabIndex={run.positions > MOST_BARS ? 0 : undefined} aria-label="Weights of the query">
-        {range(run.positions).map((key) => (
+      <ul class="bars" tabIndex={run.length(sample) > MOST_BARS ? 0 : undefined} aria-label="Weights of the query">
+        {range(run.length(sample)).map((key) => (
           <li key={key} class={run.marked(sample, key) ? "marked" : ""}>
             <span class="name"><bdi>{run.rowName(sample, key)}</bdi></span>
             <span class="track" aria-hidden="true"><span class="bar" style={{ width: percent(weights[key]) }} /></span>

@@ -64,7 +64,7 @@ function Weights() {
   return (
     <fieldset id="weights-by-hand"><legend>Weights of query {query} ({now.run.tokenAt(now.sample, query)}), layer {layer}, head {head}</legend>
       <div class="sliders">
-        {weights.map((weight, key) => (
+        {weights.slice(0, now.run.length(now.sample)).map((weight, key) => (
           <label key={key}><span>{now.run.rowName(now.sample, key)}</span>
             <input type="range" min="0" max="1" step="0.01" value={weight} disabled={!now.run.allows(/** @type {any} */ (now.one), query, key)} onInput={({ currentTarget }) => setWeight(key, Number(currentTarget.value))} />
             <output>{fixed(weight)}</output>
@@ -89,7 +89,7 @@ function Patch() {
   const now = /** @type {NonNullable<typeof here.value>} */ (here.value);
   const { patches = [] } = view.value.changes;
   if (!now.one) return null;
-  const { facts, positions, samples } = now.run;
+  const { facts, samples } = now.run;
   const others = samples.filter(({ key }) => key !== now.sample);
   // What is patched first changes something: the token that decides, or that gets the most, from a sample of another class.
   const first = decisive(now.run, now.sample)[0] ?? mostOf(now);
@@ -106,7 +106,7 @@ function Patch() {
       <form class="row" onSubmit={add}>
         <label>Place <select name="place">{PLACES.map(([place, text]) => <option key={place} value={place}>{text}</option>)}</select></label>
         {facts.layers > 1 && <label>Block <select name="layer">{range(facts.layers).map((layer) => <option key={layer} value={layer}>{layer}</option>)}</select></label>}
-        <label>Position <select name="position">{range(positions).map((position) => <option key={position} value={position} selected={position === first}>{now.run.rowName(now.sample, position)}</option>)}</select></label>
+        <label>Position <select name="position">{range(now.run.length(now.sample)).map((position) => <option key={position} value={position} selected={position === first}>{now.run.rowName(now.sample, position)}</option>)}</select></label>
         <label>From sample <select name="from">{others.map(({ key, label }) => <option key={key} value={key} selected={key === donor?.key}>{key} ({now.run.className(label)})</option>)}</select></label>
         <button>Patch</button>
       </form>

@@ -25,6 +25,7 @@ import { settingsText } from "../config.js";
  * @property {string} title
  * @property {number} positions
  * @property {Float64Array} cells `[query, key]`
+ * @property {Float64Array} [uniform] uniform attention in each cell, if it is not that of the whole matrix
  * @property {Uint8Array | null} forbidden 1 where a query may not look at a key
  * @property {string[]} tokens @property {boolean[]} marks
  * @property {import("../colour.js").Scale} [scale]
@@ -90,7 +91,7 @@ function uniformOf({ run, sample }) {
   return cells;
 }
 
-/** The numbers of a matrix, and what its colours need. @typedef {Pick<Panel, "id" | "place" | "show" | "cells" | "forbidden"> & { uniform?: Float64Array }} Cells */
+/** The numbers of a matrix, and what its colours need. @typedef {Pick<Panel, "id" | "place" | "show" | "cells" | "forbidden" | "uniform">} Cells */
 
 /** What the colours of a matrix stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. @param {Cells} panel @param {import("../colour.js").Scale | undefined} scale */
 export function shades({ cells, place, uniform }, scale) {
@@ -99,27 +100,35 @@ export function shades({ cells, place, uniform }, scale) {
   return cells.map((value, cell) => value / even[cell]);
 }
 
-/** @param {Panel["id"]} id @param {Place} place @returns {Cells} */
-export function cellsOf(id, place) {
+/** The first rows and columns of a matrix. @template {Float64Array | Uint8Array} T @param {T} cells @param {number} side @param {number} count @returns {T} */
+function cornerOf(cells, side, count) {
+  return /** @type {T} */ (cells.filter((_, cell) => cell % side < count && cell < count * side));
+}
+
+/** @param {Panel["id"]} id @param {Place} place @param {number} count the positions to show @returns {Cells} */
+function cellsOf(id, place, count) {
   const { run, sample, at, layer, head, show } = place;
-  return { id, place, show, cells: run.matrix(sample, at, layer, head, show), forbidden: forbiddenOf(place) };
+  const [cells, forbidden] = [run.matrix(sample, at, layer, head, show), forbiddenOf(place)];
+  if (count === run.positions) return { id, place, show, cells, forbidden };
+  return { id, place, show, cells: cornerOf(cells, run.positions, count), forbidden: forbidden && cornerOf(forbidden, run.positions, count), uniform: cornerOf(uniformOf(place), run.positions, count) };
 }
 
 /** A matrix with at most `size` rows and columns, for a small picture: of more positions, evenly spread queries, and means over neighbouring keys that are not forbidden. @param {Place} place @param {number} size @returns {Cells} */
 export function miniatureOf(place, size) {
   const { run, sample, at, layer, head, show } = place;
   const { positions } = run;
-  if (positions <= size) return cellsOf("now", place);
+  const count = run.length(sample);
+  if (count <= size) return cellsOf("now", place, count);
   const [all, even] = [forbiddenOf(place), uniformOf(place)];
   const members = run.members(sample);
   const [cells, uniform, counts] = [new Float64Array(size ** 2), new Float64Array(size ** 2), new Float64Array(size ** 2)];
   for (let row = 0; row < size; row++) {
-    const query = Math.floor((row + 0.5) * positions / size);
+    const query = Math.floor((row + 0.5) * count / size);
     for (const member of members) {
       const weights = run.row(member, at, layer, head, query, show);
-      for (let key = 0; key < positions; key++) {
+      for (let key = 0; key < count; key++) {
         if (all?.[query * positions + key]) continue;
-        const cell = row * size + Math.floor(key * size / positions);
+        const cell = row * size + Math.floor(key * size / count);
         cells[cell] += weights[key];
         uniform[cell] += even[query * positions + key];
         counts[cell]++;
@@ -134,12 +143,12 @@ export function miniatureOf(place, size) {
   return { id: "now", place, show, cells, uniform, forbidden: all && Uint8Array.from(counts, (count) => Number(count === 0)) };
 }
 
-/** @param {Panel["id"]} id @param {Place} place @returns {Panel} */
-export function panelOf(id, place) {
+/** @param {Panel["id"]} id @param {Place} place @param {number} [count] the positions to show: without what is padding @returns {Panel} */
+export function panelOf(id, place, count = place.run.length(place.sample)) {
   const { run, sample } = place;
-  const positions = Array.from({ length: run.positions }, (_, position) => position);
+  const positions = Array.from({ length: count }, (_, position) => position);
   return {
-    ...cellsOf(id, place), title: `${id === "pinned" ? "Pinned: " : ""}${titleOf(place)}`, positions: run.positions,
+    ...cellsOf(id, place, count), title: `${id === "pinned" ? "Pinned: " : ""}${titleOf(place)}`, positions: count,
     tokens: positions.map((position) => run.tokenAt(sample, position)), marks: positions.map((position) => run.marked(sample, position)),
   };
 }

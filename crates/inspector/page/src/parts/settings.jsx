@@ -95,7 +95,7 @@ export function Settings() {
 }
 
 /** A message with the names that this page gives the config's keys. @param {string} text */
-const inPageWords = (text) => text.replace(/`([\w.]+)`/g, (quoted, key) => SETTINGS.find(([{ key: own }]) => own === key)?.[1] ?? quoted);
+export const inPageWords = (text) => text.replace(/`([\w.]+)`/g, (quoted, key) => SETTINGS.find(([{ key: own }]) => own === key)?.[1] ?? quoted);
 
 /** How a run's training ended. @param {import("../run.js").Run} run */
 const endedOf = (run) => run.facts.ended;

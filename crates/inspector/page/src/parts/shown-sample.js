@@ -12,8 +12,10 @@ export const key = computed(() => here.value?.sample ?? "");
 export const one = computed(() => here.value?.one ?? null);
 export const query = computed(() => here.value?.query ?? 0);
 export const guide = computed(() => view.value.guide);
+/** The positions that are more than padding. */
+export const length = computed(() => run.value?.length(key.value) ?? 0);
 /** For what moves. */
-export const weights = computed(() => here.value ? weightsOf(here.value) : new Float64Array());
+export const weights = computed(() => here.value ? weightsOf(here.value).subarray(0, length.value) : new Float64Array());
 /** For what is read. */
 export const readWeights = computed(() => paced.value ? weightsOf(paced.value) : new Float64Array());
 

@@ -19,11 +19,6 @@ function shownPlace() {
   return { run, base: base.value, sample, at, layer, head, show, settings: settingsOf(base.value), changes, changesText: changesText(changes) };
 }
 
-export const nowPanel = computed(() => {
-  const place = shownPlace();
-  return place && panelOf("now", place);
-});
-
 // These change less often than the step, so the pinned matrix is not made again while the training plays.
 export const pin = computed(() => view.value.pin);
 export const layer = computed(() => here.value?.layer ?? 0);
@@ -31,8 +26,8 @@ export const head = computed(() => here.value?.head ?? 0);
 export const show = computed(() => view.value.show);
 export const colourRange = computed(() => /** @type {import("../types").Range} */ (here.value?.range ?? "unit"));
 
-/** The pinned matrix, or a sentence that says why there is none. */
-export const pinnedPanel = computed(() => {
+/** Where the pinned matrix is from, or a sentence that says why there is none. @type {import("@preact/signals").ReadonlySignal<Place | string | null>} */
+const pinnedPlace = computed(() => {
   const held = pin.value;
   if (!held) return null;
   const own = held.settings ? trainedRun(held.settings) : runOf(held.run);
@@ -41,10 +36,28 @@ export const pinnedPanel = computed(() => {
   const run = changedRun(own, changes);
   if (!run.members(held.sample).length) return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
   const { facts } = run;
-  return panelOf("pinned", {
+  return {
     run, base: own, sample: held.sample, at: run.at(held.step), layer: Math.min(layer.value, facts.layers - 1), head: Math.min(head.value, facts.heads - 1), show: show.value,
     settings: settingsOf(own), changes, changesText: changesText(changes),
-  });
+  };
+});
+
+/** How many positions two matrices show, so that they can be compared; nothing if each shows its own. */
+const commonLength = computed(() => {
+  const [now, held] = [shownPlace(), pinnedPlace.value];
+  if (!now || !held || typeof held === "string" || held.run.positions !== now.run.positions) return undefined;
+  return Math.max(now.run.length(now.sample), held.run.length(held.sample));
+});
+
+export const nowPanel = computed(() => {
+  const place = shownPlace();
+  return place && panelOf("now", place, commonLength.value);
+});
+
+/** The pinned matrix, or a sentence that says why there is none. */
+export const pinnedPanel = computed(() => {
+  const place = pinnedPlace.value;
+  return !place || typeof place === "string" ? place : panelOf("pinned", place, commonLength.value);
 });
 
 /** All matrices, with their colours. The shown and the pinned one have the same if they can be compared. */

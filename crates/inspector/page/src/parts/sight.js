@@ -51,7 +51,7 @@ function answersOf({ run, sample, at }) {
 /** @param {Shown} shown @param {{ question: string, title: string, address: string }} about @returns {import("./raster.js").Drawing} */
 export function sightOf(shown, { question, title, address }) {
   const { run, sample, query } = shown;
-  const weights = weightsOf(shown);
+  const weights = weightsOf(shown).subarray(0, run.length(shown.sample));
   /** @type {string[]} */
   const parts = [];
   const text = (/** @type {string} */ words, /** @type {number} */ x, /** @type {number} */ y, size = 20, { anchor = "start", ink = INK, weight = 400, room = Infinity } = {}) => {
@@ -73,11 +73,11 @@ export function sightOf(shown, { question, title, address }) {
   const tilesAt = answersAt - 116;
   const top = 86 + (heading.lines.length - 1) * heading.size * 1.2;
 
-  const isNarrow = run.positions > MOST_TILES;
-  const column = INNER / run.positions;
+  const isNarrow = weights.length > MOST_TILES;
+  const column = INNER / weights.length;
   const gap = isNarrow ? 1 : Math.min(8, column / 8);
   bands(shown, weights, top, tilesAt - top).forEach((drawn) => parts.push(drawn));
-  range(run.positions).forEach((position) => {
+  range(weights.length).forEach((position) => {
     const isMarked = run.marked(sample, position);
     const middle = MARGIN + (position + 0.5) * column;
     const room = column - gap;

@@ -6,7 +6,7 @@ import { percent as whole, range } from "../numbers.js";
 import { view } from "../view.js";
 import { guess, isAsked } from "./guess.js";
 import { decisive, percent } from "./sentence.js";
-import { guide, key, mostInARow, one, query, readWeights, run, weights } from "./shown-sample.js";
+import { guide, key, length, mostInARow, one, query, readWeights, run, weights } from "./shown-sample.js";
 import { TokenRow } from "./token-row.jsx";
 import { tokenOf, typedOf } from "./tokens.js";
 import { said, showOwn, takeText, told } from "./typing.js";
@@ -21,7 +21,7 @@ const closed = computed(() => String(view.value.changes.keys ?? ""));
 export function Tokens() {
   const now = /** @type {Run} */ (run.value);
   return (
-    <TokenRow query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : now.positions > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : decisive(now, key.value)[0]}>
+    <TokenRow query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : decisive(now, key.value)[0]}>
       {tiles}
     </TokenRow>
   );
@@ -33,8 +33,8 @@ function Tiles() {
   const canEdit = now.isLive && sample !== null;
   const shut = closed.value.split(",");
   return (
-    <ol class="tiles" tabIndex={now.positions > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
-      {range(now.positions).map((position) => {
+    <ol class="tiles" tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
+      {range(length.value).map((position) => {
         const isMarked = !isAsked.value && now.marked(key.value, position);
         const isCls = position === now.facts.cls;
         const isUnknown = Boolean(sample?.typed?.[position]);
