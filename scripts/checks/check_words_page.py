@@ -18,6 +18,7 @@ from check_bands import check_bands
 from check_experiments import wait_for
 from check_live_page import settled
 from check_page import Page, check
+from selenium.webdriver import ActionChains
 
 SENTENCE = "the * bank that charged the fee was beside the zeppelin"
 
@@ -78,6 +79,7 @@ def look(page, program, folder):
     check("a hostile address says so", page.js("return document.querySelector('#words .hint')?.textContent").find("constructor") > 0)
     page.js("headlight.change({ word: 'bank' })")
 
+    check_what_if(page)
     check_bands(page, "words", page.js("const { run, sample } = headlight.here.value; return run.length(sample)"))
     for width in [360, 768, 1280, 1920]:
         page.resize(width, 900)
@@ -87,6 +89,29 @@ def look(page, program, folder):
             found = page.violations(scheme)
             check(f"axe, {width} pixels, {scheme}", not found, json.dumps(found, indent=1) if found else "")
     check("nothing in the console", not page.driver.get_log("browser"))
+
+
+def check_what_if(page):
+    """Short samples end without padding; heads show their numbers and can be switched off; a closed position changes the answer."""
+    page.js("headlight.change({ sample: arguments[0] })", page.js("const { run } = headlight.here.value; return run.samples.reduce((one, other) => run.length(one.key) < run.length(other.key) ? one : other).key"))
+    length, positions = page.js("const { run, sample } = headlight.here.value; return [run.length(sample), run.positions]")
+    check("a sample shorter than others", length < positions, (length, positions))
+    check("tiles without padding", len(page.all_text("#card .tiles li")) == length)
+    check("a matrix without padding", page.grid().shape == (length, length))
+    ActionChains(page.driver).move_to_element(page.find("#head-0-1")).perform()
+    most = page.js("const { run, one, at, query } = headlight.here.value; return Math.max(...run.source.row('weights', at, one, 0, 1, query)).toFixed(4)")
+    check("the numbers of the head under the pointer", most in page.find("#head-numbers").text, most)
+    probability = "const { run, one, at } = headlight.here.value; return run.probability(one, at)"
+    before = page.js(probability)
+    page.find("#head-switch").click()
+    check("the head is off", page.js("return headlight.here.value.isWhatIf") and page.find("#heads .off").get_attribute("aria-checked") == "true")
+    page.find("#head-switch").click()
+    check("and on again", page.js(probability) == before)
+    page.find("#card .tiles li:nth-child(4) .eye").click()
+    changed = page.js("const { run, one, at, query, layer, head } = headlight.here.value; return [run.source.row('weights', at, one, layer, head, query)[3], run.probability(one, at)]")
+    check("a closed position gets nothing", changed[0] == 0 and changed[1] != before, changed)
+    check("a mark shows what was", page.js("return document.querySelectorAll('.before').length") > 0)
+    page.js("headlight.change({ changes: {} })")
 
 
 def main():
