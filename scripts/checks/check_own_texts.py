@@ -70,7 +70,7 @@ def program_hash(program, folder, source):
 
 
 def paste(page, text):
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.form.requestSubmit()", text)
+    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", text)
 
 
 def drop(page, text, name):
@@ -127,6 +127,8 @@ def look(page, program, folder):
     report = (folder / "run-opinions.csv/report.md").read_text(encoding="utf-8")
     always, accuracy = re.search(r'always "(\w+)".*?accuracy ([\d.]+)', report, re.IGNORECASE).groups()
     check("it says how many texts, and what the majority gives", "200 texts of 2 classes" in told and f"Always answering “{always}” gives {accuracy}" in told, told)
+    said = page.js("return headlight.here.value.run.facts.ended.best.outcome")
+    check("the outcome is that of the report", said in " ".join(report.split()) and said in told, said)
     rows = [json.loads(row) for row in (folder / "run-opinions.csv/metrics.jsonl").read_text(encoding="utf-8").splitlines()]
     best = min(rows, key=lambda row: row["held_out_loss"])
     ended, last = page.js("const { facts, last } = headlight.here.value.run; return [facts.ended, last]")

@@ -3,7 +3,9 @@
 use headlight_data::Dataset;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::fused::Recorded;
-use headlight_experiment::metrics::EvalMetrics;
+use headlight_experiment::metrics::StepMetrics;
+#[cfg(feature = "words")]
+use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Next, Observer, Progress, due, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
 
@@ -65,7 +67,7 @@ impl Training {
         let tracker = BestTracker::new(&config.training).filter(|_| steps.is_none());
         let best = tracker.map(|tracker| Best {
             tracker,
-            held_out: None,
+            measured: Vec::new(),
         });
         let steps = steps.unwrap_or(usize::MAX).min(experiment.steps());
         let mut row = vec![("weights", watched.frozen.size())];
@@ -178,7 +180,8 @@ impl Training {
     pub(crate) fn end(self) -> Result<Message, String> {
         let state = self.state.as_ref().ok_or("no step was taken")?;
         let mut engine = engine(&self.experiment, Some(state))?;
-        let best = self.best.as_ref().and_then(Best::described);
+        let best = self.best.as_ref();
+        let best = best.and_then(|best| best.described(&self.experiment));
         let results = results(&self.experiment, &mut engine, self.progress.step)?;
         let results = match best {
             Some(best) => results.with("best", &best),
@@ -188,11 +191,11 @@ impl Training {
     }
 }
 
-/// The best model of a training, and what it answers for held-out samples.
+/// The best model of a training, and all evaluations.
 #[derive(Debug)]
 struct Best {
     tracker: BestTracker,
-    held_out: Option<EvalMetrics>,
+    measured: Vec<StepMetrics>,
 }
 
 impl Best {
@@ -207,9 +210,7 @@ impl Best {
         self.tracker.update(&measured, engine);
         let best = self.tracker.best.as_ref();
         let is_best = best.is_some_and(|best| best.step == progress.step);
-        if is_best {
-            self.held_out = measured.held_out;
-        }
+        self.measured.push(measured);
         Ok(is_best)
     }
 
@@ -217,11 +218,31 @@ impl Best {
         self.tracker.is_out_of_patience()
     }
 
-    fn described(&self) -> Option<Object> {
-        let best = self.tracker.best.as_ref()?;
-        let described = Object::default().with("step", &best.step);
-        Some(described.with("held_out", &self.held_out.as_ref().map(metrics)))
+    /// What the model is, as a report says it.
+    fn described(&self, experiment: &Experiment) -> Option<Object> {
+        let step = self.tracker.best.as_ref()?.step;
+        let measured = self.measured.iter().find(|row| row.step == step)?;
+        let outcome = outcome_of(experiment, &self.measured, step);
+        let described = Object::default().with("step", &step);
+        let described = described.with("held_out", &measured.held_out.as_ref().map(metrics));
+        Some(described.with("outcome", &outcome))
     }
+}
+
+/// What came of a training on texts, as its report says it. Other pages have no room for it.
+#[cfg(feature = "words")]
+fn outcome_of(experiment: &Experiment, measured: &[StepMetrics], step: usize) -> Option<String> {
+    let Experiment { config, splits, .. } = experiment;
+    let outcome = Outcome::of(config, splits, measured, Some(step))?;
+    let data = &config.data;
+    let name = |class| format!("\"{}\"", data.class_name(class));
+    let f1_of = (data.n_classes == 2 && !data.classes.is_empty()).then(|| name(1));
+    Some(outcome.sentences(name, f1_of.as_deref(), "words"))
+}
+
+#[cfg(not(feature = "words"))]
+fn outcome_of(_: &Experiment, _: &[StepMetrics], _: usize) -> Option<String> {
+    None
 }
 
 /// The engine at the start of a training, or in a later state.

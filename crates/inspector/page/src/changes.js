@@ -10,7 +10,7 @@ import { Softened } from "./sources/softened.js";
 export function changeTexts({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
   return [
     temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`, causal ? "causal mask" : "",
-    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`), ...keys.map((position) => `without position ${position} as a key`),
+    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`), ...keys.map((position) => `without position ${position}`),
     ...rows.map(({ layer, head, query }) => `weights of query ${query} set, layer ${layer}, head ${head}`),
     ...patches.map(({ place, layer, position, from }) => `${place}${place === "embeddings" ? "" : ` of layer ${layer}`} at position ${position} from ${from}`),
   ].filter(Boolean);

@@ -4,8 +4,9 @@ import { effect } from "@preact/signals";
 import { isLong, stepsOf } from "./config.js";
 import { cannot } from "./engine/workers.js";
 import { page } from "./facts.js";
-import { baseData, configOf, dataOf, experiment, ghost, keepOutcome, outcomeOf, question, runs, settings } from "./state.js";
+import { baseData, configOf, dataOf, experiment, ghost, keepOutcome, outcomeOf, runs, settings, settingsOf } from "./state.js";
 import { Training } from "./training.js";
+import { view } from "./view.js";
 
 /** @type {Training | null} */
 let running = null;
@@ -18,10 +19,11 @@ export function startExperiments() {
     if ((before?.key ?? "{}") === key) return;
     running?.stop();
     running = null;
-    if (before?.outcome || key !== "{}") ghost.value = before?.outcome?.run ?? runs.peek()[0] ?? null;
+    if (before?.outcome || key !== "{}") ghost.value = (view.peek().surprise ? null : before?.outcome?.run) ?? runs.peek()[0] ?? null;
+    // A surprise is compared with the page's own training. What a training on other samples gave is nothing to compare with.
+    if (settingsOf(ghost.peek())["data.file"] !== settings.value["data.file"]) ghost.value = null;
     if (key === "{}") {
       experiment.value = null;
-      question.value = outcomeOf("{}")?.question ?? question.peek();
       return;
     }
     const known = outcomeOf(key);
@@ -63,6 +65,5 @@ function begin(key, wanted) {
 
 /** @param {string} key @param {import("./training.js").Outcome} outcome */
 function finish(key, outcome) {
-  question.value = outcome.question;
   experiment.value = { key, state: "trained", step: outcome.run.last, steps: outcome.run.last, outcome };
 }

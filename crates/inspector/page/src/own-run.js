@@ -3,7 +3,7 @@
 import { cannot, prepareWorker } from "./engine/workers.js";
 import { isLong, stepsOf } from "./config.js";
 import { page } from "./facts.js";
-import { baseConfig, baseData, keepOutcome, openAddress, origin, question, runs, trainedHash } from "./state.js";
+import { baseConfig, baseData, keepOutcome, openAddress, origin, runs, trainedHash } from "./state.js";
 import { Training } from "./training.js";
 
 /** @typedef {import("./types").Config} Config */
@@ -56,7 +56,6 @@ async function train() {
       return settle("differs", `the page trained the run again and got other weights. SHA-256 of model.safetensors: ${live.weights_sha256}; here: ${found}. The page shows what was recorded.`);
     }
     keepOutcome("{}", outcome);
-    question.value = outcome.question;
     runs.value = [outcome.run];
     // Without a recording, the address has waited for a run to show.
     if (!live) openAddress();

@@ -126,6 +126,11 @@ export class Run {
     if (known) return known;
     const { source } = this;
     if (!("judge" in source)) throw new Error("only a live page computes samples of your own");
+    const [most, kind] = [this.positions - 1, this.words ? "words" : "tokens"];
+    if (tokens.length > most || tokens.length < most && this.padding === undefined) throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
+    const size = this.facts.config?.data.vocab_size;
+    const unknown = tokens.find((token) => token >= size);
+    if (unknown !== undefined) throw new Error(`${unknown} is no token of this model; use a whole number from 1 to ${size - 1}`);
     const withCls = tokens.slice();
     // Shorter samples are filled up.
     while (this.padding !== undefined && withCls.length < this.positions - 1) withCls.push(this.padding);

@@ -89,8 +89,8 @@ export function keepOutcome(key, outcome) {
   outcomes.delete(oldest);
 }
 
-/** The question that the shown run answers. @type {import("@preact/signals").Signal<string>} */
-export const question = signal(page.question ?? "");
+/** The question that the shown run answers. */
+export const question = computed(() => base.value?.facts.question ?? page.question ?? "");
 
 /** @param {import("./types").View["run"]} key @returns {Run | null} */
 export function runOf(key) {

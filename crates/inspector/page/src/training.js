@@ -26,7 +26,6 @@ const REST = 300;
 
 /** How a training ended. @typedef {object} Outcome
  * @property {Run} run
- * @property {string} question
  * @property {any} ended the answer to `end`: the hash of the weights, and metrics
  * @property {() => void} end stops its worker, which computes curves
  */
@@ -94,7 +93,7 @@ function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
   const source = new Live({ config, row: begun.row, parameters: begun.parameters, steps, lab, worker, given: givenOf(data) }, begun.samples.length);
   const own = factsOf(config, begun, parts.flatMap(({ kept }) => kept), losses);
   const words = data && !("table" in data) ? data.words : undefined;
-  return { run: new Run({ ...own, best: ended.best?.step, held_out: data && "table" in data, ended, token_strings: words ?? {}, ...facts }, source), question: begun.question ?? "", ended, end: () => worker.stop() };
+  return { run: new Run({ ...own, question: begun.question ?? "", best: ended.best?.step, held_out: data && "table" in data, ended, token_strings: words ?? {}, ...facts }, source), ended, end: () => worker.stop() };
 }
 
 /** The facts of a training of this page. @param {Config} config @param {any} begun @param {number[]} steps @param {number[]} losses @returns {Facts} */

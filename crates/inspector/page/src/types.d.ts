@@ -67,6 +67,8 @@ export interface Facts {
   loss: LossPoint[];
   loss_over?: string;
   evidence: { name: string; text: string }[];
+  /** What its classifier answers; absent for recordings, whose page says it. */
+  question?: string;
   /** What came of its training, as its report says it; absent if that is not known. */
   outcome?: string;
   notes: string[];

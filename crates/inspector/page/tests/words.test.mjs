@@ -82,7 +82,7 @@ test("the guide finds the steps at which a run starts to look, turns and settles
   assert.deepEqual(titles(run), ["Where will it look?", "Before training.", "It turns.", "The surprise.", "Your turn."]);
   assert.deepEqual(steps(run), [50, 0, 40, 50, 50]);
   assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["4", "4", "4", "5", "4"]);
-  assert.match(captionsOf(run)[2].text, /^From recorded step 20 on, .* 1\.5 times .* step 40 it is 75%, at step 50 90%\.$/);
+  assert.match(captionsOf(run)[2].text, /^In this sample, from recorded step 20 on, .* 1\.5 times .* step 40 it is 75%, at step 50 90%\.$/);
   assert.match(captionsOf(run)[3].text, /Position 1 \(token 9\) gets 60% /);
   const [{ answerTo }] = captionsOf(run);
   assert.match(answerTo(1), /^Yes: .* 90%, to position 1/);

@@ -8,7 +8,7 @@ use super::vectors::vectors;
 const BUDGET: usize = 17_000_000;
 
 /// That of a live page, without vectors. It computes all of them soon after it opens.
-const LIVE_BUDGET: usize = 30_000;
+const LIVE_BUDGET: usize = 24_000;
 
 /// Steps are left out only if fewer samples than this would fit.
 const SAMPLES_FIRST: usize = 32;

@@ -69,7 +69,7 @@ function Controls() {
 function HeadSwitch() {
   if (!base.value?.isLive || base.value.isStatistic) return null;
   const off = isOff(layer.value, head.value);
-  return <button id="head-switch" type="button" aria-pressed={off} title="A head that is off adds nothing to the residual stream" onClick={() => toggleHead(layer.value, head.value)}>Head off</button>;
+  return <button id="head-switch" type="button" title="A head that is off adds nothing to the residual stream" onClick={() => toggleHead(layer.value, head.value)}>Turn head {off ? "on" : "off"}</button>;
 }
 
 /** The shown view, as something to compare with. @param {import("../run.js").Run} run @param {import("../types").Changes} [changes] @returns {View["pin"]} */

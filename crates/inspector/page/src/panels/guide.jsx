@@ -6,6 +6,7 @@ import { canAsk, canEdit, canPlay, canTrain } from "../parts/abilities.js";
 import { captionsOf } from "../parts/captions.js";
 import { later } from "../parts/deferred.js";
 import { guess, isAsked } from "../parts/guess.js";
+import { isNarrow } from "../parts/narrow.js";
 import { play } from "../parts/play.js";
 import { base, here, origin, shown } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
@@ -88,9 +89,9 @@ const focusGuide = () => requestAnimationFrame(() => /** @type {HTMLElement | nu
 
 /** What is seen, and what to do next. */
 function Lead() {
-  const next = [canPlay.value ? "play the training" : "", canEdit.value ? "edit a token" : "choose a sample", canAsk.value ? "change the question" : ""].filter(Boolean);
+  const next = [canPlay.value ? "play the training" : "", canEdit.value ? `edit a ${base.value?.words ? "word" : "token"}` : "choose a sample", canAsk.value ? "change the question" : ""].filter(Boolean);
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
-  return <p id="lead">The model answers from [CLS], a token that it adds; arcs and matrix show where [CLS] looks. {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
+  return <p id="lead">Arcs show where the model looks before it answers. It looks from [CLS], a place that it adds itself. {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
 }
 
 function showSeeds() {
@@ -98,10 +99,11 @@ function showSeeds() {
   const tab = document.getElementById("tab-seeds");
   tab?.scrollIntoView({ block: "start" });
   tab?.focus({ preventScroll: true });
+  requestAnimationFrame(() => document.getElementById("train-seeds")?.focus({ preventScroll: true }));
 }
 
-// On first opening, the training plays once.
-const isFirst = location.hash === "" && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+// On first opening, the training plays once; on a phone, what tells that it plays is out of sight.
+const isFirst = location.hash === "" && !isNarrow.value && !matchMedia("(prefers-reduced-motion: reduce)").matches;
 const FEW = 3;
 const stop = effect(() => {
   const { kind } = origin.value;

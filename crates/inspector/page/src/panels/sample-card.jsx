@@ -7,6 +7,7 @@ import { spoken } from "../parts/play.js";
 import { sentenceOf } from "../parts/sentence.js";
 import { key, one, query, readWeights, run } from "../parts/shown-sample.js";
 import { Tokens } from "../parts/tiles.jsx";
+import { isOff } from "../parts/what-if.js";
 import { said, takeText } from "../parts/typing.js";
 import { isOwn } from "../run.js";
 import { change } from "../view.js";
@@ -87,5 +88,6 @@ function Paste() {
 
 function Sentence() {
   const now = paced.value;
-  return now && <p id="sentence" aria-live={spoken.value}>{sentenceOf(now, readWeights.value)}</p>;
+  const off = now && isOff(now.layer, now.head) ? " But this head is off: the model does not use what it sees." : "";
+  return now && <p id="sentence" aria-live={spoken.value}>{sentenceOf(now, readWeights.value)}{off}</p>;
 }

@@ -3,13 +3,18 @@
 import { classColour } from "../colour.js";
 import { fixed, mean, range, shorten } from "../numbers.js";
 import { isOwn } from "../run.js";
-import { base, departure, runs } from "../state.js";
+import { changesFor, changesText } from "../changes.js";
+import { base, runs } from "../state.js";
+import { view } from "../view.js";
 import { paced } from "./calm.js";
 import { spoken } from "./play.js";
 import { decisive } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {import("../types").Sample} Sample */
+
+// More bars scroll.
+const MOST_BARS = 5;
 
 export function Answer() {
   const now = paced.value;
@@ -62,9 +67,13 @@ function Gauge({ value, before, run }) {
 
 /** @param {{ results: number[], before: number[] | null, run: Run, label: number | null }} props */
 function Bars({ results, before, run, label }) {
+  const chosen = results.indexOf(Math.max(...results));
+  // What the model answers is in sight, and so is the label.
+  const first = results.length > MOST_BARS ? [chosen, ...(label === null || label === chosen ? [] : [label])] : [];
+  const order = [...first, ...range(results.length).filter((at) => !first.includes(at))];
   return (
     <ul class="bars" aria-label="Probability of each class">
-      {results.map((value, at) => (
+      {order.map((at) => [at, results[at]]).map(([at, value]) => (
         <li key={at} class={at === label ? "label" : ""}>
           <span class="name"><bdi>{run.className(at)}</bdi>{at === label ? " (label)" : ""}</span>
           <span class="track" aria-hidden="true"><span class="fill" style={{ transform: `scaleX(${value})`, background: classColour(at, run.classCount) }} /><Before value={before?.[at]} /></span>
@@ -93,10 +102,10 @@ function Verdict({ now, members, label }) {
 /** @param {NonNullable<typeof paced.value>} now @param {Sample[]} members */
 function noteOf({ run, isWhatIf, sample }, members) {
   if (isWhatIf && !run.isLive) return "As recorded: the change ends at the weights above.";
-  if (isWhatIf) return `With: ${departure.value}.`;
   const [own] = members;
   const unknown = own?.typed?.filter(Boolean) ?? [];
   const unread = unknown.length ? `Unknown to this model, which reads [UNK] instead: ${shorten(unknown.join(", "), 60)}. ` : "";
+  if (isWhatIf) return `${unread}With: ${changesText(changesFor(base.value, view.value.changes))}.`;
   if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null) return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
   if (unread) return unread;
   const keys = decisive(run, sample);

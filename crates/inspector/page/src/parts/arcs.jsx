@@ -44,7 +44,7 @@ export function Arcs({ query, weights, isMarked }) {
   const least = count > MOST_KEYS ? Array.from(weights).sort((a, b) => b - a)[STRONGEST - 1] : 0;
   return (
     <svg class="arcs" viewBox={`0 0 ${count * COLUMN} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
-      {range(count).map((key) => {
+      {range(count).filter((key) => weights[key] > 0).map((key) => {
         const width = weights[key] * WIDTH;
         const to = (key + 0.5) * COLUMN - width / 2;
         const rise = key === query ? 12 + width / 3 : 22 + 76 * Math.abs(key - query) / furthest;

@@ -28,10 +28,11 @@ export function captionsOf(run) {
   return made;
 }
 
-/** A sample that shows what the model does: right, of a class that has something to look at, if there is one. @param {Run} run @returns {Sample | undefined} */
+/** A sample that shows what the model does: one that has something to look at, and is right because of it, if there is one. @param {Run} run @returns {Sample | undefined} */
 function exampleOf(run) {
   const at = run.at(run.opening);
-  const wishes = [(/** @type {Sample} */ sample) => sample.marked.length > 0, (/** @type {Sample} */ { label }) => (label ?? 0) > 0, (/** @type {Sample} */ sample) => run.outcome(sample, at) === "right"];
+  const isRight = (/** @type {Run} */ one, /** @type {Sample} */ sample) => one.outcome(sample, at) === "right";
+  const wishes = [(/** @type {Sample} */ sample) => sample.marked.length > 0, (/** @type {Sample} */ sample) => run.isLive && isRight(run, sample) && !isRight(takenFrom(run, sample), sample), (/** @type {Sample} */ { label }) => (label ?? 0) > 0, (/** @type {Sample} */ sample) => isRight(run, sample)];
   const worth = (/** @type {Sample} */ sample) => wishes.reduce((sum, wish, place) => sum + (wish(sample) ? 2 ** -place : 0), 0);
   return run.samples.reduce((/** @type {Sample | undefined} */ best, sample) => best && worth(best) >= worth(sample) ? best : sample, undefined);
 }
@@ -56,7 +57,7 @@ function madeOf(run, sample) {
   const isEven = first < LOOKS * even && first > even / LOOKS;
   return [{
     title: "Where will it look?",
-    text: `The model answers ${answersOf(run)} from [CLS], a token that the model adds itself. [CLS] takes from the other tokens what it needs: it looks at them. At which one does it look most? Choose one.`,
+    text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. Before it answers, it looks at the ${run.words ? "words" : "tokens"} from [CLS], a place of its own. At which one does it look most? Choose one.`,
     parts: view(end),
     answerTo: (guess) => {
       const shares = weights(sample);
@@ -97,8 +98,9 @@ function turn(run, sample, { end, even, last, where, places, shareAt, view }) {
   // Half-way from there to the end.
   const half = shares.findIndex((share, place) => place >= starts && (share - (shares[starts] + last) / 2) * direction >= 0);
   const much = direction > 0 ? `more than ${LOOKS} times` : "less than two thirds of";
+  const own = `In this sample, from${recorded}`;
   const begins = starts === 0 ? `${capital(where)} always ${gets(places)} ${much} uniform attention, at first by chance.`
-    : `From${recorded} step ${run.stepName(times[starts])} on, ${where} ${gets(places)} ${much} uniform attention.`;
+    : `${own} step ${run.stepName(times[starts])} on, ${where} ${gets(places)} ${much} uniform attention.`;
   return {
     title: direction > 0 ? "It turns." : "It turns away.", parts: view(times[half]),
     text: `${begins} At step ${run.stepName(times[half])} it is ${percent(shares[half])}, at step ${run.stepName(end)} ${percent(last)}.`,
@@ -128,7 +130,7 @@ function otherClass(run, sample, { end, layer, head, who, view }) {
   const most = mostOf(weights);
   const why = share < even / LOOKS ? `${capital(where)} ${gets(places)} ${percent(share)}, less than under uniform attention (${percent(even)}): in this sample this head looks elsewhere, most at ${placesText(run, other.key, [most])}, ${percent(weights[most])}.`
     : share <= LOOKS * even ? `${capital(where)} ${gets(places)} ${percent(share)}, about as much as under uniform attention.`
-      : isFixed ? `${capital(where)} ${gets(places)} ${percent(share)} all the same; uniform attention would give ${percent(even)}. Part of the attention goes to the position, whatever stands there: that decides this answer, too.`
+      : isFixed ? `${capital(where)} ${gets(places)} ${percent(share)} all the same; uniform attention would give ${percent(even)}. The model has to look there before it can know what stands there.`
         : `Here ${where} ${places.length > 1 ? "decide" : "decides"} the label, and ${gets(places)} ${percent(share)}.`;
   return [{ title: isFixed ? "The surprise." : "Another class.", text: `${name}. ${why}`, parts }];
 }
@@ -153,14 +155,21 @@ function taken(run, sample, { end, where, places, view }) {
 function allTaken(run, end) {
   const known = run.samples.filter(({ marked, label }) => label !== null && marked.some((position) => position !== run.facts.cls));
   const isRight = (/** @type {Run} */ one, /** @type {Sample} */ sample) => one.outcome(sample, end) === "right";
-  const without = known.filter((sample) => isRight(changedRun(run, { keys: sample.marked.filter((position) => position !== run.facts.cls) }), sample)).length;
+  const answers = known.map((sample) => ({ sample, taken: takenFrom(run, sample) }));
+  const without = answers.filter(({ sample, taken }) => isRight(taken, sample)).length;
   const count = known.filter((sample) => isRight(run, sample)).length;
-  return known.length < 2 ? "" : `Of ${known.length} samples, ${count} are right; if each is without what decides its label, ${without}.`;
+  const given = new Set(answers.map(({ sample, taken }) => taken.predicted(sample, end)));
+  const why = given.size === 1 ? `, since the model then always answers “${run.className([...given][0])}”` : "";
+  return known.length < 2 ? "" : `Of ${known.length} samples, ${count} are right. If no token may look at what decides them, ${without} are right${why}.`;
 }
+
+/** The run in which no token may look at what decides a sample. @param {Run} run @param {Sample} sample */
+const takenFrom = (run, sample) => changedRun(run, { keys: sample.marked.filter((position) => position !== run.facts.cls) });
 
 /** What the model can answer, in words. @param {Run} run */
 function answersOf(run) {
   const names = [...Array(run.classCount).keys()].map((label) => `“${run.className(label)}”`);
+  if (run.classCount === 2 && !run.facts.classes.length) return `${names[1]} for yes, or ${names[0]} for no`;
   return names.length > 3 ? `one of ${names.length} classes` : names.join(" or ");
 }
 

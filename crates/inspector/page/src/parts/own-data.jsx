@@ -10,6 +10,8 @@ import { textOf, textsOf } from "./own-texts.js";
 import { State } from "./settings.jsx";
 
 const wrong = signal("");
+/** What stands in the field: another tab takes the field away. */
+const pasted = signal("");
 let count = 0;
 
 /** Trains on samples of token ids. @param {string} text @param {string} name */
@@ -52,7 +54,10 @@ function takeFile(file) {
   if (!file) return;
   const name = `${file.name.replace(/\.[^.]*$/, "").replace(/[^\w.-]/g, "_")}.${/\.tsv$/i.test(file.name) ? "tsv" : "csv"}`;
   // Two files of one name are two datasets.
-  attempt(async () => take(await textOf(file), ownData.has(name) ? `${++count}-${name}` : name));
+  attempt(async () => {
+    await take(await textOf(file), ownData.has(name) ? `${++count}-${name}` : name);
+    pasted.value = "";
+  });
 }
 
 const TOKENS = <>CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from 1. Without splits, the page holds out a fifth. The samples stay in this page; an address does not hold them. <code>headlight lab negation</code> writes a page that takes texts.</>;
@@ -66,9 +71,9 @@ export function OwnData() {
     <section class="card" id="own-data" aria-labelledby="own-data-title" onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); takeFile(event.dataTransfer?.files[0]); }}>
       <h2 id="own-data-title">{title}</h2>
       <p class="how">{how}</p>
-      <form onSubmit={(event) => { event.preventDefault(); const text = String(new FormData(/** @type {HTMLFormElement} */ (event.currentTarget)).get("csv")); attempt(() => take(text, `pasted-${++count}.csv`, true)); }}>
+      <form onSubmit={(event) => { event.preventDefault(); attempt(() => take(pasted.value, `pasted-${++count}.csv`, true)); }}>
         <label for="own-csv">Paste {hasWords.value ? "texts" : "samples"}, or drop a file here</label>
-        <textarea id="own-csv" name="csv" rows={hasWords.value ? 8 : 5} spellcheck={false} placeholder={example} aria-describedby="own-csv-said" />
+        <textarea id="own-csv" value={pasted.value} onInput={({ currentTarget }) => { pasted.value = currentTarget.value; }} rows={hasWords.value ? 8 : 5} spellcheck={false} placeholder={example} aria-describedby="own-csv-said" />
         <div class="row">
           <button>Train on these</button>
           <label>or choose a file <input type="file" accept=".csv,.tsv,text/csv" onChange={({ currentTarget }) => takeFile(currentTarget.files?.[0])} /></label>
@@ -95,8 +100,9 @@ function Outcome() {
   const name = (/** @type {number} */ at) => <bdi>“{classes[at] ?? at}”</bdi>;
   return (
     <div id="own-outcome" role="status">
-      <p><bdi>{config.data.file}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes: {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words, and {sum(told.held_out)} held out.</p>
+      <p><bdi>{config.data.file}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes: {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words and signs, and {sum(told.held_out)} held out.</p>
       <p><b>Held-out accuracy {fixed(held.accuracy, 3)}</b>{ended.best && <> (best model, step {ended.best.step} of {run.last})</>}. Always answering {name(most)} gives {fixed(told.held_out[most] / sum(told.held_out), 3)}.</p>
+      {ended.best && <p>{ended.best.outcome}</p>}
       <ul>{[sentence(told.choice), ...told.notes].map((note) => <li key={note}>{note}</li>)}</ul>
       <p>SHA-256 of <code>model.safetensors</code> (step {run.last}), as of <code>headlight train <bdi>{Object.keys(settings).length > 1 ? "config.toml" : config.data.file}</bdi></code>: <code class="hash">{ended.weights_sha256}</code></p>
       <button type="button" onClick={() => { change({ sample: run.samples[0].key }); document.getElementById("card")?.scrollIntoView(); }}>Look at a held-out text, and type others</button>

@@ -57,7 +57,8 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
     const none = !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
-    return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}${uniform}`;
+    if (uniform) return `${capital(`${step}${over}${named}${who} looks at all positions about alike: none gets more than ${percent(weights[most])}.`)} ${none}`;
+    return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
   }
   const members = run.members(sample);
   if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${named}${who} may not look at ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);

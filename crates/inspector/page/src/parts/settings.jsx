@@ -64,7 +64,7 @@ function Control({ setting: [{ key, values, least = 1e-6, step = 1 }, name, most
 
 /** The held-out result of a run, as cells. @param {any} ended */
 const cells = (ended) => {
-  const measured = ended?.held_out ?? ended?.train;
+  const measured = ended?.best?.held_out ?? ended?.held_out ?? ended?.train;
   return METRICS.map(([key, , decimals]) => measured ? fixed(measured[key], decimals) : "–");
 };
 
@@ -80,7 +80,7 @@ export function Settings() {
       <State />
       {trained && Object.keys(shownSettings).length > 0 && (
         <table class="numbers" id="outcome-of-experiment">
-          <caption>Samples that were held out, after the last step</caption>
+          <caption>Samples that were held out, by the {trained.ended.best ? "best model" : "model after the last step"}</caption>
           <thead><tr><td />{METRICS.map(([key, name]) => <th scope="col" key={key}>{name}</th>)}</tr></thead>
           <tbody>
             <tr><th scope="row">this experiment</th>{cells(trained.ended).map((cell, at) => <td key={at}>{cell}</td>)}</tr>

@@ -111,7 +111,7 @@ export function sightOf(shown, { question, title, address }) {
 function bands({ run, sample, query }, weights, top, height) {
   const from = starts(query, weights);
   const furthest = Math.max(query, weights.length - 1 - query, 1);
-  const paths = range(weights.length).map((key) => {
+  const paths = range(weights.length).filter((key) => weights[key] > 0).map((key) => {
     const width = weights[key] * WIDTH;
     const rise = key === query ? 12 + width / 3 : 22 + 76 * Math.abs(key - query) / furthest;
     const isMarked = run.marked(sample, key);

@@ -133,7 +133,7 @@ function onlyItself(shown) {
   const all = new Set(run.samples.map((sample) => fixed(run.probability(sample, at), 3)));
   if (all.size > 1) return "";
   const right = heldOut(run);
-  return `[CLS] stands at position ${cls}, and may look only at itself: ${percent(shareOf(shown, [cls], layer, head))}. ${capital(chance(run, one, at))} for every sample.${right && ` Of the samples that were held out, ${right} are right${accuracyOf(run) > 0.8 ? " all the same" : ""}: so many are “${run.className(run.predicted(one, at))}”.`}`;
+  return `[CLS] stands at position ${cls}, and may look only at itself: ${percent(shareOf(shown, [cls], layer, head))}. ${capital(chance(run, one, at))} for every sample.${right && ` Of the samples that were held out, ${right} are right${accuracyOf(run) > 0.8 ? " all the same" : ""}: the model answers “${run.className(run.predicted(one, at))}” for every sample, and so many are.`}`;
 }
 
 /** @param {Shown} shown */
@@ -209,7 +209,7 @@ const EXPERIMENTS = [{
   surprises: [
     { key: "only-not", title: "Finds only “not”", expected: "[CLS] looks at the word that decides, and at “not” only where it belongs to it.", settings: { seed: 1 }, look: first((run, one) => !notIn(run, one).isOwn && notIn(run, one).not >= 0, { layer: 1, head: 1 }), seen: findsNot },
     { ...ELSEWHERE, settings: { seed: 4 }, look: first((run, one) => one.label === 0 && one.marked.length === 1, { layer: 1, head: 1 }) },
-    { key: "uniform", title: "Nearly uniform attention", expected: "who looks at all words alike cannot tell which one is asked about.", settings: { seed: 2, "model.attention.temperature": 1000 }, seen: nearlyUniform },
+    { key: "uniform", title: "Nearly uniform attention", expected: "a temperature of 1000 makes attention uniform, so the model cannot tell which word is asked about.", settings: { seed: 2, "model.attention.temperature": 1000 }, seen: nearlyUniform },
     { ...POSITIONS, expected: "the words are all there, so most answers stay right." },
     CAUSAL,
   ],

@@ -48,14 +48,16 @@ export function TakeOut() {
   const changed = now.run.source;
   const data = dataOf(settings);
   const step = run.stepName(now.at);
-  const model = () => saveFile("model.safetensors", new Blob([trained.trained.lab.ask({ operation: "save", config: trained.config }, trained.weightsAt(now.at)).floats]));
+  const isBest = run.facts.best === run.times[now.at] && run.facts.best !== run.last;
+  const file = `${isBest ? "best" : "model"}.safetensors`;
+  const model = () => saveFile(file, new Blob([trained.trained.lab.ask({ operation: "save", config: trained.config }, trained.weightsAt(now.at)).floats]));
   return (
     <section class="card" id="take-out" aria-labelledby="take-out-title">
       <h2 id="take-out-title">Take it out</h2>
       <p class="how">Files that <code>headlight</code> and NumPy read: <code>headlight train config.toml</code> repeats this training, <code>headlight inspect dump.npz</code> shows this step{now.isWhatIf ? ", with the changes above" : ""}.</p>
       <div class="row">
         <button type="button" id="take-config" onClick={() => saveFile("config.toml", new Blob([tomlOf(config)]))}>config.toml</button>
-        <button type="button" id="take-model" onClick={model}>model.safetensors (step {step})</button>
+        <button type="button" id="take-model" onClick={model}>{file} (step {step})</button>
         <button type="button" id="take-dump" onClick={() => saveFile(`step-${step}${now.isWhatIf ? "-changed" : ""}.npz`, dumpOf(now.run, changed, now.at))}>dump of step {step} (.npz)</button>
         {data && <button type="button" id="take-data" onClick={() => saveFile(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}><bdi>{String(config.data.file)}</bdi></button>}
       </div>

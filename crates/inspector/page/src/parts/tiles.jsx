@@ -10,10 +10,14 @@ import { guide, key, length, mostInARow, one, query, readWeights, run, weights }
 import { TokenRow } from "./token-row.jsx";
 import { tokenOf, typedOf } from "./tokens.js";
 import { said, showOwn, takeText, told } from "./typing.js";
-import { toggleKey } from "./what-if.js";
+import { here } from "../state.js";
+import { isOff, toggleKey } from "./what-if.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {import("../types").Sample} Sample */
+
+/** Whether the shown head is off. */
+const isHeadOff = computed(() => here.value ? isOff(here.value.layer, here.value.head) : false);
 
 /** The positions at which no query may look, as text: while steps play, the tiles stay as they are. */
 const closed = computed(() => String(view.value.changes.keys ?? ""));
@@ -21,7 +25,7 @@ const closed = computed(() => String(view.value.changes.keys ?? ""));
 export function Tokens() {
   const now = /** @type {Run} */ (run.value);
   return (
-    <TokenRow query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : decisive(now, key.value)[0]}>
+    <TokenRow isFaint={isHeadOff.value} query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : decisive(now, key.value)[0]}>
       {tiles}
     </TokenRow>
   );
@@ -33,14 +37,14 @@ function Tiles() {
   const canEdit = now.isLive && sample !== null;
   const shut = closed.value.split(",");
   return (
-    <ol class="tiles" tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
+    <ol class={now.words ? "tiles words" : "tiles"} tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
       {range(length.value).map((position) => {
         const isMarked = !isAsked.value && now.marked(key.value, position);
         const isCls = position === now.facts.cls;
         const isUnknown = Boolean(sample?.typed?.[position]);
         const isShut = shut.includes(String(position));
         const name = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
-        const under = <>{isMarked && <b>◆</b>}{position}{isUnknown && " unknown"}</>;
+        const under = <>{isMarked && <b>◆</b>}{position}{isUnknown && " ?"}</>;
         return (
           <li key={position} data-position={position} class={[isMarked && "marked", isUnknown && "unknown", position === query.value && "from", isShut && "shut"].filter(Boolean).join(" ")}>
             {isAsked.value

@@ -3,8 +3,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Arcs } from "./arcs.jsx";
 
-/** @param {{ query: number, weights: ArrayLike<number>, isMarked: (key: number) => boolean, tile: string, about: string, sight?: number, children: any }} props `tile`: the least width of a tile; `about`: what is shown, apart from its step; `sight`: the position that is to be seen, in place of the one that gets the most */
-export function TokenRow({ query, weights, isMarked, tile, about, sight, children }) {
+/** @param {{ isFaint?: boolean, query: number, weights: ArrayLike<number>, isMarked: (key: number) => boolean, tile: string, about: string, sight?: number, children: any }} props `tile`: the least width of a tile; `about`: what is shown, apart from its step; `sight`: the position that is to be seen, in place of the one that gets the most; `isFaint`: whether the bands count for nothing */
+export function TokenRow({ isFaint = false, query, weights, isMarked, tile, about, sight, children }) {
   const row = useRef(/** @type {HTMLDivElement | null} */ (null));
   // What a reader has opened begins with the token that gets the most. While steps play, the row stays where it is.
   useEffect(() => {
@@ -17,7 +17,7 @@ export function TokenRow({ query, weights, isMarked, tile, about, sight, childre
     else box.scrollLeft = (most + 0.5) * width - box.clientWidth / 2;
   }, [about]);
   return (
-    <div class="token-row" ref={row}>
+    <div class={isFaint ? "token-row faint" : "token-row"} ref={row}>
       <div class="token-columns" style={{ "--positions": weights.length, "--tile": tile }}>
         <Arcs query={query} weights={weights} isMarked={isMarked} />
         {children}

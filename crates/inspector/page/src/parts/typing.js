@@ -48,6 +48,10 @@ export function showOwn(tokens, typed, isStep) {
 export function takeText(text) {
   const now = run.peek();
   if (!now) return;
+  if (!text.trim()) {
+    said.value = `Type at least one ${now.words ? "word" : "token"}.`;
+    return;
+  }
   told(() => {
     const { tokens, typed, left } = tokensOf(now, text);
     if (showOwn(tokens, typed, false) && left.length) said.value = `The model takes ${now.positions - 1} words: “${shorten(left.join(" "), 60)}” is left out.`;
