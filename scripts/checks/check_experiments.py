@@ -143,10 +143,10 @@ def check_seeds(page, program, folder):
 def check_own_data(page, program, folder):
     """The reader's own samples: what is taken out gives the same weights, predictions and attention at the command line."""
     page.js("headlight.change({ tab: 'experiment' })")
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.form.requestSubmit()", CSV.replace("7,3,9", "7,x,9"))
+    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", CSV.replace("7,3,9", "7,x,9"))
     told = page.all_text("#own-csv-said")[0]
     check("a wrong file is refused, with its line and column", "Line 2" in told and "token_1" in told, told)
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.form.requestSubmit()", CSV)
+    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", CSV)
     wait_for(page, "return document.querySelector('#take-data')", "the samples are not trained on")
     files = {name: page.download(f"#take-{name}", ending) for name, ending in [("config", "toml"), ("data", "csv"), ("model", "safetensors"), ("dump", "npz")]}
     out = folder / "taken"

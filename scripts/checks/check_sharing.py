@@ -243,7 +243,7 @@ def check_surprises(page, least):
 def check_own_samples(page):
     """An address does not hold the reader's own samples; the saved page does."""
     page.js("headlight.change({ tab: 'experiment' })")
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.form.requestSubmit()", CSV)
+    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", CSV)
     wait_for(page, "return document.querySelector('#take-data')", "the samples are not trained on")
     open_share(page)
     told = page.find("#share-address-text").text

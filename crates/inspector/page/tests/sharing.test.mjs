@@ -98,7 +98,7 @@ test("a causal mask is one if [CLS] sees only itself, and the held-out samples a
   const ended = (accuracy) => ({ held_out: { accuracy } });
   const said = seen("causal", runOf([[1, 0, 0, 0]], { chances: [0.02], ended: ended(0.9785) }));
   assert.match(said, /may look only at itself: 100%\. The probability of “positive” is 0\.020 for every sample\. Of the samples that were held out, 97\.9% are right all the same: the model answers “negative” for every sample, and so many are\.$/);
-  assert.match(seen("causal", runOf([[1, 0, 0, 0]], { chances: [0.02], ended: ended(0.5) })), /50\.0% are right: so many/);
+  assert.match(seen("causal", runOf([[1, 0, 0, 0]], { chances: [0.02], ended: ended(0.5) })), /50\.0% are right: the model answers “negative”/);
   assert.equal(seen("causal", runOf([[0.9, 0.1, 0, 0]])), "");
 });
 
