@@ -91,7 +91,7 @@ class Times:
 
 
 def time_changes(page, times, at):
-    """What a reader does with the shown sample and the steps."""
+    """What a reader does with the shown sample and the steps; the page remembers what it has computed for another `at`."""
     ask = page.driver.execute_async_script
     times.note("an empty frame", ask(EMPTY))
     times.note("another step", ask(TIMED, {"step": 700 + at}))
@@ -126,7 +126,7 @@ def time_notebook(page, html, loads):
         page.js("headlight.change({ tab: 'explore' })")
         if is_chromium:
             page.driver.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": SLOWED})
-            time_changes(page, slowed, at)
+            time_changes(page, slowed, loads + at)
             page.driver.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": 1})
     times.show("Chromium" if is_chromium else "Firefox")
     if is_chromium:
