@@ -28,7 +28,7 @@ PICTURES = [
     ("page/phone", 360, 740, "light", SHOWN, None),
     ("page/dark", 1280, 800, "dark", SHOWN, None),
     ("page/experiment", 1280, 800, "light", EXPERIMENT, None),
-    ("page/what-if", 1280, 800, "light", '#sample=10&tab=experiment&changes={"keys":[3]}', "#more"),
+    ("page/what-if", 1280, 800, "light", '#sample=10&changes={"keys":[3]}', None),
     ("page/seeds", 1280, 800, "light", "#sample=10&tab=seeds", "#more"),
 ]
 
