@@ -123,6 +123,8 @@ def test_attributions_add_up_with_rectifiers_and_two_blocks(model, pair):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_ends_an_attribution(model, pair):
+    # A shell may start its background jobs with this signal ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tokens = np.repeat(pair[0].tokens, 20_000, axis=0)
     timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()

@@ -103,7 +103,7 @@ function attentionAxes(positions, uniform) {
   const { positive, negative } = sides();
   /** @param {"positive" | "negative"} kind @param {string} name */
   const axis = (kind, name) => ({ name, of: (/** @type {Seed} */ seed) => onLabel(seed, positions, kind), from: 0, to: 1, ticks: fifths(0, 1), text: (/** @type {number} */ tick) => fixed(tick, 1) });
-  return { x: axis("negative", `attention on position ${positions.join(" and ")}, ${negative}`), y: axis("positive", `the same, ${positive}`), level: uniform };
+  return { x: axis("negative", `attention on position ${positions.join(" and ")} in samples of ${negative}`), y: axis("positive", `the same in samples of ${positive}`), level: uniform };
 }
 
 /** F1 and the loss, on a logarithmic axis. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
@@ -130,8 +130,8 @@ function sumOf(seeds, failed, positions, uniform) {
     const more = learned.filter((seed) => onLabel(seed, positions, "negative") > onLabel(seed, positions, "positive")).length;
     const where = positions.length > 1 ? `positions ${positions.join(" and ")}` : `position ${positions[0]}`;
     const text = (/** @type {number} */ number) => number ? count(number) : "none";
-    parts.push(`In ${text(away)} of those [CLS] looks away: in samples of ${positive} it gives ${where} less than uniform attention (${fixed(uniform, 2)}).`);
-    parts.push(`In ${text(too)} it gives more than uniform attention to ${where} in samples of ${negative}, too; in ${text(more)}, more than in those of ${positive}.`);
+    parts.push(`${count(learned.length - away)} of these look at ${where}: in samples of ${positive} they give it more than uniform attention (${fixed(uniform, 2)}). ${away ? `${count(away)} look${away === 1 ? "s" : ""} away.` : "None looks away."}`);
+    parts.push(`${count(too)} look there in samples of ${negative}, too; ${text(more)} of them more than in samples of ${positive}.`);
   }
   if (failed.length) parts.push(`${failed.length} failed: seed ${failed[0].seed} (${failed[0].failed})${failed.length > 1 ? " and others" : ""}.`);
   return parts.join(" ");

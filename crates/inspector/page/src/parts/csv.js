@@ -53,7 +53,7 @@ export function csvOfLines(text) {
   const rows = lines.map(({ line, number }) => {
     const at = line.search(line.includes("\t") ? /\t/ : /,/);
     const [label, sample] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
-    if (!label || !sample) throw new Error(`Line ${number} is not a label, a comma and a text: “${shorten(line, 40)}”`);
+    if (!label || at < 0) throw new Error(`Line ${number} is not a label, a comma and a text: “${shorten(line, 40)}”`);
     return `${quoted(label)},${quoted(sample)}\n`;
   });
   return `label,text\n${rows.join("")}`;

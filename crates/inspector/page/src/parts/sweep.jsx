@@ -19,7 +19,7 @@ export function decides(run, position) {
 
 /** The names of the samples of label 1 or more, and of those of label 0. @param {Run} run @returns {Record<keyof typeof SIDES, string>} */
 export function sidesOf(run) {
-  const name = (/** @type {number} */ label) => run.facts.classes[label] ?? `label ${label}`;
+  const name = (/** @type {number} */ label) => run.classCount === 2 || run.facts.classes.length ? `“${run.className(label)}”` : `label ${label}`;
   return { positive: run.classCount === 2 ? name(1) : `all but ${name(0)}`, negative: name(0) };
 }
 
