@@ -135,8 +135,9 @@ def check_seeds(page, program, folder):
     wait_for(page, "return document.querySelector('#train-seeds')", "no seeds to train")
     page.find("#train-seeds").click()
     told = wait_for(page, "const told = document.querySelector('#swarm-sum')?.textContent; return /of 200 seeds learned/.test(told) && !document.querySelector('#stop-seeds') && told", "the seeds do not end")
-    words = re.search(r"(\d+) of (\d+) seeds learned.*In (\d+|none) of those.*In (\d+|none) it gives.*in (\d+|none), more", told).groups()
-    found = [0 if word == "none" else int(word) for word in words]
+    words = re.search(r"(\d+) of (\d+) seeds learned.*?(\d+) of these look at .*? (\d+|None) looks? away\. (\d+) look there .*?(\d+|none) of them more", told).groups()
+    found = [0 if word.lower() == "none" else int(word) for word in words]
+    expected.insert(2, expected[0] - expected[2])
     check("200 seeds as a sweep has them", found == [int(number) for number in expected], f"{found} and {expected}")
 
 
