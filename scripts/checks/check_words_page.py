@@ -79,6 +79,10 @@ def look(page, program, folder):
     check("a hostile address says so", page.js("return document.querySelector('#words .hint')?.textContent").find("constructor") > 0)
     page.js("headlight.change({ word: 'bank' })")
 
+    field = page.find("#own-tokens")
+    field.clear()
+    field.send_keys("the bank " * 15 + "\n")
+    wait_for(page, "return document.getElementById('own-said').textContent.includes('bank the bank')", "words that have no place are said")
     check_what_if(page)
     check_bands(page, "words", page.js("const { run, sample } = headlight.here.value; return run.length(sample)"))
     for width in [360, 768, 1280, 1920]:

@@ -89,7 +89,8 @@ function Tile({ run, sample, position, name }) {
   useLayoutEffect(() => {
     const field = input.current;
     if (!field || field.value === text) return;
-    reset(field);
+    field.value = text;
+    field.removeAttribute("aria-invalid");
     if (document.activeElement === field) field.select();
   }, [sample, text]);
   /** @param {number} token @param {string} word @param {boolean} isStep */
