@@ -12,6 +12,8 @@ choices! {
         First = "first",
         /// After all tokens, where a causal mask lets it see them.
         Last = "last",
+        /// Nowhere: samples have no `[CLS]`. Tokens are 0 to `vocab_size - 1`, and positions count from 0.
+        None = "none",
     }
 }
 
@@ -23,12 +25,23 @@ impl Default for ClsPlace {
 }
 
 impl ClsPlace {
-    /// The position of `[CLS]` in a sample of `seq_len` tokens.
-    pub fn position(self, seq_len: usize) -> usize {
+    /// The position of `[CLS]` in a sample of `seq_len` tokens, if it has one.
+    pub fn position(self, seq_len: usize) -> Option<usize> {
         match self {
-            Self::First => 0,
-            Self::Last => seq_len,
+            Self::First => Some(0),
+            Self::Last => Some(seq_len),
+            Self::None => None,
         }
+    }
+
+    /// Positions of a sample of `seq_len` tokens.
+    pub fn positions(self, seq_len: usize) -> usize {
+        seq_len + usize::from(self != Self::None)
+    }
+
+    /// The smallest token that is not `[CLS]`.
+    pub fn first_token(self) -> u32 {
+        u32::from(self != Self::None)
     }
 
     /// The other place.

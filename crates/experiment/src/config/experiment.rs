@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use headlight_architecture::{Inputs, ModelConfig};
+use headlight_architecture::{Inputs, ModelConfig, Pooling};
 use headlight_data::words::PAD;
 use headlight_data::{Dataset, DatasetConfig, SampleShape};
 use headlight_keys::{InvalidValue, Section, section};
 
 use super::compute::ComputeConfig;
 use super::recording::{CheckpointConfig, DumpConfig, ReportConfig};
-use super::training::TrainingConfig;
+use super::training::{TokenSecondMoment, TrainingConfig};
 
 section! {
     /// The config of an experiment, with a field for each section.
@@ -60,6 +60,15 @@ impl ExperimentConfig {
         self.training
             .validate()
             .map_err(|invalid| invalid.within("training"))?;
+        if self.model.tied_embeddings
+            && self.training.token_second_moment.value == TokenSecondMoment::PerOccurrence
+        {
+            return Err(InvalidValue::new(
+                "training.token_second_moment",
+                "\"per-occurrence\" squares the gradients of tokens, and tied embeddings (model.tied_embeddings) have others, too; \
+                 set \"per-token\"",
+            ));
+        }
         if self.training.token_dropout > 0.0 && padding.is_none() {
             return Err(InvalidValue::new(
                 "training.token_dropout",
@@ -86,13 +95,21 @@ impl ExperimentConfig {
     /// The properties of the samples that determine the shape of the model.
     pub fn inputs(&self) -> Inputs {
         let data = &self.data;
+        let (cls, positions) = (data.cls.position(data.seq_len), data.cls.positions(data.seq_len));
+        let last = positions.saturating_sub(1);
         Inputs {
             vocab_size: data.vocab_size as usize,
-            positions: data.seq_len + 1,
-            cls_position: data.cls.position(data.seq_len),
+            positions,
+            cls,
+            read_position: match self.model.pooling {
+                None | Some(Pooling::Cls | Pooling::Mean) => cls.unwrap_or(last),
+                Some(Pooling::Last) => last,
+                Some(Pooling::Position(position)) => position,
+            },
             n_classes: data.n_classes,
         }
     }
+
     /// Samples with `[CLS]` to run a model on: their labels mean nothing. `[sample][position]`
     ///
     /// # Errors
