@@ -35,7 +35,8 @@ pub struct DatasetConfig {
     pub columns: Columns,
     /// How texts become tokens, if samples are texts.
     pub words: Option<Words>,
-    /// Number of different tokens, including `[CLS]` = 0. Samples hold 1 to `vocab_size - 1`.
+    /// Number of different tokens, including `[CLS]` = 0. Samples hold 1 to `vocab_size - 1`; without `[CLS]`, 0 is one of
+    /// them.
     pub vocab_size: u32,
     /// Tokens per sample, without `[CLS]`.
     pub seq_len: usize,
@@ -150,10 +151,15 @@ impl DatasetConfig {
         }
         let tokens = (samples as u64)
             .saturating_add(self.held_out as u64)
-            .saturating_mul((seq_len as u64).saturating_add(1));
+            .saturating_mul(self.cls.positions(seq_len) as u64);
         if tokens > TOKEN_LIMIT {
+            let positions = if self.cls.is_somewhere() {
+                "(seq_len + 1)"
+            } else {
+                "seq_len"
+            };
             let message = format!(
-                "(samples + held_out) * (seq_len + 1) is over {TOKEN_LIMIT} tokens; ask for fewer or shorter samples"
+                "(samples + held_out) * {positions} is over {TOKEN_LIMIT} tokens; ask for fewer or shorter samples"
             );
             return invalid("samples", message);
         }
@@ -187,10 +193,12 @@ impl DatasetConfig {
                 "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or remove positive_rate",
             ),
             // Every rule holds for a sample of one repeated token.
-            (Some(rate), Generator::Chacha) if rate < 1.0 && vocab_size == 2 => invalid(
-                "positive_rate",
-                "with vocab_size = 2 only one sample is possible, and it is positive; raise vocab_size",
-            ),
+            (Some(rate), Generator::Chacha) if rate < 1.0 && self.sampler().n_tokens() == 1 => {
+                invalid(
+                    "positive_rate",
+                    "with vocab_size = 2 only one sample is possible, and it is positive; raise vocab_size",
+                )
+            }
             (rate, _) => POSITIVE_RATE.check("positive_rate", &rate),
         }
     }
@@ -215,7 +223,7 @@ impl DatasetConfig {
     /// The text of a token: its word, or else its number.
     pub fn token_text(&self, token: u32, padding_token: Option<u32>) -> String {
         match &self.words {
-            _ if token == CLS => "[CLS]".to_owned(),
+            _ if token == CLS && self.cls.is_somewhere() => "[CLS]".to_owned(),
             Some(words) => words.text(token).to_owned(),
             None if Some(token) == padding_token => "[PAD]".to_owned(),
             None => token.to_string(),
@@ -255,6 +263,10 @@ impl DatasetConfig {
         let Some(words) = &self.words else {
             return Ok(());
         };
+        if !self.cls.is_somewhere() {
+            let message = "texts need [CLS], which is token 0 of their vocabulary; set cls = \"first\" or \"last\" (model.pooling = \"mean\" then reads the mean over all words and [CLS])";
+            return Err(InvalidValue::new("cls", message));
+        }
         words
             .validate(!self.columns.features.is_empty())
             .map_err(|invalid| invalid.within("words"))?;
@@ -344,12 +356,12 @@ section! {
         /// The columns of categories in the file; each is a position of the samples, and each of its values a token.
         #[omit(default)]
         features: Vec<String> = Vec::new(),
-        /// Number of different tokens, including `[CLS]` = 0; a dataset file or the grammar gives it too.
-        #[range(Range::at_least(2).hint("it counts [CLS]"))]
+        /// Number of different tokens, including `[CLS]` = 0 if samples have it; a dataset file or the grammar gives it too.
+        #[range(Range::at_least(2).hint("it counts [CLS], if samples have it"))]
         #[omit(default)]
         vocab_size: Option<u32> = None,
         /// Tokens per sample, without `[CLS]`; a dataset file or the grammar gives it too.
-        #[range(Range::at_least(1).hint("a sample needs a token besides [CLS]"))]
+        #[range(Range::at_least(1).hint("a sample needs a token; [CLS] does not count"))]
         #[omit(default)]
         seq_len: Option<usize> = None,
         /// Number of classes; labels are 0 to `n_classes - 1`. If unset, as many as the file or the rule gives, or 2.

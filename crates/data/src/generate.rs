@@ -47,7 +47,7 @@ impl DatasetConfig {
             n_classes: self.n_classes,
             positive_rate,
         };
-        let mut train = Dataset::empty(self.seq_len);
+        let mut train = Dataset::empty(self.seq_len, self.cls);
         match generator {
             Generator::Numpy => {
                 let mut mt = Mt::new(self.seed as u32);
@@ -72,8 +72,10 @@ impl DatasetConfig {
         let held_out = match generator {
             // Held-out sentences differ by composition.
             Generator::Sentences => {
-                let (mut held_out, mut rng) =
-                    (Dataset::empty(self.seq_len), Stream::Split.rng(self.seed));
+                let (mut held_out, mut rng) = (
+                    Dataset::empty(self.seq_len, self.cls),
+                    Stream::Split.rng(self.seed),
+                );
                 for _ in 0..self.held_out {
                     let row = rule.compose(true, rows.sampler, &mut rng);
                     held_out.push_labelled(&row, rule, self.n_classes);
@@ -121,7 +123,7 @@ impl Rows<'_> {
 
     /// Rows of the same kind as the training rows, none of which is a training row.
     fn held_out(&self, config: &DatasetConfig, train: &Dataset) -> Result<Dataset, InvalidValue> {
-        let mut held_out = Dataset::empty(config.seq_len);
+        let mut held_out = train.without_samples();
         if config.held_out == 0 {
             return Ok(held_out);
         }

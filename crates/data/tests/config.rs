@@ -286,7 +286,12 @@ fn generated_samples_need_a_rule() {
 
 #[test]
 fn the_place_of_cls() {
-    for (cls, position, name) in [(ClsPlace::First, 0, "first"), (ClsPlace::Last, 6, "last")] {
+    for (cls, position, positions, token, name) in [
+        (ClsPlace::First, Some(0), 7, 1, "first"),
+        (ClsPlace::Last, Some(6), 7, 1, "last"),
+        (ClsPlace::None, None, 6, 0, "none"),
+    ] {
         assert_eq!((cls.position(6), cls.name()), (position, name));
+        assert_eq!((cls.positions(6), cls.first_token()), (positions, token));
     }
 }

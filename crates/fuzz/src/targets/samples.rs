@@ -54,7 +54,7 @@ fn read_as(bytes: &[u8], format: Format) {
 fn seeds_as(format: Format) -> Vec<Vec<u8>> {
     let rule = LabelRule::from(TokenAnywhere { token: 3 });
     let of = |samples: &[[u32; 4]]| {
-        let mut dataset = Dataset::empty(3);
+        let mut dataset = Dataset::empty(3, ClsPlace::First);
         for sample in samples {
             dataset.push_labelled(sample, &rule, 2);
         }
