@@ -164,6 +164,13 @@ impl Dataset {
         self.push(tokens, rule.label_for(tokens, n_classes));
     }
 
+    /// Replaces the label of each sample by what `of` makes of it and of the sample's index.
+    pub(crate) fn relabel(&mut self, of: impl Fn(u8, usize) -> u8) {
+        for (sample, label) in self.labels.iter_mut().enumerate() {
+            *label = of(*label, sample);
+        }
+    }
+
     /// Number of samples.
     pub fn len(&self) -> usize {
         self.labels.len()

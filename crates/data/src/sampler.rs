@@ -28,13 +28,32 @@ impl Sampler {
         self.vocab_size - self.cls.first_token()
     }
 
+    /// The number of different samples; `u64::MAX` if there are more.
+    pub(crate) fn count(self) -> u64 {
+        let exponent = u32::try_from(self.seq_len).unwrap_or(u32::MAX);
+        u64::from(self.n_tokens()).saturating_pow(exponent)
+    }
+
+    /// Sample `index` of all, in the order of their tokens; the last token changes first.
+    pub(crate) fn nth(self, mut index: u64) -> Vec<u32> {
+        self.sample(|row| {
+            let start = row.len();
+            for _ in 0..self.seq_len {
+                let n_tokens = u64::from(self.n_tokens());
+                row.push(self.cls.first_token() + (index % n_tokens) as u32);
+                index /= n_tokens;
+            }
+            row[start..].reverse();
+        })
+    }
+
     /// A token drawn uniformly.
     fn token(self, next_word: impl FnMut() -> u32) -> u32 {
         self.cls.first_token() + uniform_below(self.n_tokens(), next_word)
     }
 
     /// The tokens that `fill` appends, with `[CLS]` in its place.
-    pub(crate) fn sample(self, fill: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
+    fn sample(self, fill: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
         let mut row = Vec::with_capacity(self.cls.positions(self.seq_len));
         if self.cls == ClsPlace::First {
             row.push(CLS);

@@ -37,6 +37,7 @@ fn splits() -> Splits {
         cls: ClsPlace::First,
         held_out: 10,
         fold: None,
+        label_noise: 0.0,
         rule: Some(rule()),
     };
     config.generate().unwrap()
@@ -109,6 +110,7 @@ fn of_file(held_out: usize) -> DatasetConfig {
         cls: ClsPlace::First,
         held_out,
         fold: None,
+        label_noise: 0.0,
         rule: Some(rule()),
     }
 }

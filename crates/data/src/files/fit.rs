@@ -123,8 +123,10 @@ impl Rows {
             }
             part
         };
+        let mut trained = gather(&train);
+        trained.relabel(|label, sample| config.noisy(label, train[sample]));
         Ok(Splits {
-            train: gather(&train),
+            train: trained,
             held_out: gather(&held_out),
             texts: None,
         })

@@ -21,6 +21,7 @@ fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
         fold: None,
+        label_noise: 0.0,
         rule: None,
     };
     (config, keys.padding_token)
@@ -78,6 +79,7 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
             cls: ClsPlace::First,
             held_out: 0,
             fold: None,
+            label_noise: 0.0,
             rule: None,
         };
         let contents = Contents {
