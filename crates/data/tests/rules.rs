@@ -137,7 +137,8 @@ fn the_class_of_a_sum_is_its_remainder() {
     let refused = Err("rule.modulus".to_owned());
     assert_eq!(check(5, 3, ClsPlace::None), Ok(()));
     assert_eq!(check(6, 3, ClsPlace::None), refused);
-    assert_eq!(check(3, 3, ClsPlace::Last), refused);
+    assert_eq!(check(3, 3, ClsPlace::Last), Ok(()));
+    assert_eq!(check(4, 3, ClsPlace::Last), refused);
     assert_eq!(check(256, 200, ClsPlace::None), Ok(()));
     for modulus in [0, 1, 257, u32::MAX] {
         assert_eq!(check(modulus, 3000, ClsPlace::None), refused);
