@@ -9,14 +9,13 @@ requirements-browser.txt.
 
 import base64
 import html.parser
-import json
 import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-from check_experiments import CSV, wait_for
+from check_experiments import CSV, check_axe, check_fits, paste, wait_for
 from check_live_page import settled, train
 from check_page import Page, check
 from selenium.webdriver.common.by import By
@@ -89,13 +88,7 @@ def check_dialog(page):
     check("a page of a file says so", "only on this computer" in page.find("#share-local").text)
     check("and offers the file first", page.find("#share-dialog li button").get_attribute("id") == "share-page-file")
     wait_for(page, "return document.querySelector('#share-dialog img')?.naturalWidth", "there is no picture")
-    for width in [390, 1280]:
-        page.resize(width, 800)
-        wide = page.js("return Math.max(document.documentElement.scrollWidth, document.getElementById('share-dialog').scrollWidth)")
-        check(f"{width} pixels: nothing is wider", wide <= width, wide)
-        for scheme in ["light", "dark"]:
-            found = page.violations(scheme)
-            check(f"axe, the dialog, {width} pixels, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+    check_fits(page, [390, 1280], ", the dialog", 800, element="#share-dialog")
     page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     wait_for(page, "return !document.getElementById('share-dialog')", "Escape does not close it")
     check("the focus is back", page.js("return document.activeElement.id") == "share")
@@ -232,8 +225,7 @@ def check_surprises(page, least):
     page.driver.back()
     again = wait_for(page, "const said = document.querySelector('#surprises [role=status]')?.textContent; return said?.includes('Seen:') && said", "the address does not lead back")
     check("the address leads back", again == said, again)
-    found = page.violations("light") + page.violations("dark")
-    check("axe, a surprise", not found, json.dumps(found, indent=1) if found else "")
+    check_axe(page, "a surprise")
     page.find("#surprise-back").click()
     check("the way back", page.js("return JSON.stringify(headlight.view.value.settings)") == "{}")
     page.find("#surprises-close").click()
@@ -243,7 +235,7 @@ def check_surprises(page, least):
 def check_own_samples(page):
     """An address does not hold the reader's own samples; the saved page does."""
     page.js("headlight.change({ tab: 'experiment' })")
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", CSV)
+    paste(page, CSV)
     wait_for(page, "return document.querySelector('#take-data')", "the samples are not trained on")
     open_share(page)
     told = page.find("#share-address-text").text
