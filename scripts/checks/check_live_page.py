@@ -214,6 +214,15 @@ def check_recorded(page, program, folder):
     train(program, run, "notebook", *SHORT, "compute.engine=burn")
     page.url = (run / "inspector.html").as_uri()
     check("another engine: recorded", settled(page) == "recorded", page.all_text("#origin"))
+    # Its script has no part that needs the engine: every tab does without.
+    for tab in ["explore", "steps", "experiment", "seeds", "evidence"]:
+        page.js("headlight.change({ tab: arguments[0] })", tab)
+        page.find(f"#panel[aria-labelledby='tab-{tab}'] > *")
+    page.js("headlight.change({ settings: { seed: 3 } })")
+    told = page.find("#experiment-state").text
+    check("no other training, and why", "holds no engine" in told and page.js("return headlight.here.value !== null"), told)
+    page.js("headlight.change({ settings: {}, changes: { temperature: 2 } })")
+    check("another softmax of what is recorded", page.js("return headlight.here.value.isWhatIf"))
     run = folder / "changed"
     train(program, run, "notebook", *SHORT)
     html = run / "inspector.html"

@@ -265,8 +265,16 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
         assert!(policy.contains(&sources), "{policy}");
     }
     // Only a page with an engine has what needs one.
-    for engine in ["new Worker(", "own-csv", "Integrated gradients"] {
-        assert!(SCRIPT.contains(engine) && !script.contains(engine), "{engine}");
+    for engine in [
+        "new Worker(",
+        "own-csv",
+        "Integrated gradients",
+        "principal components",
+    ] {
+        assert!(
+            SCRIPT.contains(engine) && !script.contains(engine),
+            "{engine}"
+        );
     }
     // Facts, numbers, style, script, and the loader of the last two.
     assert_eq!(html.matches("<script").count(), 5);
