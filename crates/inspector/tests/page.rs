@@ -267,7 +267,7 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
     // Only a page with an engine has what needs one.
     for engine in [
         "new Worker(",
-        "own-csv",
+        "choose a file",
         "Integrated gradients",
         "principal components",
     ] {
