@@ -69,10 +69,10 @@ class Page:
         side = round(len(cells) ** 0.5)
         return numpy.array([cell or 0 for cell in cells], dtype=float).reshape(side, side)
 
-    def download(self, button, ending):
+    def download(self, button, ending, seconds=10):
         before = set(self.downloads.glob(f"*.{ending}"))
         self.find(button).click()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             files = list(set(self.downloads.glob(f"*.{ending}")) - before)
             if files and files[0].stat().st_size:

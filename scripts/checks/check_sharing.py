@@ -9,6 +9,7 @@ requirements-browser.txt.
 
 import base64
 import html.parser
+import json
 import struct
 import subprocess
 import sys
@@ -110,9 +111,8 @@ def check_picture(page, *words):
 
 def check_film(page):
     open_share(page)
-    page.find("#share-film").click()
-    wait_for(page, "return document.getElementById('share-film-text').textContent.startsWith('Saved')", "the film does not end", 30)
-    film = next(page.downloads.glob("*.webm")).read_bytes()
+    film = page.download("#share-film", "webm", 40)
+    wait_for(page, "return document.getElementById('share-film-text').textContent.startsWith('Saved')", "the film does not end")
     check("a WebM", film.startswith(b"\x1aE\xdf\xa3") and len(film) > 20_000, len(film))
     page.driver.get("about:blank")
     play = """
@@ -145,7 +145,7 @@ def check_saved(page, name):
     before, page.url = page.url, path.as_uri()
     page.open()
     wait_for(page, "return document.documentElement.dataset.run", "it does not settle")
-    wait_for(page, "return !document.querySelector('#experiment-state progress')", "its experiment does not end")
+    wait_for(page, f"return document.title === {json.dumps(shown[-2])}", "its experiment does not end")
     again = page.js(SHOWN)
     check(f"the saved page opens on the same view, {name}", again == shown, f"{again} and {shown}")
     check("it is the same document", abs(len(saved) - len(Path(before.removeprefix("file://")).read_bytes())) < 20_000, len(saved))
@@ -221,8 +221,9 @@ def check_surprises(page, least):
         check(f"the surprise {key} holds", holds, said)
         check(f"and says what is shown: {', '.join(numbers)}", all(number in said for number in numbers), said)
         check("the address holds it", f"surprise={key}" in page.driver.current_url, page.driver.current_url)
+    address = page.driver.current_url
     page.driver.get("about:blank")
-    page.driver.back()
+    page.driver.get(address)
     again = wait_for(page, "const said = document.querySelector('#surprises [role=status]')?.textContent; return said?.includes('Seen:') && said", "the address does not lead back")
     check("the address leads back", again == said, again)
     check_axe(page, "a surprise")
