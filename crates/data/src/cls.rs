@@ -36,19 +36,25 @@ impl ClsPlace {
 
     /// Positions of a sample of `seq_len` tokens.
     pub fn positions(self, seq_len: usize) -> usize {
-        seq_len + usize::from(self != Self::None)
+        seq_len.saturating_add(usize::from(self.is_somewhere()))
     }
 
     /// The smallest token that is not `[CLS]`.
     pub fn first_token(self) -> u32 {
-        u32::from(self != Self::None)
+        u32::from(self.is_somewhere())
     }
 
-    /// The other place.
+    /// Whether samples have `[CLS]`.
+    pub fn is_somewhere(self) -> bool {
+        self != Self::None
+    }
+
+    /// The other place, if samples have `[CLS]`.
     pub(crate) fn other(self) -> Self {
         match self {
             Self::First => Self::Last,
             Self::Last => Self::First,
+            Self::None => Self::None,
         }
     }
 
@@ -57,15 +63,17 @@ impl ClsPlace {
         let token = match self {
             Self::First => tokens.first(),
             Self::Last => tokens.last(),
+            Self::None => None,
         };
         token == Some(&CLS)
     }
 
-    /// A sample without the token in this place.
+    /// A sample without the token in this place; without such a place, the whole sample.
     pub(crate) fn without(self, tokens: &[u32]) -> &[u32] {
         match self {
             Self::First => tokens.get(1..),
             Self::Last => tokens.split_last().map(|(_, others)| others),
+            Self::None => Some(tokens),
         }
         .unwrap_or_default()
     }

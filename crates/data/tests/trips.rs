@@ -162,6 +162,7 @@ fn completed(rows: &Rows, keys: FileKeys, columns: &Columns) -> (DatasetConfig, 
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
         fold: keys.fold,
+        label_noise: 0.0,
         rule: None,
     };
     (config, keys.padding_token)

@@ -246,7 +246,7 @@ impl Study {
     fn new(corpus: Corpus, config: ExperimentConfig, splits: Arc<Splits>) -> Self {
         assert!(config.inputs().cls_position == 0, "[CLS] comes first");
         let vocabulary = corpus.words();
-        let mut dataset = Dataset::empty(config.data.seq_len);
+        let mut dataset = Dataset::empty(config.data.seq_len, config.data.cls);
         let mut sentences = Vec::new();
         for sample in 0..LOOKED_AT {
             let tokens = splits.held_out.tokens(sample);

@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{CONFIG, dataset, experiment, parse};
-use headlight_data::{Dataset, Splits};
+use headlight_data::{ClsPlace, Dataset, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
 use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
 use headlight_keys::{InvalidValue, Section};
@@ -280,11 +280,11 @@ fn a_step_has_a_largest_size() {
     let mut config = parse(&[]).unwrap();
     (config.data.seq_len, config.training.batch_size) = (1023, 64);
     let samples = |count: usize| {
-        let mut train = Dataset::empty(1023);
+        let mut train = Dataset::empty(1023, ClsPlace::First);
         let mut tokens = vec![1; 1024];
         tokens[0] = 0;
         (0..count).for_each(|_| train.push(&tokens, 0));
-        let held_out = Dataset::empty(1023);
+        let held_out = Dataset::empty(1023, ClsPlace::First);
         Arc::new(Splits {
             train,
             held_out,

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{experiment, parse};
-use headlight_data::Dataset;
+use headlight_data::{CLS, ClsPlace, Dataset};
 use headlight_experiment::explain::explain;
 use headlight_experiment::fused::{Array, Intervention, forward};
 use headlight_experiment::metrics::probabilities;
@@ -12,7 +12,8 @@ use headlight_experiment::metrics::probabilities;
 const PAD: u32 = 8;
 
 fn one(tokens: &[u32; 4]) -> Dataset {
-    let mut dataset = Dataset::empty(3);
+    let cls = [ClsPlace::First, ClsPlace::Last][usize::from(tokens[3] == CLS)];
+    let mut dataset = Dataset::empty(3, cls);
     dataset.push(tokens, 0);
     dataset
 }

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_data::words::FIRST_WORD;
-use headlight_data::{Dataset, Splits, Words};
+use headlight_data::{ClsPlace, Dataset, Splits, Words};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::outcome::{Guess, Outcome, Verdict};
@@ -18,7 +18,7 @@ fn config(learned: f64) -> ExperimentConfig {
 }
 
 fn dataset(labels: &[u8]) -> Dataset {
-    let mut dataset = Dataset::empty(1);
+    let mut dataset = Dataset::empty(1, ClsPlace::First);
     for &label in labels {
         dataset.push(&[0, FIRST_WORD + u32::from(label)], label);
     }
@@ -154,7 +154,7 @@ fn texts_have_counts_of_words_beside_them() {
 #[test]
 fn counts_of_words_are_those_of_scikit_learn() {
     let texts = |samples: &[([u32; 4], u8)]| {
-        let mut dataset = Dataset::empty(4);
+        let mut dataset = Dataset::empty(4, ClsPlace::First);
         for (words, label) in samples {
             let tokens = words.map(|word| if word == 0 { 0 } else { FIRST_WORD + word });
             dataset.push(&[&[0], &tokens[..]].concat(), *label);

@@ -295,7 +295,7 @@ fn dumped(
     } else {
         &splits.train
     };
-    let mut watched = Dataset::empty(config.data.seq_len);
+    let mut watched = Dataset::empty(config.data.seq_len, config.data.cls);
     let mut samples = Vec::new();
     for number in config.dump.chosen(from) {
         let (tokens, label) = (from.tokens(number), from.label(number));

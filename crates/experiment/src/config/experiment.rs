@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use headlight_architecture::{Inputs, ModelConfig, Pooling};
 use headlight_data::words::PAD;
-use headlight_data::{Dataset, DatasetConfig, SampleShape};
+use headlight_data::{CLS, Dataset, DatasetConfig, SampleShape};
 use headlight_keys::{InvalidValue, Section, section};
 
 use super::compute::ComputeConfig;
@@ -95,7 +95,10 @@ impl ExperimentConfig {
     /// The properties of the samples that determine the shape of the model.
     pub fn inputs(&self) -> Inputs {
         let data = &self.data;
-        let (cls, positions) = (data.cls.position(data.seq_len), data.cls.positions(data.seq_len));
+        let (cls, positions) = (
+            data.cls.position(data.seq_len),
+            data.cls.positions(data.seq_len),
+        );
         let last = positions.saturating_sub(1);
         Inputs {
             vocab_size: data.vocab_size as usize,
@@ -110,7 +113,7 @@ impl ExperimentConfig {
         }
     }
 
-    /// Samples with `[CLS]` to run a model on: their labels mean nothing. `[sample][position]`
+    /// Samples to run a model on, with `[CLS]` where samples have it: their labels mean nothing. `[sample][position]`
     ///
     /// # Errors
     /// When a sample has another length, lacks `[CLS]`, or holds a token that the config lacks.
@@ -119,17 +122,22 @@ impl ExperimentConfig {
         samples: impl IntoIterator<Item: AsRef<[u32]>>,
     ) -> Result<Dataset, String> {
         let inputs = self.inputs();
-        let mut dataset = Dataset::empty(self.data.seq_len);
+        let mut dataset = Dataset::empty(self.data.seq_len, self.data.cls);
         for (index, tokens) in samples.into_iter().enumerate() {
             let tokens = tokens.as_ref();
-            let (length, at) = (inputs.positions, inputs.cls_position);
+            let length = inputs.positions;
             if tokens.len() != length {
-                let (count, given) = (length - 1, tokens.len());
+                let (count, given) = (self.data.seq_len, tokens.len());
+                let with_cls = inputs
+                    .cls
+                    .map_or_else(String::new, |_| format!(", with [CLS] {length}"));
                 return Err(format!(
-                    "a sample has {count} tokens, with [CLS] {length}; sample {index} has {given}"
+                    "a sample has {count} tokens{with_cls}; sample {index} has {given}"
                 ));
             }
-            if tokens[at] != 0 {
+            if let Some(at) = inputs.cls
+                && tokens[at] != CLS
+            {
                 return Err(format!(
                     "sample {index}: position {at} is not [CLS], which is token 0"
                 ));

@@ -101,7 +101,7 @@ impl Session {
         device: OpenDevice,
     ) -> Result<Self, Failure> {
         let splits = Splits {
-            held_out: Dataset::empty(config.data.seq_len),
+            held_out: Dataset::empty(config.data.seq_len, config.data.cls),
             train: dataset,
             texts: None,
         };
