@@ -91,7 +91,7 @@ impl Training {
         let splits = &experiment.splits;
         let described = Object::default()
             .with("positions", &inputs.positions)
-            .with("cls", &inputs.cls_position)
+            .with("cls", &inputs.read_position)
             .with("classes", &inputs.n_classes)
             .with("vocab_size", &inputs.vocab_size);
         let counts = Object::default()
