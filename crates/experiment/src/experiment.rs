@@ -124,6 +124,11 @@ impl Experiment {
         self.config.training.total_steps(self.steps_per_epoch())
     }
 
+    /// Epochs of the whole training, the last of which may end early.
+    pub fn epochs(&self) -> usize {
+        self.steps().div_ceil(self.steps_per_epoch())
+    }
+
     /// The step size of the step after `step` steps.
     pub fn learning_rate(&self, step: usize) -> f64 {
         self.config.training.learning_rate_at(step, self.steps())
