@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import numpy
-from check_live_page import settled, train
+from check_live_page import hashes, settled, train
 from check_page import Page, check, npz_dumps
 
 WIDTHS = [360, 768, 1280, 1920]
@@ -42,12 +42,38 @@ def wait_for(page, script, what, seconds=60):
     return found
 
 
+def paste(page, text):
+    """Pastes texts or samples, and has the page train on them."""
+    page.js(
+        "const area = document.querySelector('#own-csv'); area.value = arguments[0];"
+        "area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()",
+        text,
+    )
+
+
+def check_fits(page, widths, what="", height=900, schemes=("light", "dark"), element="main"):
+    """Nothing is wider than the window, the element among it, and axe finds nothing."""
+    for width in widths:
+        page.resize(width, height)
+        time.sleep(0.2)
+        name = f"{width} pixels{what}"
+        wide = page.js("return Math.max(document.documentElement.scrollWidth, document.querySelector(arguments[0]).scrollWidth)", element)
+        check(f"{name}: nothing is wider", wide <= width, wide)
+        check_axe(page, name, schemes)
+
+
+def check_axe(page, what, schemes=("light", "dark")):
+    """No finding of axe."""
+    for scheme in schemes:
+        found = page.violations(scheme)
+        check(f"axe, {what}, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+
+
 def trained(page, settings):
     """Trains an experiment, and returns the hash of its weights."""
     page.js("headlight.change({ settings: arguments[0], tab: 'evidence' })", settings)
     wait_for(page, "return document.querySelector('#departure-title')", "the experiment does not end")
-    texts = page.js("return [...document.querySelectorAll('#departure-title ~ dl dd')].map((e) => e.textContent)")
-    return texts[0]
+    return hashes(page)["its weights"]
 
 
 def check_experiment(page, program, folder):
@@ -64,7 +90,7 @@ def check_experiment(page, program, folder):
     page.driver.get("about:blank")
     page.driver.get(address)
     wait_for(page, "return document.querySelector('#departure-title')", "the address does not lead back")
-    check("the address leads back", page.all_text("#departure-title ~ dl dd")[0] == expected)
+    check("the address leads back", hashes(page)["its weights"] == expected)
     page.js("headlight.change({ settings: {}, tab: 'experiment' })")
     page.js("headlight.change({ settings: { 'model.n_heads': 3 } })")
     wait_for(page, "return document.querySelector('#settings .failed')", "a wrong setting is not refused")
@@ -144,10 +170,10 @@ def check_seeds(page, program, folder):
 def check_own_data(page, program, folder):
     """The reader's own samples: what is taken out gives the same weights, predictions and attention at the command line."""
     page.js("headlight.change({ tab: 'experiment' })")
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", CSV.replace("7,3,9", "7,x,9"))
+    paste(page, CSV.replace("7,3,9", "7,x,9"))
     told = page.all_text("#own-csv-said")[0]
     check("a wrong file is refused, with its line and column", "Line 2" in told and "token_1" in told, told)
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", CSV)
+    paste(page, CSV)
     wait_for(page, "return document.querySelector('#take-data')", "the samples are not trained on")
     files = {name: page.download(f"#take-{name}", ending) for name, ending in [("config", "toml"), ("data", "csv"), ("model", "safetensors"), ("dump", "npz")]}
     out = folder / "taken"
@@ -172,16 +198,10 @@ def check_own_data(page, program, folder):
 
 def check_widths(page):
     """No finding of axe, and nothing wider than the window."""
-    for width in WIDTHS:
-        page.resize(width, 800)
-        for tab in TABS if width == 1280 else ["explore"]:
-            page.js("headlight.change({ tab: arguments[0], guide: 0 })", tab)
-            time.sleep(0.2)
-            wide = page.js("return document.documentElement.scrollWidth")
-            check(f"{width} pixels, {tab}: nothing is wider", wide <= width, wide)
-            for scheme in ["light", "dark"] if tab == "explore" else ["light"]:
-                found = page.violations(scheme)
-                check(f"axe, {width} pixels, {tab}, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+    for tab in TABS:
+        page.js("headlight.change({ tab: arguments[0], guide: 0 })", tab)
+        is_first = tab == TABS[0]
+        check_fits(page, WIDTHS if is_first else [1280], f", {tab}", 800, ("light", "dark") if is_first else ("light",))
 
 
 def check_first_sight(page):
@@ -215,7 +235,7 @@ def main():
             page.url = lab.as_uri()
             check("a page without a run", settled(page) == "live", page.all_text("#origin"))
             expected = train(program, folder / "count", "count")
-            check("it has the weights of `headlight train`", expected[:12] in page.js("return headlight.origin.value.text"))
+            check("it has the weights of `headlight train`", hashes(page)["the weights that this page trained"] == expected)
             log = page.driver.get_log("browser")
             check("console is empty", not log, log)
         finally:

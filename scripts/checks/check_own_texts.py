@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from check_experiments import wait_for
+from check_experiments import check_fits, paste, wait_for
 from check_live_page import settled
 from check_page import Page, check
 
@@ -67,10 +67,6 @@ def program_hash(program, folder, source):
     run = folder / f"run-{source.name}"
     subprocess.run([program, "train", source.name, "--run", run, "--quiet", "--set", "dump.every_epochs=10000"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
     return hashlib.sha256((run / "model.safetensors").read_bytes()).hexdigest()
-
-
-def paste(page, text):
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", text)
 
 
 def drop(page, text, name):
@@ -151,13 +147,7 @@ def look(page, program, folder):
         found = outcome(page, name)
         check(f"{name}: the weights of `headlight train FILE`", found == program_hash(program, folder, table), found)
         check(f"{name}: what is cut or unknown", "no words" in page.find("#own-outcome").text and "not in the vocabulary" in page.find("#own-outcome").text)
-    for width in [360, 768, 1280]:
-        page.resize(width, 900)
-        wide = page.js("return document.documentElement.scrollWidth")
-        check(f"nothing wider than {width} pixels", wide <= width, wide)
-        for scheme in ["light", "dark"]:
-            found = page.violations(scheme)
-            check(f"axe, {width} pixels, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+    check_fits(page, [360, 768, 1280])
     check("nothing in the console", not page.driver.get_log("browser"))
 
     # The address leads back to where texts can be given again.

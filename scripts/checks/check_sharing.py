@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from check_experiments import CSV, wait_for
+from check_experiments import CSV, check_axe, check_fits, paste, wait_for
 from check_live_page import settled, train
 from check_page import Page, check
 from selenium.webdriver.common.by import By
@@ -89,13 +89,7 @@ def check_dialog(page):
     check("a page of a file says so", "only on this computer" in page.find("#share-local").text)
     check("and offers the file first", page.find("#share-dialog li button").get_attribute("id") == "share-page-file")
     wait_for(page, "return document.querySelector('#share-dialog img')?.naturalWidth", "there is no picture")
-    for width in [390, 1280]:
-        page.resize(width, 800)
-        wide = page.js("return Math.max(document.documentElement.scrollWidth, document.getElementById('share-dialog').scrollWidth)")
-        check(f"{width} pixels: nothing is wider", wide <= width, wide)
-        for scheme in ["light", "dark"]:
-            found = page.violations(scheme)
-            check(f"axe, the dialog, {width} pixels, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+    check_fits(page, [390, 1280], ", the dialog", 800, element="#share-dialog")
     page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     wait_for(page, "return !document.getElementById('share-dialog')", "Escape does not close it")
     check("the focus is back", page.js("return document.activeElement.id") == "share")
@@ -117,9 +111,8 @@ def check_picture(page, *words):
 
 def check_film(page):
     open_share(page)
-    page.find("#share-film").click()
-    wait_for(page, "return document.getElementById('share-film-text').textContent.startsWith('Saved')", "the film does not end", 30)
-    film = next(page.downloads.glob("*.webm")).read_bytes()
+    film = page.download("#share-film", "webm", 40)
+    wait_for(page, "return document.getElementById('share-film-text').textContent.startsWith('Saved')", "the film does not end")
     check("a WebM", film.startswith(b"\x1aE\xdf\xa3") and len(film) > 20_000, len(film))
     page.driver.get("about:blank")
     play = """
@@ -152,7 +145,7 @@ def check_saved(page, name):
     before, page.url = page.url, path.as_uri()
     page.open()
     wait_for(page, "return document.documentElement.dataset.run", "it does not settle")
-    wait_for(page, "return !document.querySelector('#experiment-state progress')", "its experiment does not end")
+    wait_for(page, f"return document.title === {json.dumps(shown[-2])}", "its experiment does not end")
     again = page.js(SHOWN)
     check(f"the saved page opens on the same view, {name}", again == shown, f"{again} and {shown}")
     check("it is the same document", abs(len(saved) - len(Path(before.removeprefix("file://")).read_bytes())) < 20_000, len(saved))
@@ -228,12 +221,12 @@ def check_surprises(page, least):
         check(f"the surprise {key} holds", holds, said)
         check(f"and says what is shown: {', '.join(numbers)}", all(number in said for number in numbers), said)
         check("the address holds it", f"surprise={key}" in page.driver.current_url, page.driver.current_url)
+    address = page.driver.current_url
     page.driver.get("about:blank")
-    page.driver.back()
+    page.driver.get(address)
     again = wait_for(page, "const said = document.querySelector('#surprises [role=status]')?.textContent; return said?.includes('Seen:') && said", "the address does not lead back")
     check("the address leads back", again == said, again)
-    found = page.violations("light") + page.violations("dark")
-    check("axe, a surprise", not found, json.dumps(found, indent=1) if found else "")
+    check_axe(page, "a surprise")
     page.find("#surprise-back").click()
     check("the way back", page.js("return JSON.stringify(headlight.view.value.settings)") == "{}")
     page.find("#surprises-close").click()
@@ -243,7 +236,7 @@ def check_surprises(page, least):
 def check_own_samples(page):
     """An address does not hold the reader's own samples; the saved page does."""
     page.js("headlight.change({ tab: 'experiment' })")
-    page.js("const area = document.querySelector('#own-csv'); area.value = arguments[0]; area.dispatchEvent(new Event('input', { bubbles: true })); area.form.requestSubmit()", CSV)
+    paste(page, CSV)
     wait_for(page, "return document.querySelector('#take-data')", "the samples are not trained on")
     open_share(page)
     told = page.find("#share-address-text").text

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy
 
 from check_bands import check_bands
-from check_experiments import wait_for
+from check_experiments import check_fits, wait_for
 from check_live_page import settled
 from check_page import Page, check
 from selenium.webdriver import ActionChains
@@ -85,13 +85,7 @@ def look(page, program, folder):
     wait_for(page, "return document.getElementById('own-said').textContent.includes('bank the bank')", "words that have no place are said")
     check_what_if(page)
     check_bands(page, "words", page.js("const { run, sample } = headlight.here.value; return run.length(sample)"))
-    for width in [360, 768, 1280, 1920]:
-        page.resize(width, 900)
-        wide = page.js("return document.documentElement.scrollWidth")
-        check(f"nothing wider than {width} pixels", wide <= width, wide)
-        for scheme in ["light", "dark"]:
-            found = page.violations(scheme)
-            check(f"axe, {width} pixels, {scheme}", not found, json.dumps(found, indent=1) if found else "")
+    check_fits(page, [360, 768, 1280, 1920])
     check("nothing in the console", not page.driver.get_log("browser"))
 
 

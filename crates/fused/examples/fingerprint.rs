@@ -16,7 +16,7 @@ fn fingerprint(shape: Architecture, instructions: Instructions) -> u64 {
         .map(|i| 0.6 * (spread(i) - 0.5))
         .collect();
     let token = |i: usize| match i % shape.positions {
-        position if position == shape.cls_position => 0,
+        position if position == shape.read_position => 0,
         _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
     };
     let tokens: Vec<u32> = (0..8000 * shape.positions).map(token).collect();
@@ -76,7 +76,7 @@ fn main() {
         (
             "shared, causal",
             Architecture {
-                cls_position: 6,
+                read_position: 6,
                 n_layers: 2,
                 projections: Projections::Shared,
                 mask: Some(causal),

@@ -48,7 +48,7 @@ pub enum Intervention {
         place: Place,
         /// The position.
         position: usize,
-        /// The vector `[d_model]`, of a head `[d_head]`; or one for each sample, one after the other.
+        /// The vector `[d_model]`, of a context `[n_heads * d_head]`, of a head `[d_head]`; or one for each sample, one after the other.
         vector: Vec<f32>,
     },
 }
@@ -171,13 +171,12 @@ impl Intervention {
         chunk: Range<usize>,
         architecture: &Architecture,
     ) {
-        let (positions, d_model) = (architecture.positions, architecture.d_model);
-        let (width, d_head) = (padded(d_model), architecture.d_head());
+        let (positions, d_head) = (architecture.positions, architecture.d_head());
         match (self, site) {
             (&Self::RemoveHead { layer, head }, Site::Vectors(Array::Context, at))
                 if layer == at =>
             {
-                for row in values.chunks_exact_mut(width) {
+                for row in values.chunks_exact_mut(padded(architecture.heads_width())) {
                     row[head * d_head..(head + 1) * d_head].fill(ZERO);
                 }
             }
@@ -213,7 +212,8 @@ impl Intervention {
             ) if place.site() == site => {
                 let columns = place.columns(architecture);
                 let count = columns.len();
-                let row = &mut values[position * width..][..d_model][columns];
+                let width = values.len() / positions;
+                let row = &mut values[position * width..][columns];
                 for lane in 0..LANES {
                     // The last sample fills the other lanes.
                     let sample = (chunk.start + lane).min(chunk.end - 1);
@@ -240,11 +240,12 @@ impl Place {
         }
     }
 
-    /// Its numbers in a row of `d_model`.
+    /// Its numbers in a row.
     fn columns(self, architecture: &Architecture) -> Range<usize> {
         let d_head = architecture.d_head();
         match self {
             Self::Head(_, head) => head * d_head..(head + 1) * d_head,
+            Self::Context(_) => 0..architecture.heads_width(),
             _ => 0..architecture.d_model,
         }
     }

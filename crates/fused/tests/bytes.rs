@@ -4,7 +4,9 @@
 mod common;
 
 use common::{Problem, adam, any_architecture, notebook, one_block, problem};
-use headlight_fused::{Adam, Architecture, Instructions, Model, Predictions, Projections};
+use headlight_fused::{
+    Adam, Architecture, Instructions, Model, PositionEmbedding, Predictions, Projections,
+};
 use proptest::prelude::*;
 
 fn fresh(problem: &Problem) -> Model {
@@ -210,9 +212,9 @@ fn kinds() -> Vec<(Architecture, bool)> {
     };
     let (plain, _) = blocks((10, 2, 6, false), 1, 0);
     let limited = Architecture {
-        cls_position: 5,
+        read_position: 5,
         n_classes: 4,
-        position_embedding: false,
+        position_embedding: PositionEmbedding::None,
         projections: Projections::Shared,
         mask: Some((0..36).map(|i| i % 6 <= i / 6).collect()),
         padding_token: Some(3),

@@ -15,7 +15,7 @@ fn model(problem: &Problem) -> Model {
 
 /// With two features and fewer, a norm with a small epsilon is close to a sign, and amplifies rounding.
 fn is_steep(architecture: &Architecture) -> bool {
-    architecture.d_model < 3 && architecture.layer_norm_eps < 1e-4
+    architecture.d_model < 3 && architecture.norms.eps < 1e-4
 }
 
 fn predictions_are_the_definition(problem: &Problem) -> Result<(), TestCaseError> {

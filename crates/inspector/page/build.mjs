@@ -3,11 +3,12 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { scriptOf, styleOf } from "./bundle.mjs";
+import { recordedScriptOf, scriptOf, styleOf } from "./bundle.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const [loader, script, style] = await Promise.all([scriptOf("src/loader.js"), scriptOf("src/main.jsx"), styleOf("src/main.css")]);
+const recorded = await recordedScriptOf("src/main.jsx");
 const [attention, attentionStyle] = await Promise.all([scriptOf("src/attention/main.jsx"), styleOf("src/attention/main.css")]);
 
 // The page of a walkthrough has its script as it is, where `<` could end the script element.
@@ -15,7 +16,7 @@ const walkthrough = (await scriptOf("src/walkthrough/main.jsx")).replaceAll("</s
 const walkthroughStyle = await styleOf("src/walkthrough/main.css");
 
 const [option, folder = here("../src/page")] = process.argv.slice(2);
-for (const [name, text] of [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["page.css", style], ["attention.js", `${attention}\n`], ["attention.css", attentionStyle], ["walkthrough.js", `${walkthrough}\n`], ["walkthrough.css", walkthroughStyle]]) {
+for (const [name, text] of [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["recorded.js", `${recorded}\n`], ["page.css", style], ["attention.js", `${attention}\n`], ["attention.css", attentionStyle], ["walkthrough.js", `${walkthrough}\n`], ["walkthrough.css", walkthroughStyle]]) {
   const path = `${folder}/${name}`;
   if (option !== "--check") {
     writeFileSync(path, text);

@@ -1,4 +1,4 @@
-//! What is said of a config that cannot be used.
+//! The sentence for a config that cannot be used.
 
 use headlight_keys::InvalidValue;
 

@@ -1,5 +1,7 @@
-//! Sums, shifts and the rectifier, element by element.
+//! Sums, shifts and activations, element by element.
 
+use super::values::Hidden;
+use crate::architecture::Activation;
 use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes, ZERO, larger, map, zip};
 
@@ -24,19 +26,49 @@ for_each_set! {
 }
 
 for_each_set! {
-    pub(super) fn rectify<'a>(values: &'a mut [Lanes]) {
-        for value in values {
-            *value = map(*value, |value| larger(value, 0.0));
+    pub(super) fn activate<'a>(activation: Activation, hidden: &'a mut Hidden, count: usize) {
+        let output = &mut hidden.output[..count];
+        if activation == Activation::Relu {
+            for value in output {
+                *value = map(*value, |value| larger(value, 0.0));
+            }
+            return;
+        }
+        hidden.input[..count].copy_from_slice(output);
+        for value in output {
+            *value = map(*value, |value| activation.value(value));
         }
     }
 }
 
 for_each_set! {
-    pub(super) fn through_rectifier<'a>(values: &'a [Lanes], gradient: &'a mut [Lanes]) {
-        for (gradient, value) in gradient.iter_mut().zip(values) {
-            *gradient = zip(*gradient, *value, |gradient, value| {
-                if value > 0.0 { gradient } else { 0.0 }
-            });
+    /// From the gradient of a hidden layer's output to that of its input, in place.
+    pub(super) fn through_activation<'a>(
+        activation: Activation,
+        hidden: &'a Hidden,
+        gradient: &'a mut [Lanes],
+    ) {
+        if activation == Activation::Relu {
+            for (gradient, value) in gradient.iter_mut().zip(&hidden.output) {
+                *gradient = zip(*gradient, *value, |gradient, value| {
+                    if value > 0.0 { gradient } else { 0.0 }
+                });
+            }
+            return;
+        }
+        for (gradient, input) in gradient.iter_mut().zip(&hidden.input) {
+            *gradient = zip(*gradient, *input, |gradient, input| gradient * activation.slope(input));
+        }
+    }
+}
+
+for_each_set! {
+    /// Multiplies each row by its own number.
+    pub(super) fn scale_rows<'a>(rows: &'a mut [Lanes], width: usize, factors: &'a [Lanes]) {
+        for (row, factor) in rows.chunks_exact_mut(width).zip(factors) {
+            for value in row {
+                *value = zip(*value, *factor, |value, factor| value * factor);
+            }
         }
     }
 }

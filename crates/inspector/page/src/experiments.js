@@ -2,8 +2,9 @@
 
 import { effect } from "@preact/signals";
 import { isLong, stepsOf } from "./config.js";
-import { cannot } from "./engine/workers.js";
+import { cannot } from "./engine/cannot.js";
 import { page } from "./facts.js";
+import { inPageWords } from "./parts/settings.jsx";
 import { baseData, configOf, dataOf, experiment, ghost, keepOutcome, outcomeOf, runs, settings, settingsOf } from "./state.js";
 import { Training } from "./training.js";
 import { view } from "./view.js";
@@ -56,7 +57,7 @@ function begin(key, wanted) {
       keepOutcome(key, outcome);
       finish(key, outcome);
     } catch (error) {
-      if (running === training) experiment.value = { key, state: "failed", step: 0, steps: 0, why: /** @type {Error} */ (error).message };
+      if (running === training) experiment.value = { key, state: "failed", step: 0, steps: 0, why: inPageWords(/** @type {Error} */ (error).message) };
     }
   };
   if (!isLong(config, stepsOf(config, data))) start();

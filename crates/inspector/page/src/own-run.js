@@ -1,6 +1,7 @@
 // The page's own run: recorded numbers first, and then the page trains it again, to compare the weights.
 
-import { cannot, prepareWorker } from "./engine/workers.js";
+import { cannot } from "./engine/cannot.js";
+import { prepareWorker } from "./engine/workers.js";
 import { isLong, stepsOf } from "./config.js";
 import { page } from "./facts.js";
 import { baseConfig, baseData, keepOutcome, openAddress, origin, runs, trainedHash } from "./state.js";

@@ -17,15 +17,6 @@ const escaped = (/** @type {string} */ word) => encodeURIComponent(word).replace
 export const ownKey = (tokens, typed = []) => OWN + tokens.map((token, at) => typed[at] ? `${token}~${escaped(typed[at])}` : token).join("-");
 export const isOwn = (/** @type {string} */ key) => key.startsWith(OWN);
 
-/** A sample of the reader is the only one that it is judged with. @template T @param {() => T} judge @returns {T} */
-function judged(judge) {
-  try {
-    return judge();
-  } catch (error) {
-    throw new Error(/** @type {Error} */ (error).message.replace("sample 0 has", "this one has"));
-  }
-}
-
 export class Run {
   #curves = new Map();
   /** @type {number | undefined} */
@@ -125,7 +116,7 @@ export class Run {
     const known = this.#own.get(key);
     if (known) return known;
     const { source } = this;
-    if (!("judge" in source)) throw new Error("only a live page computes samples of your own");
+    if (!source.judge) throw new Error("only a live page computes samples of your own");
     const [most, kind] = [this.positions - 1, this.words ? "words" : "tokens"];
     if (tokens.length > most || tokens.length < most && this.padding === undefined) throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
     const size = this.facts.config?.data.vocab_size;
@@ -135,7 +126,7 @@ export class Run {
     // Shorter samples are filled up.
     while (this.padding !== undefined && withCls.length < this.positions - 1) withCls.push(this.padding);
     withCls.splice(this.facts.cls, 0, 0);
-    const [label, marked] = judged(() => /** @type {any} */ (source).judge(withCls));
+    const [label, marked] = source.judge(withCls);
     const words = typed.slice();
     words.splice(this.facts.cls, 0, "");
     const sample = { key, number: null, label, tokens: withCls, typed: words, marked, index: null };

@@ -144,6 +144,8 @@ export interface Source {
   /** A single weight, where it can be had without its row: curves ask for very many. */
   weight?(at: number, sample: Sample, layer: number, head: number, query: number, key: number): number;
   results(name: "logits" | "probabilities", at: number, sample: Sample): number[];
+  /** The label of tokens with [CLS] and the positions that decide it, where the source computes any sample. Throws an error with a sentence if the model cannot take them. */
+  judge?(tokens: number[]): [number | null, number[]];
   /** All arrays of a sample at a step; null where the source has none. */
   arrays(at: number, sample: Sample): Arrays | null;
   allows(sample: Sample, query: number, key: number): boolean;

@@ -110,6 +110,14 @@ test("tokens that a reader types", () => {
   for (const word of ["-1", "1.5", "<b>", "1".repeat(10), "__proto__"]) assert.throws(() => tokenOf(run, word), /is not a token/);
 });
 
+test("the apostrophe of telephones stands for that of the vocabulary", () => {
+  const words = { vocabulary: ["don't", "it’s", "'"] };
+  const run = runOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });
+  assert.deepEqual(["don't", "Don’t", "it’s", "’"].map((word) => tokenOf(run, word)), [3, 3, 4, 5]);
+  for (const unknown of ["it's", "won’t"]) assert.equal(tokenOf(run, unknown), 2, unknown);
+  assert.deepEqual(tokensOf(run, "Don’t won’t"), { tokens: [3, 2], typed: ["", "won’t"], left: [] });
+});
+
 test("what a reader typed for an unknown word stays in the sample and in its address", () => {
   const words = { vocabulary: ["the", "bank"] };
   const run = runOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });

@@ -15,6 +15,8 @@ use crate::theme::properties;
 // them in.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+// A page without an engine has no part that needs one.
+const RECORDED_SCRIPT: &str = include_str!("recorded.js");
 // The page of attention alone has less of both.
 const ATTENTION_STYLE: &str = include_str!("attention.css");
 const ATTENTION_SCRIPT: &str = include_str!("attention.js");
@@ -52,9 +54,11 @@ impl Page {
         if !self.runs.is_empty() {
             hold(&mut body, "numbers", &deflated(&self.numbers())?);
         }
-        let (style, script) = match self.attention {
-            Some(_) => (ATTENTION_STYLE, ATTENTION_SCRIPT),
-            None => (STYLE, SCRIPT),
+        let trained = self.trained();
+        let (style, script) = match (&self.attention, trained) {
+            (Some(_), _) => (ATTENTION_STYLE, ATTENTION_SCRIPT),
+            (None, Some(_)) => (STYLE, SCRIPT),
+            (None, None) => (STYLE, RECORDED_SCRIPT),
         };
         hold(&mut body, "style", &deflated(style.as_bytes())?);
         hold(&mut body, "script", &deflated(script.as_bytes())?);
@@ -62,7 +66,7 @@ impl Page {
         let scripts = [LOADER, script].map(source_of).join(" ");
         let styles = [&colours, style].map(source_of).join(" ");
         let (mut compiling, mut workers) = ("", "");
-        if let Some(config) = self.trained() {
+        if let Some(config) = trained {
             hold(&mut body, "lab", module(config));
             (compiling, workers) = ("'wasm-unsafe-eval' ", "; worker-src blob:");
         }

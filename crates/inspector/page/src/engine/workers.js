@@ -4,13 +4,6 @@ import code from "worker:lab";
 import { held } from "../packed.js";
 import { Lab } from "./lab.js";
 
-/** Why the page cannot compute, or null. */
-export const cannot = () => {
-  if (!document.getElementById("lab")) return "this page holds no engine";
-  if (typeof WebAssembly !== "object" || typeof Worker !== "function") return "this browser has no WebAssembly or no workers";
-  return null;
-};
-
 /** The worker that stands ready. @type {LabWorker | undefined} */
 let spare;
 

@@ -9,7 +9,6 @@ import { canAsk, canTrain, hasWords } from "../parts/abilities.js";
 import { TITLE } from "../parts/page-file.js";
 import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
-import { inPageWords } from "../parts/settings.jsx";
 import { base, baseConfig, config, configOf, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
 import { ShareButton, ShareDialog } from "./share.jsx";
@@ -155,5 +154,5 @@ function Unfinished({ now }) {
   if (now.state === "training") return <><b class="badge">Training</b> {`${name}. ${still}`}<Progress steps={[now.step, now.steps]} /> <button type="button" onClick={now.stop}>Stop</button></>;
   if (now.state === "asks") return <><b class="badge">Long</b> {`${name}: this training may take long. `}<button type="button" onClick={now.start}>Train it</button></>;
   if (now.state === "stopped") return <><b class="badge">Stopped</b> {`${name}: you stopped this training. `}<button type="button" onClick={now.start}>Train it</button></>;
-  return <><b class="badge">Failed</b> {`${name}: the page cannot train this (${inPageWords(now.why ?? "")}).`}</>;
+  return <><b class="badge">Failed</b> {`${name}: the page cannot train this (${now.why}).`}</>;
 }

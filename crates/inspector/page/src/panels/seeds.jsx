@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { settingsText } from "../config.js";
 import { changesText } from "../changes.js";
 import { METRICS } from "../described.js";
-import { cannot } from "../engine/workers.js";
+import { cannot } from "../engine/cannot.js";
 import { page } from "../facts.js";
 import { fixed, range } from "../numbers.js";
 import { copyText, say } from "../parts/dom.jsx";

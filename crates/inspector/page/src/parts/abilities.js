@@ -1,7 +1,7 @@
 // What a reader of this page can do.
 
 import { computed } from "@preact/signals";
-import { cannot } from "../engine/workers.js";
+import { cannot } from "../engine/cannot.js";
 import { RULES } from "../described.js";
 import { baseConfig, config, runs, shown } from "../state.js";
 

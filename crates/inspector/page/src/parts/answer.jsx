@@ -16,6 +16,9 @@ import { decisive } from "./sentence.js";
 // More bars scroll.
 const MOST_BARS = 5;
 
+/** How a model of two classes without names is wrong. @type {Record<string, string>} */
+const MISTAKES = { missed: "it missed this one", false: "a false alarm" };
+
 export function Answer() {
   const now = paced.value;
   if (!now) return null;
@@ -73,11 +76,11 @@ function Bars({ results, before, run, label }) {
   const order = [...first, ...range(results.length).filter((at) => !first.includes(at))];
   return (
     <ul class="bars" aria-label="Probability of each class">
-      {order.map((at) => [at, results[at]]).map(([at, value]) => (
+      {order.map((at) => (
         <li key={at} class={at === label ? "label" : ""}>
           <span class="name"><bdi>{run.className(at)}</bdi>{at === label ? " (label)" : ""}</span>
-          <span class="track" aria-hidden="true"><span class="fill" style={{ transform: `scaleX(${value})`, background: classColour(at, run.classCount) }} /><Before value={before?.[at]} /></span>
-          <b>{fixed(value)}</b>
+          <span class="track" aria-hidden="true"><span class="fill" style={{ transform: `scaleX(${results[at]})`, background: classColour(at, run.classCount) }} /><Before value={before?.[at]} /></span>
+          <b>{fixed(results[at])}</b>
         </li>
       ))}
     </ul>
@@ -94,9 +97,9 @@ function Verdict({ now, members, label }) {
   const right = outcomes.filter((outcome) => outcome === "right").length;
   if (run.isStatistic && members.length === 1) return <>Label: {name}. The model is right in {right} of {own.length} runs.</>;
   if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
-  const named = run.facts.classes.length > 0;
-  const answer = (outcomes[0] === "wrong" || named && !right) && <>: it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>;
-  return <>Label: {name}. The model is <b class={right ? "good" : "bad"}>{{ right: "right", wrong: "wrong", missed: named ? "wrong" : "wrong: it missed this one", false: named ? "wrong" : "wrong: a false alarm", "": "" }[outcomes[0]]}{answer}</b>.</>;
+  if (right) return <>Label: {name}. The model is <b class="good">right</b>.</>;
+  const mistake = run.facts.classes.length ? undefined : MISTAKES[outcomes[0]];
+  return <>Label: {name}. The model is <b class="bad">wrong: {mistake ?? <>it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>}</b>.</>;
 }
 
 /** @param {NonNullable<typeof paced.value>} now @param {Sample[]} members */

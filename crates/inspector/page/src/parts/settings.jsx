@@ -103,7 +103,7 @@ const endedOf = (run) => run.facts.ended;
 export function State() {
   const now = experiment.value;
   if (!now) return <p class="hint">Nothing differs from the page's own training.</p>;
-  if (now.state === "failed") return <p class="failed" role="alert">This cannot be trained: {inPageWords(now.why ?? "")}. The run before is still shown.</p>;
+  if (now.state === "failed") return <p class="failed" role="alert">This cannot be trained: {now.why}. The run before is still shown.</p>;
   if (now.state === "asks") return <p>This training may take long. <button type="button" onClick={now.start}>Train it</button></p>;
   if (now.state === "stopped") return <p>The training was stopped. <button type="button" onClick={now.start}>Train it again</button></p>;
   if (now.state === "training") return <p>Training: step {now.step} of {now.steps || "…"}. <button type="button" onClick={now.stop}>Stop</button></p>;

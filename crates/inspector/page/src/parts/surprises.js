@@ -145,7 +145,7 @@ function seesAll(shown) {
   return `[CLS] stands last, and may look at all ${run.positions} positions: ${placesText(run, sample, places)} gets ${percent(shareOf(shown, places, layer, head))}, and ${chance(run, one, at)}.${right && ` Of the samples that were held out, ${right} are right.`}`;
 }
 
-/** Where `not` stands, and whether it is said of the marked thing. @param {Run} run @param {Sample} one */
+/** Where `not` stands, and whether it belongs to the marked thing. @param {Run} run @param {Sample} one */
 function notIn(run, one) {
   const texts = range(run.positions).map((position) => run.tokenText(one, position));
   const [not, star, comma] = ["not", "*", ","].map((word) => texts.indexOf(word));
@@ -164,7 +164,7 @@ function findsNot(shown) {
   const means = [true, false].map((own) => with_.filter((found) => found.isOwn === own).map(({ other, not: place }) => shareOf({ ...shown, sample: other.key }, [place], layer, head)))
     .map((shares) => mean(shares));
   if (isOwn || share < LOOKS * even || !(Math.min(...means) > LOOKS * even)) return "";
-  return `The “not” here is said of the other thing, and gets ${percent(share)}; ${placesText(run, sample, places)}, which decides, gets ${percent(shareOf(shown, places, layer, head))}. The answer is right all the same. Over the samples of this page, this head gives “not” ${percent(means[0])} where it is said of the marked thing, and ${percent(means[1])} where it is said of the other: it finds the word, not what the word is about.`;
+  return `The “not” here belongs to the other thing, and gets ${percent(share)}; ${placesText(run, sample, places)}, which decides, gets ${percent(shareOf(shown, places, layer, head))}. The answer is right all the same. Over the samples of this page, this head gives “not” ${percent(means[0])} where it belongs to the marked thing, and ${percent(means[1])} where it belongs to the other: it finds the word, not what the word is about.`;
 }
 
 /** @param {Shown} shown */

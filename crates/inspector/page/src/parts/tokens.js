@@ -15,7 +15,10 @@ const numbers = new WeakMap();
 export function tokenOf(run, word) {
   const { token_strings: strings } = run.facts;
   if (!numbers.has(strings)) numbers.set(strings, new Map(Object.entries(strings).map(([token, text]) => [text, Number(token)])));
-  const known = numbers.get(strings)?.get(word) ?? numbers.get(strings)?.get(lowered(run, word));
+  const own = numbers.get(strings);
+  const lower = lowered(run, word);
+  // Telephones type another apostrophe than most texts have.
+  const known = own?.get(word) ?? own?.get(lower) ?? own?.get(lower.replaceAll("’", "'"));
   if (known === undefined && run.words) return UNKNOWN;
   if (known === undefined && !/^\d{1,9}$/.test(word)) throw new Error(`“${shorten(word, 20)}” is not a token; use a whole number`);
   const token = known ?? Number(word);

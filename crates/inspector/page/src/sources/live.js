@@ -147,7 +147,7 @@ export class Live {
     ];
   }
 
-  /** The label of tokens with [CLS] by the rule, and the positions that decide it. Throws an error with a sentence if the model cannot take them. @param {number[]} tokens @returns {[number | null, number[]]} */
+  /** @type {NonNullable<Source["judge"]>} */
   judge(tokens) {
     if (tokens.some((token) => !Number.isInteger(token) || token < 0)) throw new Error("a token is a whole number");
     const { judged } = this.#ask(0, tokens, []);
