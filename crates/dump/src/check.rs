@@ -12,7 +12,7 @@ impl AttentionDump {
     /// Checks that
     /// - all numbers are finite, except labels, which are NaN if unknown;
     /// - each row of attention weights sums to 1, or to 0 if the mask leaves its query no key;
-    /// - the meta data describes as many samples as there are, and no position beyond the last.
+    /// - the meta data describes as many samples as there are, and names no position beyond the last.
     ///
     /// # Errors
     /// Names the first violation.
@@ -47,6 +47,13 @@ impl AttentionDump {
         if let Some(sample) = self.meta.label_positions.iter().position(beyond) {
             return Err(DumpError::Content(format!(
                 "in its meta, the `label_positions` of sample {sample} exceed its {positions} positions"
+            )));
+        }
+        if let Some(position) = self.meta.read_position
+            && position >= positions
+        {
+            return Err(DumpError::Content(format!(
+                "in its meta, the `read_position` is {position}, but there are {positions} positions"
             )));
         }
         Ok(())

@@ -19,7 +19,7 @@ fn refusal(npz: Vec<u8>) -> String {
 
 #[test]
 fn impossible_dumps_are_refused() {
-    let cases: [(fn(&mut AttentionDump), &str); 12] = [
+    let cases: [(fn(&mut AttentionDump), &str); 13] = [
         (|dump| dump.logits[1] = f32::NAN, "`logits`"),
         (
             |dump| dump.arrays[Array::Residual][7] = f32::INFINITY,
@@ -54,6 +54,10 @@ fn impossible_dumps_are_refused() {
             "3 `samples` and 3",
         ),
         (|dump| dump.meta.label_positions[1] = vec![4], "sample 1"),
+        (
+            |dump| dump.meta.read_position = Some(4),
+            "`read_position` is 4",
+        ),
         (
             |dump| dump.meta.label_positions[0] = vec![0, 1, 2, 3, 3],
             "sample 0",

@@ -80,6 +80,7 @@ fn dump(step: usize) -> AttentionDump {
                 .into_iter()
                 .collect::<BTreeMap<_, _>>(),
             label_positions: vec![vec![2], vec![1, 99]],
+            read_position: None,
             config: json!({"model": {"attention": {"scale": true, "temperature": 2.0}}}),
         },
         tokens: vec![0, 1, 2, 0, 3, 1],

@@ -94,7 +94,7 @@ fn mean_cls_row(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
         return None;
     }
     let mut sums = vec![0.0; dims.positions];
-    let start = dump.cls_position() * dims.positions;
+    let start = dump.read_position() * dims.positions;
     for &sample in &samples {
         for head in 0..dims.heads {
             let weights = dump.weights(sample, dims.layers - 1, head);

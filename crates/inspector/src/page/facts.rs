@@ -138,7 +138,7 @@ impl PageRun {
                 .iter()
                 .map(|&token| (token, last.token_string(token)))
                 .collect(),
-            cls: last.cls_position(),
+            cls: last.read_position(),
             strongest: self.strongest,
             loss: &self.loss,
             evidence: self.evidence(last),

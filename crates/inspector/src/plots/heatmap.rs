@@ -98,7 +98,7 @@ impl Heatmap {
                 .iter()
                 .filter_map(kept)
                 .collect(),
-            cls: kept(&dump.cls_position()).unwrap_or(0),
+            cls: kept(&dump.read_position()).unwrap_or(0),
             keys: positions.iter().map(keys).collect(),
             layers: layers.to_vec(),
             heads: heads.to_vec(),

@@ -34,7 +34,7 @@ pub struct Session {
 pub(crate) fn blind_cls(config: &ExperimentConfig) -> Option<String> {
     let inputs = config.inputs();
     let attention = &config.model.attention;
-    let is_blind = attention.is_blind(inputs.cls_position, inputs.positions);
+    let is_blind = attention.is_blind(inputs.read_position, inputs.positions);
     is_blind.then(|| {
         let other = match config.data.cls {
             ClsPlace::First => "last",

@@ -90,7 +90,7 @@ impl Ended<'_> {
             }
         }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
-            let epochs = config.training.epochs;
+            let epochs = self.experiment.epochs();
             lines.push(format!(
                 "Interrupted after step {step}, with {epoch} of {} finished",
                 counted(epochs, "epoch")
@@ -180,7 +180,7 @@ fn row(experiment: &Experiment) -> Option<String> {
     let judged = experiment.splits.judged();
     let is_known = |&row: &usize| !judged.tokens(row).contains(&UNK);
     let row = (0..judged.len()).find(is_known).unwrap_or(0);
-    let cls = experiment.config.inputs().cls_position;
+    let cls = experiment.config.inputs().read_position;
     let tokens = judged.tokens(row).iter().enumerate();
     let tokens = tokens.filter(|&(position, _)| position != cls);
     let values = tokens.zip(features).map(|((_, &token), name)| {

@@ -115,7 +115,7 @@ impl<'a> UsedModel<'a> {
 
     fn look<'b>(&self, dataset: &Dataset, said: &'b Said) -> Look<'b> {
         let config = self.config();
-        let cls = config.inputs().cls_position;
+        let cls = config.inputs().read_position;
         let positions = dataset.positions();
         let heads = said.heads.iter();
         Look::alone(

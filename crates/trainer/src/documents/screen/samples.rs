@@ -69,7 +69,7 @@ pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
 fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> Weights {
     let config = model.config();
     let (data, positions) = (&config.data, judged.positions());
-    let cls = config.inputs().cls_position;
+    let cls = config.inputs().read_position;
     let keys_of = |said: &Said| {
         let tokens = judged.tokens(said.sample);
         config.model.attention.keys(cls, tokens)
@@ -138,7 +138,7 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     let train = &model.experiment.splits.train;
     let sample = train.positives().next().unwrap_or(0);
     let tokens = train.tokens(sample);
-    let (positions, cls) = (train.positions(), config.inputs().cls_position);
+    let (positions, cls) = (train.positions(), config.inputs().read_position);
     let all = model.ask(train, &[sample], &[])?;
     let said = &all[0];
     let shown = model.filled(tokens);

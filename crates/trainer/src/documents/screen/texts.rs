@@ -67,7 +67,7 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said) -> St
         "row"
     };
     let tokens = judged.tokens(said.sample).iter();
-    let cls = model.config().inputs().cls_position;
+    let cls = model.config().inputs().read_position;
     let words = tokens.enumerate().filter(|&(position, _)| position != cls);
     let words: Vec<u32> = words.map(|(_, &token)| token).collect();
     let words = data.words.as_ref().map(|own| own.join(&words));
@@ -89,7 +89,7 @@ fn removed(
     asked: &[&Said],
 ) -> Result<Vec<Vec<(Word, f64)>>, Error> {
     let config = model.config();
-    let (positions, cls) = (judged.positions(), config.inputs().cls_position);
+    let (positions, cls) = (judged.positions(), config.inputs().read_position);
     let samples: Vec<usize> = asked.iter().map(|said| said.sample).collect();
     let heads: Vec<usize> = asked
         .iter()
