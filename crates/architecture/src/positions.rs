@@ -61,6 +61,11 @@ impl Positions {
         own.map_or("", |(_, name, _)| name)
     }
 
+    /// Whether a vector for each position is added to the token's.
+    pub fn is_added(self) -> bool {
+        matches!(self, Self::Learned | Self::Sinusoidal | Self::First)
+    }
+
     /// The fixed vectors that are added to those of tokens. `[position, d_model]`
     ///
     /// Sinusoidal: component `2i` of position `p` is `sin(p / 10000^(2i / d_model))`, and component `2i + 1` its cosine.

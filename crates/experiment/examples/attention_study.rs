@@ -244,7 +244,7 @@ struct Study {
 
 impl Study {
     fn new(corpus: Corpus, config: ExperimentConfig, splits: Arc<Splits>) -> Self {
-        assert!(config.inputs().cls_position == 0, "[CLS] comes first");
+        assert!(config.inputs().cls == Some(0), "[CLS] comes first");
         let vocabulary = corpus.words();
         let mut dataset = Dataset::empty(config.data.seq_len, config.data.cls);
         let mut sentences = Vec::new();
@@ -296,7 +296,7 @@ impl Study {
             weights: engine.weights(),
             layers: experiment.config.model.n_layers,
             heads: experiment.config.model.n_heads,
-            n_logits: experiment.config.inputs().n_logits(),
+            n_logits: experiment.config.model.n_logits(experiment.config.data.n_classes),
         };
         let mut row = Map::new();
         row.insert("corpus".into(), json!(self.corpus.name()));

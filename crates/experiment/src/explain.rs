@@ -85,7 +85,7 @@ pub fn explain(
 ) -> Result<Explanation, Error> {
     let mut frozen = Frozen::new(config)?;
     let tokens = dataset.tokens(sample as usize);
-    let (layer, cls) = (config.model.n_layers - 1, config.inputs().cls_position);
+    let (layer, cls) = (config.model.n_layers - 1, config.inputs().read_position);
     let mut forward = |changes: &[Intervention]| {
         frozen.forward(weights, dataset, &[sample], changes, Recorded::Attention)
     };

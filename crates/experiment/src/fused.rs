@@ -1,9 +1,12 @@
 //! `headlight-fused` as an engine.
 
-use headlight_architecture::{Parameter, ProjectionKind, Scale};
+use headlight_architecture::{
+    Activation, Logits, ModelConfig, NormKind, NormPlace, Parameter, Pooling, Positions, ProjectionKind, Scale,
+};
 use headlight_data::Dataset;
 use headlight_fused::{
-    Architecture, Model, Projections, Samples, State, Tracer, integrated_gradients,
+    self as fused, Architecture, Biases, Model, Norms, PositionEmbedding, Projections, Samples, State,
+    Tracer, Weighting, integrated_gradients,
 };
 pub use headlight_fused::{
     Array, Arrays, Attribution, Dims, Forward, Intervention, Place, Recorded,
@@ -31,13 +34,13 @@ impl<'a> FusedEngine<'a> {
     /// # Errors
     /// When the config's model is invalid.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
-        let adam = experiment.config.training.adam();
+        let training = experiment.config.training.fused();
         let start: Vec<f32> = experiment
             .start
             .iter()
             .flat_map(|parameter| parameter.values.iter().copied())
             .collect();
-        let model = Model::new(architecture(&experiment.config)?, adam, &start)
+        let model = Model::new(architecture(&experiment.config)?, training, &start)
             .map_err(|error| Error::Input(error.to_string()))?;
         Ok(Self {
             experiment,
@@ -197,23 +200,74 @@ fn architecture(config: &ExperimentConfig) -> Result<Architecture, Error> {
     Ok(Architecture {
         vocab_size: inputs.vocab_size,
         positions: inputs.positions,
-        cls_position: inputs.cls_position,
+        read_position: inputs.read_position,
+        reads_mean: model.pooling == Some(Pooling::Mean),
         d_model: model.d_model,
         n_heads: model.n_heads,
+        d_head: model.d_head,
         n_layers: model.n_layers,
         d_ff: model.d_ff,
         n_classes: inputs.n_classes,
-        position_embedding: model.positions,
+        logit_per_class: model.logits == Logits::PerClass,
+        position_embedding: position_embedding(model, inputs.positions),
+        rotation: model.positions.rotation(inputs.positions, model.d_head()),
         projections: match attention.projections {
             ProjectionKind::Separate => Projections::Separate,
             ProjectionKind::Shared => Projections::Shared,
             ProjectionKind::None => Projections::None,
         },
+        value_projection: attention.value_projection,
+        output_projection: attention.output_projection,
         scale: has_own_scale.then(|| attention.factor(model.d_head()) as f32),
-        layer_norm_eps: model.layer_norm_eps as f32,
+        log_length: attention.log_length,
+        weighting: match attention.rate {
+            _ if !attention.softmax => Weighting::Scores,
+            rate if rate < 1.0 => Weighting::Mixed(rate as f32),
+            _ => Weighting::Softmax,
+        },
+        biases: Biases {
+            attention: attention.bias,
+            output: attention.output_bias,
+            feed_forward: model.feed_forward_bias,
+            classifier: model.classifier_bias,
+        },
+        norms: Norms {
+            place: match model.norm {
+                NormPlace::Post => fused::NormPlace::Post,
+                NormPlace::Pre => fused::NormPlace::Pre,
+                NormPlace::None => fused::NormPlace::None,
+            },
+            is_rms: model.norm_kind == NormKind::Rms,
+            gain: model.norm_gain,
+            bias: model.has_norm_bias(),
+            is_last: model.has_final_norm(),
+            is_first: model.embedding_norm,
+            eps: model.layer_norm_eps as f32,
+        },
+        activation: match model.activation {
+            Activation::Relu => fused::Activation::Relu,
+            Activation::Gelu => fused::Activation::Gelu,
+            Activation::GeluTanh => fused::Activation::GeluTanh,
+            Activation::Silu => fused::Activation::Silu,
+        },
+        classifier_hidden: model.classifier_hidden,
+        tied_embeddings: model.tied_embeddings,
         mask: mask.map_err(Error::Input)?,
         padding_token: attention.padding_token,
     })
+}
+
+fn position_embedding(model: &ModelConfig, positions: usize) -> PositionEmbedding {
+    if let Some(table) = model.positions.table(positions, model.d_model) {
+        return PositionEmbedding::Fixed(table);
+    }
+    match model.positions {
+        Positions::Learned if model.positions_shared_from.is_some() => {
+            PositionEmbedding::Shared(model.position_rows(positions))
+        }
+        Positions::Learned => PositionEmbedding::Learned,
+        _ => PositionEmbedding::None,
+    }
 }
 
 /// Borrows a dataset in the form that `headlight-fused` takes.
@@ -262,13 +316,18 @@ impl Predictor for FusedEngine<'_> {
 }
 
 impl Engine for FusedEngine<'_> {
-    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
+    fn step(&mut self, train: &Dataset, batch: &[u32], learning_rate: f64) -> f64 {
+        self.model.set_learning_rate(learning_rate);
         f64::from(self.model.step(samples(train), batch))
     }
 
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {
         let gradient = self.model.gradient(samples(train), batch);
         self.named(&gradient.values)
+    }
+
+    fn gradient_norm(&self) -> Option<f64> {
+        self.model.gradient_norm()
     }
 
     fn parameters(&self) -> Vec<Parameter> {

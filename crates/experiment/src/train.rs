@@ -78,18 +78,23 @@ pub fn train<O: Observer>(
         }
     }
 
-    for epoch in progress.step / steps + 1..=experiment.config.training.epochs {
+    let last = experiment.config.training.epochs.unwrap_or(usize::MAX);
+    for epoch in progress.step / steps + 1..=last {
+        if progress.step == experiment.steps() {
+            break;
+        }
         let batches = experiment.batches(epoch);
         let taken = progress.step % steps;
         if taken == 0 {
             progress.losses = Mean::default();
         }
         for (index, batch) in batches.iter().enumerate().skip(taken) {
+            let rate = experiment.learning_rate(progress.step);
             let loss = match &mut dropout {
-                None => engine.step(train, batch),
+                None => engine.step(train, batch, rate),
                 Some(dropout) => {
                     let (samples, all) = dropout.apply(train, progress.step, batch);
-                    engine.step(samples, all)
+                    engine.step(samples, all, rate)
                 }
             };
             progress.step += 1;

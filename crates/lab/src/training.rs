@@ -354,9 +354,8 @@ impl Observer for Kept<'_> {
         let mut is_kept =
             step.is_multiple_of(self.every) || step == self.last || Some(step) == self.wanted;
         let mut is_last = step == self.until;
-        let every = self.experiment.config.training.evaluate_every;
         if let Some(best) = self.best
-            && (progress.at_epoch_end || due(every, step))
+            && self.experiment.evaluates(progress)
         {
             is_kept |= best.update(self.experiment, engine, progress)?;
             is_last |= best.is_out_of_patience();

@@ -151,8 +151,7 @@ impl Observer for Fitting<'_> {
             self.sent.step(progress.step);
         }
         self.losses.extend(progress.loss.map(|loss| loss as f32));
-        let every = self.session.experiment.config.training.evaluate_every;
-        if progress.at_epoch_end || due(every, progress.step) {
+        if self.session.experiment.evaluates(progress) {
             self.evaluate(engine)?;
         }
         let tracker = self.tracker.as_ref();

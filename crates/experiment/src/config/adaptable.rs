@@ -1,6 +1,6 @@
 //! Values that a run, or another key, may adapt.
 
-use headlight_keys::{Kind, Value};
+use headlight_keys::{Kind, Number, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A value that a run, or another key, may adapt unless the config gives it. Configs write the value alone.
@@ -48,6 +48,16 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Adaptable<T> {
             value: T::deserialize(deserializer)?,
             is_given: true,
         })
+    }
+}
+
+impl<T: Number> Number for Adaptable<T> {
+    fn number(&self) -> Option<f64> {
+        self.value.number()
+    }
+
+    fn text(&self) -> String {
+        self.value.text()
     }
 }
 

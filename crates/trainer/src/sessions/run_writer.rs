@@ -299,8 +299,7 @@ impl Observer for RunWriter<'_> {
         if dump_is_due(experiment, step) {
             self.write_dump(engine)?;
         }
-        let every = experiment.config.training.evaluate_every;
-        if progress.at_epoch_end || due(every, step) {
+        if experiment.evaluates(progress) {
             self.evaluate(engine)?;
         }
         if self.checkpoint_is_due(step) {

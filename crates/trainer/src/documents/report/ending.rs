@@ -44,10 +44,10 @@ pub(super) fn outcome(outcome: &Outcome, data: &DatasetConfig) -> Section {
 /// That training was interrupted.
 pub(super) fn interrupted(
     Progress { step, epoch, .. }: Progress,
-    config: &ExperimentConfig,
+    experiment: &Experiment,
     shows_best: bool,
 ) -> Section {
-    let epochs = config.training.epochs;
+    let epochs = experiment.epochs();
     let model = if shows_best {
         "of the best model until then"
     } else {

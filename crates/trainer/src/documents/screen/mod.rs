@@ -93,7 +93,7 @@ impl Ended<'_> {
             }
         }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
-            let epochs = config.training.epochs;
+            let epochs = self.experiment.epochs();
             lines.push(format!(
                 "Interrupted after step {step}, with {epoch} of {} finished",
                 counted(epochs, "epoch")

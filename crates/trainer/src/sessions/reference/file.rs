@@ -110,14 +110,15 @@ impl<'a> Reader<'a> {
 
     /// The number of recorded epochs, which must be at least that of the config.
     fn epochs(&mut self, config: &ExperimentConfig, train: &Dataset) -> usize {
-        let wanted = config.training.epochs;
+        let per_epoch = train.len().div_ceil(config.training.batch_size).max(1);
+        let wanted = config.training.total_steps(per_epoch).div_ceil(per_epoch);
         let recorded = match self.tensors.tensor("batch_order") {
             Ok(order) => order.shape().first().copied().unwrap_or(0),
             Err(_) => wanted,
         };
         if recorded < wanted {
             self.differences.push(format!(
-                "`batch_order` holds {recorded} epochs of {} samples, but training.epochs is {wanted}",
+                "`batch_order` holds {recorded} epochs of {} samples, but training has {wanted}",
                 train.len()
             ));
         }
@@ -237,7 +238,7 @@ impl<'a> Reader<'a> {
 
 /// The shape of the logits of samples.
 fn per_logit(samples: usize, config: &ExperimentConfig) -> Vec<usize> {
-    match config.inputs().n_logits() {
+    match config.model.n_logits(config.data.n_classes) {
         1 => vec![samples],
         several => vec![samples, several],
     }
