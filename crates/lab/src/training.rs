@@ -295,8 +295,7 @@ fn dumped(
     } else {
         &splits.train
     };
-    let mut watched = Dataset::empty(config.data.seq_len, config.data.cls);
-    let mut samples = Vec::new();
+    let (mut watched, mut samples) = (from.without_samples(), Vec::new());
     for number in config.dump.chosen(from) {
         let (tokens, label) = (from.tokens(number), from.label(number));
         watched.push(tokens, label);
