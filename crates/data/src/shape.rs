@@ -56,7 +56,7 @@ impl SampleShape {
                 )
             } else {
                 format!(
-                    "token 0 is [CLS], which can only be {place}; number the other tokens from 1, and leave out padding"
+                    "token 0 is [CLS], which can only be {place}; number the other tokens from 1, and leave out padding; or do without [CLS], with data.cls = \"none\""
                 )
             });
         }

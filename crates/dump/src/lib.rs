@@ -159,6 +159,13 @@ impl AttentionDump {
         first.iter().position(|&token| token == 0).unwrap_or(0)
     }
 
+    /// The [`read_position`](Self::read_position), as messages name it: `[CLS]`, or its number.
+    pub fn reader(&self) -> String {
+        self.meta
+            .read_position
+            .map_or_else(|| "[CLS]".to_owned(), |position| format!("position {position}"))
+    }
+
     /// The text shown for a token id: from the meta data, else the number.
     pub fn token_string(&self, token: i64) -> String {
         let id = u32::try_from(token).ok();

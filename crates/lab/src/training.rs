@@ -6,7 +6,7 @@ use headlight_experiment::fused::Recorded;
 use headlight_experiment::metrics::StepMetrics;
 #[cfg(feature = "words")]
 use headlight_experiment::outcome::Outcome;
-use headlight_experiment::train::{Next, Observer, Progress, due, measure, train};
+use headlight_experiment::train::{Next, Observer, Progress, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
 
 use crate::json::Object;
@@ -295,8 +295,7 @@ fn dumped(
     } else {
         &splits.train
     };
-    let mut watched = Dataset::empty(config.data.seq_len, config.data.cls);
-    let mut samples = Vec::new();
+    let (mut watched, mut samples) = (from.without_samples(), Vec::new());
     for number in config.dump.chosen(from) {
         let (tokens, label) = (from.tokens(number), from.label(number));
         watched.push(tokens, label);

@@ -17,7 +17,7 @@ pub(crate) fn row(config: &ExperimentConfig) -> u64 {
     let numbers = config
         .training
         .total_steps(1)
-        .saturating_add(2 * (config.data.seq_len + 1));
+        .saturating_add(config.inputs().positions.saturating_mul(2));
     (numbers as u64).saturating_mul(NUMBER).saturating_add(REST)
 }
 

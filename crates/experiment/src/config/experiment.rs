@@ -113,6 +113,21 @@ impl ExperimentConfig {
         }
     }
 
+    /// The position that the class is read from, as messages name it: `[CLS]`, or its number.
+    pub fn reader(&self) -> String {
+        if self.reads_cls() {
+            "[CLS]".to_owned()
+        } else {
+            format!("position {}", self.inputs().read_position)
+        }
+    }
+
+    /// Whether the class is read from `[CLS]`.
+    pub fn reads_cls(&self) -> bool {
+        let inputs = self.inputs();
+        inputs.cls == Some(inputs.read_position)
+    }
+
     /// Samples to run a model on, with `[CLS]` where samples have it: their labels mean nothing. `[sample][position]`
     ///
     /// # Errors

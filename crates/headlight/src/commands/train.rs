@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(run) => run,
         None => create_run_dir(arguments)?,
     };
-    let display = TrainingDisplay::new(steps, start, session.experiment.config.model.n_heads);
+    let display = TrainingDisplay::new(steps, start, &session.experiment.config);
     let began = Instant::now();
     let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
     let stopped = || signals.received().is_some();

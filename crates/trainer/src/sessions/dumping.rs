@@ -113,7 +113,7 @@ fn empty(
     origin: Origin,
     config: &ExperimentConfig,
 ) -> Result<AttentionDump, Failure> {
-    let rule = config.data.rule.as_ref();
+    let (rule, inputs) = (config.data.rule.as_ref(), config.inputs());
     let tokens = |&sample: &usize| samples.dataset.tokens(sample);
     let config_json = serde_json::to_value(config).map_err(|error| {
         Failure::System(format!("the config cannot be written as JSON: {error}"))
@@ -153,6 +153,8 @@ fn empty(
                     })
                 })
                 .collect(),
+            read_position: (inputs.cls != Some(inputs.read_position))
+                .then_some(inputs.read_position),
             config: config_json,
         },
         attention_mask: masked.then(Vec::new),

@@ -146,7 +146,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         );
         return explain::show(
             &explained,
-            &config.data,
+            &config,
             &described,
             json,
             arguments.form,

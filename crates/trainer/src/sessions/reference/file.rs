@@ -91,7 +91,7 @@ impl<'a> Reader<'a> {
             self.differences.push("`samples` is empty".to_owned());
         }
         let order = self.integers("batch_order", Some(&[epochs, train.len()]), train.len());
-        let stream = [samples.len(), config.data.seq_len + 1, config.model.d_model];
+        let stream = [samples.len(), config.inputs().positions, config.model.d_model];
         let embeddings = self.floats("initial.embeddings", &stream);
         self.floats("final.embeddings", &stream);
         Reference {
@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
     }
 
     fn forward(&mut self, prefix: &str, samples: usize, config: &ExperimentConfig) -> Forward {
-        let (heads, positions) = (config.model.n_heads, config.data.seq_len + 1);
+        let (heads, positions) = (config.model.n_heads, config.inputs().positions);
         let (d_head, d_model) = (config.model.d_head(), config.model.d_model);
         // One block has no axis of its own, and neither has one logit.
         let per_block = |rest: &[usize]| {
