@@ -296,7 +296,10 @@ impl Study {
             weights: engine.weights(),
             layers: experiment.config.model.n_layers,
             heads: experiment.config.model.n_heads,
-            n_logits: experiment.config.model.n_logits(experiment.config.data.n_classes),
+            n_logits: experiment
+                .config
+                .model
+                .n_logits(experiment.config.data.n_classes),
         };
         let mut row = Map::new();
         row.insert("corpus".into(), json!(self.corpus.name()));

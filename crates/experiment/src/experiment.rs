@@ -115,8 +115,9 @@ impl Experiment {
 
     /// Batches per epoch.
     pub fn steps_per_epoch(&self) -> usize {
-        let samples = self.splits.train.len();
-        samples.div_ceil(self.config.training.batch_size).max(1)
+        self.config
+            .training
+            .steps_per_epoch(self.splits.train.len())
     }
 
     /// Steps of the whole training.
@@ -126,7 +127,7 @@ impl Experiment {
 
     /// Epochs of the whole training, the last of which may end early.
     pub fn epochs(&self) -> usize {
-        self.steps().div_ceil(self.steps_per_epoch())
+        self.config.training.total_epochs(self.splits.train.len())
     }
 
     /// The step size of the step after `step` steps.
@@ -139,7 +140,9 @@ impl Experiment {
         let (training, step) = (&self.config.training, progress.step);
         match training.chosen_steps() {
             Some(chosen) => chosen(step) || step == self.steps(),
-            None => progress.at_epoch_end || step == self.steps() || due(training.evaluate_every, step),
+            None => {
+                progress.at_epoch_end || step == self.steps() || due(training.evaluate_every, step)
+            }
         }
     }
 

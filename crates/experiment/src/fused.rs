@@ -1,12 +1,13 @@
 //! `headlight-fused` as an engine.
 
 use headlight_architecture::{
-    Activation, Logits, ModelConfig, NormKind, NormPlace, Parameter, Pooling, Positions, ProjectionKind, Scale,
+    Activation, Logits, ModelConfig, NormKind, NormPlace, Parameter, Pooling, Positions,
+    ProjectionKind, Scale,
 };
 use headlight_data::Dataset;
 use headlight_fused::{
-    self as fused, Architecture, Biases, Model, Norms, PositionEmbedding, Projections, Samples, State,
-    Tracer, Weighting, integrated_gradients,
+    self as fused, Architecture, Biases, Model, Norms, PositionEmbedding, Projections, Samples,
+    State, Tracer, Weighting, integrated_gradients,
 };
 pub use headlight_fused::{
     Array, Arrays, Attribution, Dims, Forward, Intervention, Place, Recorded,

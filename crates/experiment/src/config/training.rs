@@ -190,9 +190,22 @@ impl TrainingConfig {
         self.cross_entropy.unwrap_or(by_default) == CrossEntropyKind::Accurate
     }
 
+    /// Batches per epoch of so many samples.
+    pub fn steps_per_epoch(&self, samples: usize) -> usize {
+        samples.div_ceil(self.batch_size).max(1)
+    }
+
+    /// Epochs of a training with so many samples; the last one may end early.
+    pub fn total_epochs(&self, samples: usize) -> usize {
+        let per_epoch = self.steps_per_epoch(samples);
+        self.total_steps(per_epoch).div_ceil(per_epoch)
+    }
+
     /// Steps of a training whose epochs have this many.
     pub fn total_steps(&self, per_epoch: usize) -> usize {
-        let epochs = self.epochs.map_or(usize::MAX, |epochs| epochs.saturating_mul(per_epoch));
+        let epochs = self
+            .epochs
+            .map_or(usize::MAX, |epochs| epochs.saturating_mul(per_epoch));
         self.steps.map_or(epochs, |steps| steps.min(epochs))
     }
 
@@ -204,22 +217,34 @@ impl TrainingConfig {
         let invalid = |key: &str, message: &str| Err(InvalidValue::new(key, message));
         self.check_ranges()?;
         if (self.epochs, self.steps) == (None, None) {
-            return invalid("epochs", "how long to train is missing; set training.epochs, training.steps, or both");
+            return invalid(
+                "epochs",
+                "how long to train is missing; set training.epochs, training.steps, or both",
+            );
         }
         if self.weight_decay.is_some() && self.optimizer != OptimizerName::AdamW {
-            return invalid("weight_decay", "only adamw has weight decay; set training.optimizer = \"adamw\", or remove this key");
+            return invalid(
+                "weight_decay",
+                "only adamw has weight decay; set training.optimizer = \"adamw\", or remove this key",
+            );
         }
         if self.momentum > 0.0 && self.optimizer != OptimizerName::Sgd {
-            return invalid("momentum", "only sgd has momentum; set training.optimizer = \"sgd\", or remove this key (adam's is beta_1)");
+            return invalid(
+                "momentum",
+                "only sgd has momentum; set training.optimizer = \"sgd\", or remove this key (adam's is beta_1)",
+            );
         }
         if self.token_second_moment.value == TokenSecondMoment::PerOccurrence {
             let other = if self.optimizer == OptimizerName::Adam {
-                self.max_grad_norm.map(|_| "the clipping of gradients (max_grad_norm)".to_owned())
+                self.max_grad_norm
+                    .map(|_| "the clipping of gradients (max_grad_norm)".to_owned())
             } else {
                 Some(format!("optimizer = \"{}\"", self.optimizer.name()))
             };
             if let Some(other) = other {
-                let message = format!("\"per-occurrence\" is Keras's Adam, and does not go with {other}; set \"per-token\"");
+                let message = format!(
+                    "\"per-occurrence\" is Keras's Adam, and does not go with {other}; set \"per-token\""
+                );
                 return invalid("token_second_moment", &message);
             }
         }
@@ -230,10 +255,18 @@ impl TrainingConfig {
             }
         }
         if !self.evaluate_at.is_empty() && self.evaluations_per_decade > 0 {
-            return invalid("evaluate_at", "evaluate_at and evaluations_per_decade both choose steps; remove one of them");
+            return invalid(
+                "evaluate_at",
+                "evaluate_at and evaluations_per_decade both choose steps; remove one of them",
+            );
         }
-        if self.evaluate_every > 0 && (!self.evaluate_at.is_empty() || self.evaluations_per_decade > 0) {
-            return invalid("evaluate_every", "evaluate_at and evaluations_per_decade replace it; remove one of them");
+        if self.evaluate_every > 0
+            && (!self.evaluate_at.is_empty() || self.evaluations_per_decade > 0)
+        {
+            return invalid(
+                "evaluate_every",
+                "evaluate_at and evaluations_per_decade replace it; remove one of them",
+            );
         }
         if self.patience > 0 && self.keep_best.is_none() {
             return invalid(

@@ -163,11 +163,15 @@ pub fn any_architecture() -> impl Strategy<Value = Architecture> {
                     ..plain
                 };
                 // Without norms, values grow from block to block, and weights that do not sum to 1 add to that.
-            if place == NormPlace::None {
-                let most = if all.weighting == Weighting::Softmax { 2 } else { 1 };
-                all.n_layers = all.n_layers.min(most);
-            }
-            if all.projections != Projections::None && has_own_width {
+                if place == NormPlace::None {
+                    let most = if all.weighting == Weighting::Softmax {
+                        2
+                    } else {
+                        1
+                    };
+                    all.n_layers = all.n_layers.min(most);
+                }
+                if all.projections != Projections::None && has_own_width {
                     all.d_head = d_head;
                 }
                 let is_whole = keeps_whole || all.d_head.is_some();
@@ -346,7 +350,9 @@ fn activate(activation: Activation, x: f64) -> f64 {
 fn erf(x: f64) -> f64 {
     if x.abs() > 2.0 {
         let size = x.abs();
-        let fraction = (1..80).rev().fold(size, |rest, k| size + f64::from(k) / 2.0 / rest);
+        let fraction = (1..80)
+            .rev()
+            .fold(size, |rest, k| size + f64::from(k) / 2.0 / rest);
         let rest = (-x * x).exp() / std::f64::consts::PI.sqrt() / fraction;
         return (1.0 - rest).copysign(x);
     }

@@ -163,7 +163,9 @@ pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
     });
     (stopped || checkpoint.progress.step == experiment.steps())
         && checkpoint.config["training"]["epochs"] == serde_json::json!(training.epochs)
-        && checkpoint.config["training"].get("steps").unwrap_or(&Value::Null)
+        && checkpoint.config["training"]
+            .get("steps")
+            .unwrap_or(&Value::Null)
             == &serde_json::json!(training.steps)
 }
 

@@ -110,8 +110,7 @@ impl<'a> Reader<'a> {
 
     /// The number of recorded epochs, which must be at least that of the config.
     fn epochs(&mut self, config: &ExperimentConfig, train: &Dataset) -> usize {
-        let per_epoch = train.len().div_ceil(config.training.batch_size).max(1);
-        let wanted = config.training.total_steps(per_epoch).div_ceil(per_epoch);
+        let wanted = config.training.total_epochs(train.len());
         let recorded = match self.tensors.tensor("batch_order") {
             Ok(order) => order.shape().first().copied().unwrap_or(0),
             Err(_) => wanted,
