@@ -6,7 +6,7 @@ use headlight_experiment::fused::Recorded;
 use headlight_experiment::metrics::StepMetrics;
 #[cfg(feature = "words")]
 use headlight_experiment::outcome::Outcome;
-use headlight_experiment::train::{Next, Observer, Progress, due, measure, train};
+use headlight_experiment::train::{Next, Observer, Progress, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
 
 use crate::json::Object;
