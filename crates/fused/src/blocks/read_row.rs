@@ -176,7 +176,7 @@ impl Pass<'_> {
         );
         // dx_j = Σ_h a_j dp + ds_j u
         let stream = &mut values.d_stream[..p * width];
-        let from_scores = &mut values.d_key[..p * width];
+        let from_scores = &mut values.d_scored[..p * width];
         for (weights, vectors, output) in [
             (&block.weights[..heads * p], &values.d_pooled, &mut *stream),
             (&*d_scores, &values.u, from_scores),

@@ -178,6 +178,8 @@ pub(super) struct Values {
     pub(super) d_hidden: Vec<Lanes>,
     pub(super) d_u: Vec<Lanes>,
     pub(super) d_pooled: Vec<Lanes>,
+    /// Of the inputs, through the scores of the row that is read. Its padding is never written. `[position, d_model]`
+    pub(super) d_scored: Vec<Lanes>,
 
     /// For the gradients of projections.
     pub(super) transposed: Transposed,
@@ -230,12 +232,13 @@ impl Values {
             d_source: only(norms.place == NormPlace::Pre, ff_rows * width),
             d_context: lanes(p * inner),
             d_query: lanes(p * inner),
-            d_key: lanes(p * inner.max(width)),
+            d_key: lanes(p * inner),
             d_value: lanes(p * inner),
             d_scores: lanes(heads * p * p),
             d_hidden: lanes(p * ff_width),
             d_u: lanes(heads * width),
             d_pooled: lanes(heads * width),
+            d_scored: lanes(p * width),
             transposed: Transposed::new(p, width.max(ff_width).max(inner).max(hidden)),
         }
     }
