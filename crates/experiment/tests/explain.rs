@@ -1,5 +1,5 @@
 //! Explanations against single forward passes and the gradient's own sum.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 mod common;
 
