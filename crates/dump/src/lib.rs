@@ -161,9 +161,10 @@ impl AttentionDump {
 
     /// The [`read_position`](Self::read_position), as messages name it: `[CLS]`, or its number.
     pub fn reader(&self) -> String {
-        self.meta
-            .read_position
-            .map_or_else(|| "[CLS]".to_owned(), |position| format!("position {position}"))
+        self.meta.read_position.map_or_else(
+            || "[CLS]".to_owned(),
+            |position| format!("position {position}"),
+        )
     }
 
     /// The text shown for a token id: from the meta data, else the number.

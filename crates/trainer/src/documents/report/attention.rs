@@ -157,7 +157,10 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
         };
     }
     let keys = main_keys(&heatmap);
-    let keys = format!("{title} of {}, the largest of {count} positions: {keys}.", dump.reader());
+    let keys = format!(
+        "{title} of {}, the largest of {count} positions: {keys}.",
+        dump.reader()
+    );
     Section {
         paragraphs: [keys].into_iter().chain(uniform).collect(),
         ..Section::default()

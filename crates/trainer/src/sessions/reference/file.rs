@@ -91,7 +91,11 @@ impl<'a> Reader<'a> {
             self.differences.push("`samples` is empty".to_owned());
         }
         let order = self.integers("batch_order", Some(&[epochs, train.len()]), train.len());
-        let stream = [samples.len(), config.inputs().positions, config.model.d_model];
+        let stream = [
+            samples.len(),
+            config.inputs().positions,
+            config.model.d_model,
+        ];
         let embeddings = self.floats("initial.embeddings", &stream);
         self.floats("final.embeddings", &stream);
         Reference {
