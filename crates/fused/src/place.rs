@@ -13,6 +13,14 @@ use crate::blocks::Site;
 /// A place of the forward pass that has a vector for each position. Blocks count from 0.
 ///
 /// As text it is `embeddings`, `context.L`, `head.L.H`, `residual.L` or `output.L`, with block `L` and head `H`.
+///
+/// ```
+/// use headlight_fused::Place;
+///
+/// assert_eq!("head.0.1".parse(), Ok(Place::Head(0, 1)));
+/// assert_eq!(Place::Residual(2).to_string(), "residual.2");
+/// assert!("head.0".parse::<Place>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The first block's input.

@@ -41,9 +41,7 @@ pub(crate) fn intervention(change: &Bound<'_, PyDict>) -> PyResult<Intervention>
             Intervention::Replace {
                 place: place.ok_or_else(|| {
                     let known = Place::ARRAYS.map(Array::name).join(", ");
-                    PyValueError::new_err(format!(
-                        "there is no place `{array}`; there are {known}"
-                    ))
+                    PyValueError::new_err(format!("there is no place `{array}`; there are {known}"))
                 })?,
                 position: number("position")?,
                 vector: required("vector")?.extract()?,

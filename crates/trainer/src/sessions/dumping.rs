@@ -126,7 +126,7 @@ fn forward(
 }
 
 /// Whether dumps hold a mask.
-pub(crate) fn is_masked(config: &ExperimentConfig) -> bool {
+pub fn is_masked(config: &ExperimentConfig) -> bool {
     let attention = &config.model.attention;
     attention.mask != Mask::None || attention.padding_token.is_some()
 }
