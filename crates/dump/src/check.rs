@@ -17,16 +17,7 @@ impl AttentionDump {
     /// # Errors
     /// Names the first violation.
     pub fn check(&self) -> Result<(), DumpError> {
-        for member in Member::all().filter(|&member| member != Member::Labels) {
-            if let Some(Values::Floats(values)) = member.values(self)
-                && !values.iter().all(|value| value.is_finite())
-            {
-                let name = member.name();
-                return Err(DumpError::Content(format!(
-                    "its array `{name}` holds NaN or infinity"
-                )));
-            }
-        }
+        self.check_finite()?;
         let worst = self.worst_row_sum();
         if worst > ROW_SUM_TOLERANCE {
             return Err(DumpError::Content(format!(
@@ -55,6 +46,24 @@ impl AttentionDump {
             return Err(DumpError::Content(format!(
                 "in its meta, the `read_position` is {position}, but there are {positions} positions"
             )));
+        }
+        Ok(())
+    }
+
+    /// Checks that all numbers are finite, except labels, which are NaN if unknown.
+    ///
+    /// # Errors
+    /// Names the first array with another number.
+    pub fn check_finite(&self) -> Result<(), DumpError> {
+        for member in Member::all().filter(|&member| member != Member::Labels) {
+            if let Some(Values::Floats(values)) = member.values(self)
+                && !values.iter().all(|value| value.is_finite())
+            {
+                let name = member.name();
+                return Err(DumpError::Content(format!(
+                    "its array `{name}` holds NaN or infinity"
+                )));
+            }
         }
         Ok(())
     }

@@ -25,6 +25,7 @@ mod folds;
 mod force;
 mod hostile_files;
 mod inspect;
+mod interventions;
 mod keras;
 mod keys;
 mod lab;
