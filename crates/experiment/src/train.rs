@@ -153,7 +153,17 @@ pub fn measure(
         train_loss: progress.losses.value(),
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
+        weight_norm: config.training.norms.then(|| norm(&engine.weights())),
+        gradient_norm: engine
+            .gradient_norm()
+            .filter(|_| config.training.norms && progress.step > 0),
     })
+}
+
+/// The Euclidean norm of all weights together.
+fn norm(weights: &[f32]) -> f64 {
+    let squares = weights.iter().map(|&weight| f64::from(weight).powi(2));
+    squares.sum::<f64>().sqrt()
 }
 
 /// A running mean.

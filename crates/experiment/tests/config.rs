@@ -21,7 +21,7 @@ fn keys_that_are_left_out_have_kerass_defaults() {
         training.learning_rate,
         training.beta_1,
         training.beta_2,
-        training.epsilon,
+        training.epsilon.value,
     ];
     assert_eq!(
         rates.map(f64::to_bits),
@@ -29,11 +29,11 @@ fn keys_that_are_left_out_have_kerass_defaults() {
     );
     let inputs = config.inputs();
     assert_eq!(
-        (inputs.vocab_size, inputs.positions, inputs.cls_position),
+        (inputs.vocab_size, inputs.positions, inputs.read_position),
         (9, 4, 0)
     );
     let last = parse(&["data.cls=last"]).unwrap().inputs();
-    assert_eq!(last.cls_position, 3);
+    assert_eq!(last.read_position, 3);
 }
 
 #[test]
@@ -61,7 +61,10 @@ fn changes_come_from_the_command_line() {
         "training.epochs=6",
     ])
     .unwrap();
-    assert_eq!((config.training.epochs, config.dump.every_steps), (6, 7));
+    assert_eq!(
+        (config.training.epochs, config.dump.every_steps),
+        (Some(6), 7)
+    );
     assert_eq!(config.compute.device, "wgpu");
     let mut plain = parse(&[]).unwrap();
     assert_eq!(config.data.rule.as_ref().unwrap().fixed_positions(), None);
@@ -367,6 +370,11 @@ fn samples_to_look_at_suit_the_config() {
         beyond[1] = 9;
         assert!(refused(&beyond).contains("token 9"));
     }
+    let config = parse(&["data.cls=none"]).unwrap();
+    let samples = config.unlabelled([[1, 0, 8], [0, 0, 0]]).unwrap();
+    assert_eq!(samples.all_tokens(), [1, 0, 8, 0, 0, 0]);
+    let error = config.unlabelled([[0, 1, 0, 8]]).unwrap_err();
+    assert_eq!(error, "a sample has 3 tokens; sample 0 has 4");
 }
 
 /// Whatever a key is set to, the message is for someone who does not read Rust.

@@ -84,12 +84,18 @@ impl Moments {
     /// Counts one step.
     fn count(&mut self, optimizer: &Optimizer) {
         self.steps += 1;
-        let (Optimizer::Adam(adam) | Optimizer::AdamW(AdamW { adam, .. })) = optimizer else {
-            return;
+        let betas = match optimizer {
+            Optimizer::Adam(adam) => {
+                [adam.beta_1, adam.beta_2].map(|beta| f64::from(beta as f32)) // as Keras has them
+            }
+            // `1 - beta_2` of the nearest float32 would be off by 1e-5, and so would the first steps.
+            Optimizer::AdamW(AdamW { adam, .. }) => [adam.beta_1, adam.beta_2],
+            Optimizer::Sgd(_) => return,
         };
         // Powers by multiplication: libraries differ in the last bits of `powf`.
-        self.powers[0] *= f64::from(adam.beta_1 as f32);
-        self.powers[1] *= f64::from(adam.beta_2 as f32);
+        for (power, beta) in self.powers.iter_mut().zip(betas) {
+            *power *= beta;
+        }
     }
 
     /// Moves the parameters against their gradient and sets the gradient to zero. `squares` replaces

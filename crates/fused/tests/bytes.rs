@@ -10,7 +10,12 @@ use headlight_fused::{
 use proptest::prelude::*;
 
 fn fresh(problem: &Problem) -> Model {
-    Model::new(problem.architecture.clone(), adam(), &problem.weights).unwrap()
+    Model::new(
+        problem.architecture.clone(),
+        problem.training,
+        &problem.weights,
+    )
+    .unwrap()
 }
 
 /// The bits of all parameters after an epoch.

@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Problem, adam, any_architecture, drawn, one_block, problem};
+use common::{Problem, adam, any_architecture, drawn, one_block, plain_architecture, problem};
 use headlight_fused::{
     Architecture, Array, Forward, Intervention, InvalidForward, InvalidIntervention, Model, Norms,
     Place, Predictions, Projections, Recorded, Tracer, forward, integrated_gradients,

@@ -52,4 +52,5 @@ mod sweep_looks;
 mod train;
 mod verify;
 mod walkthrough;
+mod without_cls;
 mod words;

@@ -86,7 +86,11 @@ impl Predictor for Scripted {
 }
 
 impl Engine for Scripted {
-    fn step(&mut self, _train: &Dataset, batch: &[u32]) -> f64 {
+    fn gradient_norm(&self) -> Option<f64> {
+        None
+    }
+
+    fn step(&mut self, _train: &Dataset, batch: &[u32], _learning_rate: f64) -> f64 {
         self.batches.push(batch.to_vec());
         self.steps += 1;
         self.losses[self.steps - 1]

@@ -2,8 +2,8 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use headlight_fused::{
-    Activation, Adam, Architecture, Biases, NormPlace, Norms, PositionEmbedding, Projections,
-    Samples, Weighting,
+    Activation, Adam, AdamW, Architecture, Biases, CrossEntropy, NormPlace, Norms, Optimizer,
+    PositionEmbedding, Projections, Samples, Sgd, Training, Weighting,
 };
 use proptest::prelude::*;
 
@@ -210,6 +210,7 @@ pub fn any_architecture() -> impl Strategy<Value = Architecture> {
 #[derive(Clone, Debug)]
 pub struct Problem {
     pub architecture: Architecture,
+    pub training: Training,
     pub weights: Vec<f32>,
     pub tokens: Vec<u32>,
     pub labels: Vec<u8>,
@@ -230,6 +231,7 @@ pub fn problem(architecture: Architecture, samples: usize) -> Problem {
         1 + (spread(7 * i) * (a.vocab_size - 1) as f32) as u32
     };
     Problem {
+        training: trainings()[a.parameter_count() % 4],
         weights: (0..a.parameter_count()).map(|i| spread(i) - 0.5).collect(),
         tokens: (0..samples * a.positions).map(token).collect(),
         labels: (0..samples)
@@ -274,6 +276,41 @@ impl Problem {
             .map(|&weight| f64::from(weight))
             .collect()
     }
+}
+
+/// Keras's Adam, and three others.
+pub fn trainings() -> [Training; 4] {
+    let sgd = Sgd {
+        learning_rate: 0.05,
+        momentum: 0.9,
+    };
+    let adam_w = AdamW {
+        adam: Adam {
+            epsilon: 1e-8,
+            ..adam()
+        },
+        weight_decay: 0.1,
+    };
+    let cross_entropy = CrossEntropy {
+        is_accurate: true,
+        smoothing: 0.1,
+    };
+    let of = |optimizer| Training {
+        optimizer,
+        ..Training::default()
+    };
+    [
+        adam().into(),
+        of(Optimizer::Sgd(sgd)),
+        Training {
+            cross_entropy,
+            ..of(Optimizer::AdamW(adam_w))
+        },
+        Training {
+            max_grad_norm: Some(0.5),
+            ..of(Optimizer::AdamW(adam_w))
+        },
+    ]
 }
 
 pub fn adam() -> Adam {

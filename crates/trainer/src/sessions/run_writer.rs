@@ -257,6 +257,10 @@ impl<'a> RunWriter<'a> {
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         let metrics = measure(&self.session.experiment, engine, self.progress)?;
         self.display.evaluated(&metrics);
+        if self.session.experiment.config.training.save_weights {
+            let step = self.progress.step;
+            self.run.write_step_weights(step, engine.parameters())?;
+        }
         self.log.append_line(&metrics)?;
         if let Some(tracker) = &mut self.tracker {
             tracker.update(&metrics, engine);
