@@ -10,7 +10,7 @@ use headlight_fused::{
     State, Tracer, Weighting, integrated_gradients,
 };
 pub use headlight_fused::{
-    Array, Arrays, Attribution, Dims, Forward, Intervention, Place, Recorded,
+    Array, Arrays, Attribution, Dims, Forward, Intervention, InvalidPlace, Place, Recorded,
 };
 
 use crate::config::ExperimentConfig;
@@ -74,6 +74,19 @@ impl<'a> FusedEngine<'a> {
 /// When the model is invalid.
 pub fn dims(config: &ExperimentConfig, samples: usize) -> Result<Dims, Error> {
     Ok(architecture(config)?.dims(samples))
+}
+
+/// Checks that a config's model has what an intervention changes, for so many samples.
+///
+/// # Errors
+/// When it has not, or the model is invalid.
+pub fn check(
+    config: &ExperimentConfig,
+    intervention: &Intervention,
+    samples: usize,
+) -> Result<(), Error> {
+    let checked = intervention.check(&architecture(config)?, samples);
+    checked.map_err(|error| Error::Input(error.to_string()))
 }
 
 /// Everything that a config's model computes for some samples, with interventions.
@@ -279,36 +292,46 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
     }
 }
 
+/// The engine's predictions as every engine gives them: in f64, with the mean of all heads.
+pub(crate) fn widen(
+    own: &headlight_fused::Predictions,
+    heads: usize,
+    positions: usize,
+    predictions: &mut Predictions,
+) {
+    predictions.clear();
+    let wide = |values: &[f32], into: &mut Vec<f64>| {
+        into.extend(values.iter().map(|&value| f64::from(value)));
+    };
+    wide(&own.logits, &mut predictions.logits);
+    wide(&own.probabilities, &mut predictions.probabilities);
+    wide(&own.losses, &mut predictions.losses);
+    if heads == 1 {
+        wide(&own.attention, &mut predictions.attention);
+        return;
+    }
+    predictions
+        .attention
+        .resize(own.attention.len() / heads, 0.0);
+    let means = predictions.attention.chunks_exact_mut(positions);
+    for (mean, rows) in means.zip(own.attention.chunks_exact(heads * positions)) {
+        for row in rows.chunks_exact(positions) {
+            for (mean, &weight) in mean.iter_mut().zip(row) {
+                *mean += f64::from(weight);
+            }
+        }
+        for mean in mean {
+            *mean /= heads as f64;
+        }
+    }
+}
+
 impl Predictor for FusedEngine<'_> {
     fn predict(&mut self, dataset: &Dataset, chosen: &[u32], predictions: &mut Predictions) {
         self.model
             .predict(samples(dataset), chosen, &mut self.predictions);
-        predictions.clear();
-        let own = &self.predictions;
-        let wide = |values: &[f32], into: &mut Vec<f64>| {
-            into.extend(values.iter().map(|&value| f64::from(value)));
-        };
-        wide(&own.logits, &mut predictions.logits);
-        wide(&own.probabilities, &mut predictions.probabilities);
-        wide(&own.losses, &mut predictions.losses);
         let heads = self.experiment.config.model.n_heads;
-        if heads == 1 {
-            wide(&own.attention, &mut predictions.attention);
-            return;
-        }
-        let positions = dataset.positions();
-        predictions.attention.resize(chosen.len() * positions, 0.0);
-        let means = predictions.attention.chunks_exact_mut(positions);
-        for (mean, rows) in means.zip(own.attention.chunks_exact(heads * positions)) {
-            for row in rows.chunks_exact(positions) {
-                for (mean, &weight) in mean.iter_mut().zip(row) {
-                    *mean += f64::from(weight);
-                }
-            }
-            for mean in mean {
-                *mean /= heads as f64;
-            }
-        }
+        widen(&self.predictions, heads, dataset.positions(), predictions);
     }
 
     fn samples_per_pass(&self) -> usize {

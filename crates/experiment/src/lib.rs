@@ -25,6 +25,7 @@
 //! ```
 
 pub mod best;
+mod changed;
 pub mod config;
 pub mod contexts;
 mod engine;
@@ -38,6 +39,7 @@ pub mod metrics;
 pub mod outcome;
 pub mod train;
 
+pub use changed::Changed;
 pub use engine::{Engine, Predictions, Predictor, TrainingState};
 pub use ensemble::Ensemble;
 pub use error::Error;

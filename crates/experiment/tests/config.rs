@@ -370,6 +370,11 @@ fn samples_to_look_at_suit_the_config() {
         beyond[1] = 9;
         assert!(refused(&beyond).contains("token 9"));
     }
+    let config = parse(&["data.cls=none"]).unwrap();
+    let samples = config.unlabelled([[1, 0, 8], [0, 0, 0]]).unwrap();
+    assert_eq!(samples.all_tokens(), [1, 0, 8, 0, 0, 0]);
+    let error = config.unlabelled([[0, 1, 0, 8]]).unwrap_err();
+    assert_eq!(error, "a sample has 3 tokens; sample 0 has 4");
 }
 
 /// Whatever a key is set to, the message is for someone who does not read Rust.

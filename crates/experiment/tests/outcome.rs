@@ -307,3 +307,25 @@ fn nothing_is_known_without_an_evaluation() {
         None
     );
 }
+
+/// Attention says what a model looks for only if there are other keys than those that decide.
+#[test]
+fn attention_to_the_only_keys_is_not_called_uniform() {
+    let splits = splits(&labels(20), &labels(20));
+    let remarks = |attention: f64, uniform: f64| {
+        let mut train = scores(0.99, Some(0.96), 1.0, 0.99);
+        for class in ["positive", "negative"] {
+            train[format!("attention_{class}")] = json!(attention);
+            train[format!("uniform_{class}")] = json!(uniform);
+        }
+        let row = evaluation(10, &train, &scores(0.99, Some(0.96), 1.0, 0.99));
+        let outcome = Outcome::of(&config(0.99), &splits, &[row], None).unwrap();
+        outcome
+            .remarks(|class| class.to_string(), "words")
+            .join("; ")
+    };
+    let sentence = "Attention from [CLS] is still close to uniform";
+    assert_eq!(remarks(0.51, 0.5), sentence);
+    assert_eq!(remarks(0.7, 0.5), "");
+    assert_eq!(remarks(1.0, 1.0), "");
+}

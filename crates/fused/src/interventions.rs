@@ -8,6 +8,7 @@ use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::{Site, padded};
 use crate::lanes::{LANES, Lanes, ZERO};
+use crate::place::Place;
 
 /// A change of what a forward pass computes, for all of its samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,21 +54,6 @@ pub enum Intervention {
     },
 }
 
-/// A place of the forward pass that has a vector for each position. Blocks count from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The first block's input.
-    Embeddings,
-    /// A block's context, head after head.
-    Context(usize),
-    /// The context of a head of a block.
-    Head(usize, usize),
-    /// A block's residual, before the norm.
-    Residual(usize),
-    /// A block's output.
-    Output(usize),
-}
-
 /// An intervention that does not suit the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvalidIntervention {
@@ -107,7 +93,10 @@ impl core::error::Error for InvalidIntervention {}
 
 impl Intervention {
     /// Checks that an architecture has what the intervention changes, in a pass of so many samples.
-    pub(crate) fn check(
+    ///
+    /// # Errors
+    /// Names what is missing, or how many numbers are needed.
+    pub fn check(
         &self,
         architecture: &Architecture,
         samples: usize,
@@ -224,38 +213,6 @@ impl Intervention {
                 }
             }
             _ => {}
-        }
-    }
-}
-
-impl Place {
-    /// The block; the first one for its input.
-    fn layer(self) -> usize {
-        match self {
-            Self::Embeddings => 0,
-            Self::Context(layer)
-            | Self::Head(layer, _)
-            | Self::Residual(layer)
-            | Self::Output(layer) => layer,
-        }
-    }
-
-    /// Its numbers in a row.
-    fn columns(self, architecture: &Architecture) -> Range<usize> {
-        let d_head = architecture.d_head();
-        match self {
-            Self::Head(_, head) => head * d_head..(head + 1) * d_head,
-            Self::Context(_) => 0..architecture.heads_width(),
-            _ => 0..architecture.d_model,
-        }
-    }
-
-    fn site(self) -> Site {
-        match self {
-            Self::Embeddings => Site::Vectors(Array::Embeddings, 0),
-            Self::Context(layer) | Self::Head(layer, _) => Site::Vectors(Array::Context, layer),
-            Self::Residual(layer) => Site::Vectors(Array::Residual, layer),
-            Self::Output(layer) => Site::Vectors(Array::Output, layer),
         }
     }
 }

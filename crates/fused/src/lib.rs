@@ -64,11 +64,11 @@ mod interventions;
 mod lanes;
 mod model;
 mod one_block;
+mod place;
 mod samples;
 mod training;
 mod transpose;
 
-pub use adam::Adam;
 pub use architecture::{
     Activation, Architecture, Biases, InvalidArchitecture, NormPlace, Norms, PositionEmbedding,
     Projections, Weighting,
@@ -77,7 +77,8 @@ pub use arrays::{Array, Arrays, Dims};
 pub use attribution::{Attribution, integrated_gradients};
 pub use forward::{Forward, InvalidForward, Recorded, Tracer, forward};
 pub use instructions::Instructions;
-pub use interventions::{Intervention, InvalidIntervention, Place};
+pub use interventions::{Intervention, InvalidIntervention};
 pub use model::{Gradient, Model, State};
+pub use place::{InvalidPlace, Place};
 pub use samples::{Predictions, Samples};
-pub use training::{AdamW, CrossEntropy, Optimizer, Sgd, Training};
+pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};

@@ -541,7 +541,7 @@ fn writes_the_fixture_of_the_script_tests() {
         title: String::new(),
         quantity: Quantity::Weights,
         range: ColourRange::Unit,
-        cls: 0,
+        read: 0,
         keys: vec![(0..5).collect(); 5],
         layers: vec![0],
         heads: vec![0],

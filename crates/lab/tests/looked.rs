@@ -48,7 +48,7 @@ fn weights() -> Vec<f32> {
 }
 
 fn computed(interventions: &[Intervention]) -> Forward {
-    let mut samples = Dataset::empty(3, ClsPlace::First);
+    let mut samples = Dataset::empty(3, ClsPlace::Last);
     for tokens in TOKENS {
         samples.push(&tokens, 0);
     }

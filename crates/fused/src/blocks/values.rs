@@ -3,9 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::hidden::Hidden;
 use super::places::padded;
 use super::transposed::Transposed;
-use crate::architecture::{Activation, Architecture, NormPlace, Weighting};
+use crate::architecture::{Architecture, NormPlace, Weighting};
 use crate::lanes::{Lanes, ZERO};
 
 /// The values of one block. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
@@ -48,31 +49,12 @@ pub(super) struct NormValues {
     pub(super) output: Vec<Lanes>,
 }
 
-/// A hidden layer.
-#[derive(Clone, Debug)]
-pub(super) struct Hidden {
-    /// Before the activation, where its derivative needs that. `[row, width]`
-    pub(super) input: Vec<Lanes>,
-    /// After it.
-    pub(super) output: Vec<Lanes>,
-}
-
 impl NormValues {
     fn new(rows: usize, width: usize) -> Self {
         Self {
             normalized: vec![ZERO; rows * width],
             rstd: vec![ZERO; rows],
             output: vec![ZERO; rows * width],
-        }
-    }
-}
-
-impl Hidden {
-    fn new(activation: Activation, count: usize) -> Self {
-        let needed = activation != Activation::Relu;
-        Self {
-            input: vec![ZERO; if needed { count } else { 0 }],
-            output: vec![ZERO; count],
         }
     }
 }
@@ -178,8 +160,6 @@ pub(super) struct Values {
     pub(super) d_hidden: Vec<Lanes>,
     pub(super) d_u: Vec<Lanes>,
     pub(super) d_pooled: Vec<Lanes>,
-    /// Of the inputs, through the scores of the row that is read. Its padding is never written. `[position, d_model]`
-    pub(super) d_scored: Vec<Lanes>,
 
     /// For the gradients of projections.
     pub(super) transposed: Transposed,
@@ -232,13 +212,12 @@ impl Values {
             d_source: only(norms.place == NormPlace::Pre, ff_rows * width),
             d_context: lanes(p * inner),
             d_query: lanes(p * inner),
-            d_key: lanes(p * inner),
+            d_key: lanes(p * inner.max(width)),
             d_value: lanes(p * inner),
             d_scores: lanes(heads * p * p),
             d_hidden: lanes(p * ff_width),
             d_u: lanes(heads * width),
             d_pooled: lanes(heads * width),
-            d_scored: lanes(p * width),
             transposed: Transposed::new(p, width.max(ff_width).max(inner).max(hidden)),
         }
     }

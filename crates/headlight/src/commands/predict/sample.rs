@@ -47,20 +47,20 @@ pub(super) fn dump(
         step: model.step(),
         ..Origin::default()
     };
-    let (session, members) = model.session(dataset.clone())?;
+    let (session, members, interventions) = model.session(dataset.clone())?;
     let of = |parameters: &[Parameter]| {
         let one = Model {
             config: &session.experiment.config,
             parameters,
         };
-        dumping::dump(one, &samples, origin, &session.device)
+        dumping::dump_changed(one, &samples, origin, &session.device, &interventions)
     };
     if let Members::One(parameters) = &members {
         return of(parameters);
     }
     let count = members.len() as f32;
     let mut mean: Option<AttentionDump> = None;
-    let mut predictor = members.predictor(&session, &mut |parameters| {
+    let mut predictor = members.predictor(&session, &[], &mut |parameters| {
         let mut one = of(parameters)?;
         let Some(mean) = &mut mean else {
             mean = Some(one);
