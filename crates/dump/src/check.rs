@@ -11,7 +11,7 @@ const ROW_SUM_TOLERANCE: f64 = 1e-4;
 impl AttentionDump {
     /// Checks that
     /// - all numbers are finite, except labels, which are NaN if unknown;
-    /// - each row of attention weights sums to 1, or to 0 if the mask leaves its query no key;
+    /// - each row of attention weights sums to 1, or to 0 if the mask leaves its query no key, if weights are a softmax;
     /// - the meta data describes as many samples as there are, and names no position beyond the last.
     ///
     /// # Errors
@@ -19,7 +19,7 @@ impl AttentionDump {
     pub fn check(&self) -> Result<(), DumpError> {
         self.check_finite()?;
         let worst = self.worst_row_sum();
-        if worst > ROW_SUM_TOLERANCE {
+        if self.weights_are_softmax() && worst > ROW_SUM_TOLERANCE {
             return Err(DumpError::Content(format!(
                 "the sum of a row of its attention weights is {worst:e} away from 1"
             )));
@@ -48,6 +48,13 @@ impl AttentionDump {
             )));
         }
         Ok(())
+    }
+
+    /// Whether weights are the softmax of scores, and not scores or a mixture, by the config in the meta data.
+    pub fn weights_are_softmax(&self) -> bool {
+        let attention = &self.meta.config["model"]["attention"];
+        let rate = attention["rate"].as_f64();
+        attention["softmax"] != false && rate.is_none_or(|rate| rate >= 1.0)
     }
 
     /// Checks that all numbers are finite, except labels, which are NaN if unknown.

@@ -96,6 +96,28 @@ fn what_is_at_a_limit_is_accepted() {
 }
 
 #[test]
+fn only_a_softmax_must_sum_to_one() {
+    let dump = |attention: serde_json::Value| {
+        let mut dump = plain();
+        dump.arrays[Array::Weights][0] += 0.5;
+        dump.meta.config = serde_json::json!({ "model": { "attention": attention } });
+        dump
+    };
+    for attention in [
+        serde_json::json!({}),
+        serde_json::json!({ "softmax": true, "rate": 1.0 }),
+    ] {
+        assert!(dump(attention).check().is_err());
+    }
+    for attention in [
+        serde_json::json!({ "softmax": false }),
+        serde_json::json!({ "rate": 0.5 }),
+    ] {
+        assert!(dump(attention).check().is_ok());
+    }
+}
+
+#[test]
 fn the_worst_row_is_measured_against_what_its_query_may_attend_to() {
     assert!(dump().worst_row_sum() == 0.0);
     assert!(plain().worst_row_sum() == 0.0);
