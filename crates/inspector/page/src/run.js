@@ -2,6 +2,7 @@
 
 import { UNIFORM_BELOW } from "./described.js";
 import { mean, range } from "./numbers.js";
+import { clsOf, readerOf } from "./reader.js";
 import { textsOf } from "./words.js";
 
 /** @typedef {import("./types").Sample} Sample */
@@ -99,6 +100,16 @@ export class Run {
     return sample ? [sample] : [];
   }
 
+  /** The position of [CLS]; null if samples have none. */
+  get clsAt() {
+    return clsOf(this.facts);
+  }
+
+  /** The position that the class is read from, in words. */
+  get reader() {
+    return readerOf(this.facts);
+  }
+
   /** The sample of a key, or null. @param {string} key @returns {Sample | null} */
   sample(key) {
     if (!isOwn(key)) return this.samples.find((sample) => sample.key === key) ?? null;
@@ -117,18 +128,19 @@ export class Run {
     if (known) return known;
     const { source } = this;
     if (!source.judge) throw new Error("only a live page computes samples of your own");
-    const [most, kind] = [this.positions - 1, this.words ? "words" : "tokens"];
+    const { clsAt } = this;
+    const [most, kind] = [clsAt === null ? this.positions : this.positions - 1, this.words ? "words" : "tokens"];
     if (tokens.length > most || tokens.length < most && this.padding === undefined) throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
     const size = this.facts.config?.data.vocab_size;
     const unknown = tokens.find((token) => token >= size);
-    if (unknown !== undefined) throw new Error(`${unknown} is no token of this model; use a whole number from 1 to ${size - 1}`);
+    if (unknown !== undefined) throw new Error(`${unknown} is no token of this model; use a whole number from ${clsAt === null ? 0 : 1} to ${size - 1}`);
     const withCls = tokens.slice();
     // Shorter samples are filled up.
-    while (this.padding !== undefined && withCls.length < this.positions - 1) withCls.push(this.padding);
-    withCls.splice(this.facts.cls, 0, 0);
+    while (this.padding !== undefined && withCls.length < most) withCls.push(this.padding);
+    if (clsAt !== null) withCls.splice(clsAt, 0, 0);
     const [label, marked] = source.judge(withCls);
     const words = typed.slice();
-    words.splice(this.facts.cls, 0, "");
+    if (clsAt !== null) words.splice(clsAt, 0, "");
     const sample = { key, number: null, label, tokens: withCls, typed: words, marked, index: null };
     this.#own.set(key, sample);
     return sample;
@@ -136,12 +148,12 @@ export class Run {
 
   /** Values of each position, without that of [CLS]. @template T @param {T[]} values @returns {T[]} */
   withoutCls(values) {
-    return values.filter((_, position) => position !== this.facts.cls);
+    return values.filter((_, position) => position !== this.clsAt);
   }
 
   /** How many positions of a sample, or of the longest of several, are more than padding. Where [CLS] comes last, all are. @param {string} key */
   length(key) {
-    if (this.padding === undefined || this.facts.cls > 0) return this.positions;
+    if (this.padding === undefined || (this.clsAt ?? 0) > 0) return this.positions;
     return Math.max(1, ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1));
   }
 
@@ -155,7 +167,7 @@ export class Run {
   tokenText(sample, position) {
     const token = sample.tokens[position];
     if (sample.typed?.[position]) return sample.typed[position];
-    return position === this.facts.cls && token === 0 ? "[CLS]" : this.facts.token_strings[token] ?? String(token);
+    return position === this.clsAt && token === 0 ? "[CLS]" : this.facts.token_strings[token] ?? String(token);
   }
 
   /** A position's token; for several samples, the token that all have there, or a dot. @param {string} key @param {number} position */
@@ -303,7 +315,7 @@ export class Run {
     return cells;
   }
 
-  /** [CLS]'s attention on the positions that decide the label; NaN without such positions. @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
+  /** The attention of the position that the class is read from on the positions that decide the label; NaN without such positions. @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
   onLabel(sample, at, layer, head) {
     if (!sample.marked.length) return NaN;
     const { cls } = this.facts;

@@ -109,7 +109,7 @@ function factsOf(config, begun, steps, losses) {
     factor: factor / temperature, factor_text: temperature === 1 ? text : `${text} / temperature ${temperature}`,
     norm_eps: model.layer_norm_eps ?? 1e-6, steps, vectors: steps.map((_, at) => at), vector_arrays: [], masked: begun.mask.length > 0,
     logits: begun.inputs.classes > 2 ? begun.inputs.classes : 1, classes: data.classes ?? [],
-    samples: begun.samples, token_strings: {}, cls: begun.inputs.cls,
+    samples: begun.samples, token_strings: {}, cls: begun.inputs.cls, ...("cls_token" in begun.inputs ? { cls_token: begun.inputs.cls_token } : {}),
     loss: losses.map((loss, index) => ({ step: index + 1, loss })), loss_over: "the samples of each batch",
     evidence: [{ name: "Config, as resolved", text: JSON.stringify(config, null, 2) }],
     notes: ["The page trained this model itself, and computed all numbers."], config,

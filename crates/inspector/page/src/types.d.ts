@@ -61,7 +61,10 @@ export interface Facts {
   classes: string[];
   samples: { number: number | null; label: number | null; tokens: number[]; marked: number[]; typed?: string[] }[];
   token_strings: Record<string, string>;
+  /** The position that the class is read from. */
   cls: number;
+  /** The position of [CLS] if it is another one; null if samples have no [CLS]. */
+  cls_token?: number | null;
   /** The head of the last block that a recording shows first. */
   strongest?: number;
   loss: LossPoint[];

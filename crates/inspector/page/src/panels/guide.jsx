@@ -91,7 +91,9 @@ const focusGuide = () => requestAnimationFrame(() => /** @type {HTMLElement | nu
 function Lead() {
   const next = [canPlay.value ? "play the training" : "", canEdit.value ? `edit a ${base.value?.words ? "word" : "token"}` : "choose a sample", canAsk.value ? "change the question" : ""].filter(Boolean);
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
-  return <p id="lead">Arcs show where the model looks before it answers. It looks from [CLS], a place that it adds itself. {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
+  const reader = base.value?.reader ?? "[CLS]";
+  const from = reader === "[CLS]" ? "[CLS], a place that it adds itself" : reader;
+  return <p id="lead">Arcs show where the model looks before it answers. It looks from {from}. {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
 }
 
 function showSeeds() {

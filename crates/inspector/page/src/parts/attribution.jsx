@@ -34,10 +34,10 @@ export function Attribution() {
   return (
     <section class="card" id="attribution" aria-labelledby="attribution-title">
       <h2 id="attribution-title">What each position adds to the logit</h2>
-      <p class="how">Integrated gradients (Sundararajan et al. 2017) from an input of zeros, {points} points, beside the attention of [CLS] in layer {layer}, head {head}. They add up to {fixed(sum)}; the logits differ by {fixed(logits[0] - logits[1])}.</p>
+      <p class="how">Integrated gradients (Sundararajan et al. 2017) from an input of zeros, {points} points, beside the attention of {run.reader} in layer {layer}, head {head}. They add up to {fixed(sum)}; the logits differ by {fixed(logits[0] - logits[1])}.</p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Integrated gradients">
         <table class="numbers">
-          <thead><tr><th scope="col">position</th><th scope="col">adds to the logit{run.classCount > 2 ? ` of ${run.className(logit)}` : ""}</th><td /><th scope="col">attention of [CLS]</th><td /></tr></thead>
+          <thead><tr><th scope="col">position</th><th scope="col">adds to the logit{run.classCount > 2 ? ` of ${run.className(logit)}` : ""}</th><td /><th scope="col">attention of {run.reader}</th><td /></tr></thead>
           <tbody>{range(run.positions).map((position) => (
             <tr key={position}>
               <th scope="row"><bdi>{run.rowName(now.sample, position)}</bdi></th>

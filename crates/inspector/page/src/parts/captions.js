@@ -42,10 +42,10 @@ function madeOf(run, sample) {
   const { cls, layers, heads } = run.facts;
   const end = run.at(run.opening);
   const [layer, head] = [layers - 1, run.strongest];
-  const who = layers * heads > 1 ? `[CLS] (layer ${layer}, head ${head})` : "[CLS]";
+  const who = layers * heads > 1 ? `${run.reader} (layer ${layer}, head ${head})` : run.reader;
   const weights = (/** @type {Sample} */ of, at = end) => weightsOf({ run, sample: of.key, at, query: cls, layer, head });
   const most = mostOf(weights(sample));
-  const decides = sample.marked.filter((position) => position !== cls);
+  const decides = sample.marked.filter((position) => position !== run.clsAt);
   const places = decides.length ? decides : [most];
   const where = placesText(run, sample.key, places);
   const even = run.uniform([sample], cls, () => places);
@@ -57,11 +57,11 @@ function madeOf(run, sample) {
   const isEven = first < LOOKS * even && first > even / LOOKS;
   return [{
     title: "Where will it look?",
-    text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. Before it answers, it looks at the ${run.words ? "words" : "tokens"} from [CLS], a place of its own. At which one does it look most? Choose one.`,
+    text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. Before it answers, it looks at the ${run.words ? "words" : "tokens"} from ${run.reader}${run.reader === "[CLS]" ? ", a place of its own" : ""}. At which one does it look most? Choose one.`,
     parts: view(end),
     answerTo: (guess) => {
       const shares = weights(sample);
-      const chosen = guess === cls ? "[CLS] itself" : placesText(run, sample.key, [guess]);
+      const chosen = guess === cls ? `${run.reader} itself` : placesText(run, sample.key, [guess]);
       const said = guess === most ? `Yes: ${who} gives the most` : `No: ${chosen} gets ${percent(shares[guess])}. ${who} gives the most`;
       const decided = places.includes(most) ? "" : ` ${capital(where)} ${places.length > 1 ? "decide" : "decides"} the label: ${percent(last)}.`;
       return `${said}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
@@ -153,7 +153,7 @@ function taken(run, sample, { end, where, places, view }) {
 
 /** How many samples are right without what decides them; empty where nothing says what does. @param {Run} run @param {number} end */
 function allTaken(run, end) {
-  const known = run.samples.filter(({ marked, label }) => label !== null && marked.some((position) => position !== run.facts.cls));
+  const known = run.samples.filter(({ marked, label }) => label !== null && marked.some((position) => position !== run.clsAt));
   const isRight = (/** @type {Run} */ one, /** @type {Sample} */ sample) => one.outcome(sample, end) === "right";
   const answers = known.map((sample) => ({ sample, taken: takenFrom(run, sample) }));
   const without = answers.filter(({ sample, taken }) => isRight(taken, sample)).length;
@@ -164,7 +164,7 @@ function allTaken(run, end) {
 }
 
 /** The run in which no token may look at what decides a sample. @param {Run} run @param {Sample} sample */
-const takenFrom = (run, sample) => changedRun(run, { keys: sample.marked.filter((position) => position !== run.facts.cls) });
+const takenFrom = (run, sample) => changedRun(run, { keys: sample.marked.filter((position) => position !== run.clsAt) });
 
 /** What the model can answer, in words. @param {Run} run */
 function answersOf(run) {

@@ -1,6 +1,7 @@
 // The chosen query, stage by stage, to the decision: the engine's numbers, and what the page computes from them.
 
 import { fixed, percent, range, softmax } from "../numbers.js";
+import { placeOf } from "../reader.js";
 import { change } from "../view.js";
 import { calm } from "./calm.js";
 import { chancesOf } from "./computation.js";
@@ -222,7 +223,7 @@ function FeedForward({ c }) {
   );
 }
 
-/** What the blocks after the shown one make of [CLS]. @param {Stage} props */
+/** What the blocks after the shown one make of the position that the class is read from. @param {Stage} props */
 function Later({ run, c }) {
   const { facts } = run;
   const later = range(facts.layers).slice(c.layer + 1);
@@ -230,7 +231,7 @@ function Later({ run, c }) {
   const rows = later.flatMap((layer) => [
     [`input of layer ${layer}`, ...c.input(facts.cls, layer) ?? []], [`residual of layer ${layer}`, ...c.ofPosition("residual", facts.cls, layer) ?? []], [`output of layer ${layer}`, ...c.ofPosition("output", facts.cls, layer) ?? []],
   ]);
-  return <NumberTable id="later" title={later.length > 1 ? "Later layers" : `Layer ${later[0]}`} text={`Each later layer does the same with the outputs of the one before. These are the engine's vectors at [CLS] (position ${facts.cls}); choose another layer above to follow it.`} columns={["", ...names(facts.d_model)]} rows={rows} />;
+  return <NumberTable id="later" title={later.length > 1 ? "Later layers" : `Layer ${later[0]}`} text={`Each later layer does the same with the outputs of the one before. These are the engine's vectors at ${placeOf(facts)}; choose another layer above to follow it.`} columns={["", ...names(facts.d_model)]} rows={rows} />;
 }
 
 /** @param {Stage} props */
@@ -239,13 +240,13 @@ function Classifier({ run, c }) {
   if (!found) return null;
   const { classifier, read, logits } = found;
   const { cls } = run.facts;
-  const rows = [["output at [CLS]", ...read, "", ""], ...logits.flatMap((logit, at) => {
+  const rows = [[`output at ${run.reader}`, ...read, "", ""], ...logits.flatMap((logit, at) => {
     const weights = classifier.rows.map((row) => row[at]);
     const of = logits.length > 1 ? ` of ${run.className(at)}` : "";
     return [[`weights${of}`, ...weights, classifier.bias[at], ""], [`output × weights${of}`, ...weights.map((weight, index) => weight * read[index]), "", logit]];
   })];
   const reads = c.query === cls ? "" : c.isLast ? `It does not read this query, position ${c.query}, which comes too late to be looked at.` : `Position ${c.query} counts only as far as later layers look at it.`;
-  const text = <>The classifier reads [CLS] (position {cls}) after the last layer: each number times its weight, added up, plus the bias, is the logit. {reads} <Check of={[[logits, c.way.logits]]} /></>;
+  const text = <>The classifier reads {placeOf(run.facts)} after the last layer: each number times its weight, added up, plus the bias, is the logit. {reads} <Check of={[[logits, c.way.logits]]} /></>;
   return <NumberTable id="classifier" title="Classifier" text={text} columns={["", ...names(read.length), "bias", logits.length > 1 ? "logits" : "logit"]} rows={rows} />;
 }
 
@@ -269,6 +270,6 @@ function Decision({ run, sample, at, source, c, layer }) {
   const after = [layer < facts.layers - 1 ? "later layers" : "", facts.has_feed_forward ? "the feed-forward layer" : "", "the classifier's weights"].filter(Boolean);
   const text = c?.hasWeights
     ? <>{several ? "The softmax of the logits gives the probabilities." : "The sigmoid of the logit, 1 / (1 + exp(−logit)), gives the probability."} <Check of={[[chances, probabilities]]} /></>
-    : `The classifier reads [CLS] (position ${facts.cls}) after the last layer. Not in this page: ${after.join(", ")}.`;
+    : `The classifier reads ${placeOf(facts)} after the last layer. Not in this page: ${after.join(", ")}.`;
   return <NumberTable id="decision" title="Decision" text={text} columns={["", ...(several ? range(run.classCount).map((at) => run.className(at)) : ["value"])]} rows={rows} />;
 }

@@ -165,7 +165,7 @@ const attentionChart = computed(() => {
   const isDeviation = run.isDeviation && !held;
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
-    name: "attention", title: `Attention of [CLS] on the label's position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
+    name: "attention", title: `Attention of ${run.reader} on the label's position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
     top: isDeviation ? niceTop(most(...lines.map(({ points }) => points))) : 1,
   };
 });

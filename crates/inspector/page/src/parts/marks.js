@@ -19,7 +19,7 @@ export const marks = computed(() => {
   const first = startsLooking(run);
   if (first !== null) {
     const whose = run.classCount > 2 ? "samples with a label's position" : "positive samples";
-    found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which [CLS] gives the label's position more than ${LOOKS} times uniform attention in ${whose}`, isRecorded });
+    found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which ${run.reader} gives the label's position more than ${LOOKS} times uniform attention in ${whose}`, isRecorded });
   }
   const learned = learnedAt(run);
   if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all samples of this page correctly`, isRecorded });

@@ -16,7 +16,7 @@ let count = 0;
 
 /** Trains on samples of token ids. @param {string} text @param {string} name */
 function takeTokens(text, name) {
-  const data = samplesOf(text);
+  const data = samplesOf(text, config.value?.data.cls !== "none");
   ownData.set(name, data);
   const others = Object.fromEntries(Object.entries(view.value.settings).filter(([key]) => !key.startsWith("data.") && key !== "model.attention.padding_token" && key !== "training.epochs"));
   change({ settings: { ...others, ...settingsFor(data, name, config.value?.training.batch_size ?? 16) }, changes: {}, sample: "" });

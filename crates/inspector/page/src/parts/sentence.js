@@ -32,8 +32,8 @@ const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, 
 export function placesText(run, sample, positions) {
   const one = positions.length === 1;
   const tokens = positions.map((position) => run.tokenAt(sample, position));
-  const named = tokens.some((token) => token === "·") || positions.includes(run.facts.cls) ? "" : ` (${run.words ? "word" : "token"}${one ? "" : "s"} ${listed(tokens)})`;
-  return positions.includes(run.facts.cls) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
+  const named = tokens.some((token) => token === "·") || positions.includes(run.clsAt ?? -1) ? "" : ` (${run.words ? "word" : "token"}${one ? "" : "s"} ${listed(tokens)})`;
+  return positions.includes(run.clsAt ?? -1) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
 }
 
 /** That a head is close to uniform attention; empty if it is not. @param {Omit<Place, "query">} place */
@@ -45,7 +45,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const isGroup = run.isGroup(sample);
   const over = isGroup ? `on average over ${run.sampleName(sample).replace("mean over ", "")}, ` : "";
   const which = run.facts.layers * run.facts.heads > 1 ? ` (layer ${layer}, head ${head})` : "";
-  const who = `${query === run.facts.cls ? "[CLS]" : placesText(run, sample, [query])}${which}`;
+  const who = `${query === run.clsAt ? "[CLS]" : placesText(run, sample, [query])}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
   const share = keys.reduce((sum, key) => sum + weights[key], 0);
   if (run.isDeviation) {
@@ -58,7 +58,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
     const most = weights.indexOf(Math.max(...weights));
     const none = !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
     if (uniform) return `${capital(`${step}${over}${named}${who} looks at all positions about alike: none gets more than ${percent(weights[most])}.`)} ${none}`;
-    return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
+    return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.clsAt ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
   }
   const members = run.members(sample);
   if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${named}${who} may not look at ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);

@@ -81,7 +81,7 @@ export function sightOf(shown, { question, title, address }) {
     const isMarked = run.marked(sample, position);
     const middle = MARGIN + (position + 0.5) * column;
     const room = column - gap;
-    box(middle - room / 2, tilesAt, room, 48, `rx="7" fill="${position === run.facts.cls ? PANEL : "#ffffff"}" stroke="${position === query ? ACCENT : isMarked ? MARKED : SOFT}" stroke-width="${isMarked || position === query ? 3 : 1.5}"`);
+    box(middle - room / 2, tilesAt, room, 48, `rx="7" fill="${position === run.clsAt ? PANEL : "#ffffff"}" stroke="${position === query ? ACCENT : isMarked ? MARKED : SOFT}" stroke-width="${isMarked || position === query ? 3 : 1.5}"`);
     const token = isNarrow ? "" : shorten(run.tokenAt(sample, position), 18);
     const size = Math.max(sizeFor(token, 26, (room - 6) / BOLD), 13);
     if (token) text(token, middle, tilesAt + 24 + size * 0.36, size, { anchor: "middle", weight: 600, room: room - 8 });

@@ -1,6 +1,7 @@
 // The stages of the stepper: what each computes, with its numbers and a sentence.
 
 import { fixed, percent, range } from "../numbers.js";
+import { clsOf, readerOf } from "../reader.js";
 import { chancesOf } from "./computation.js";
 
 /** @typedef {import("./computation.js").Computation} Computation */
@@ -54,7 +55,7 @@ export function stagesOf(c, names, key) {
 /** @typedef {{ c: Computation, names: Names, key: number }} About */
 
 /** What a sentence calls a position. @param {About} about @param {number} position */
-const called = ({ c, names }, position) => position === c.facts.cls ? "[CLS]" : `position ${position} (${names.token(position)})`;
+const called = ({ c, names }, position) => position === clsOf(c.facts) ? "[CLS]" : `position ${position} (${names.token(position)})`;
 
 /** A matrix with a row for each position. @param {About} about @param {string} name @param {(position: number) => ArrayLike<number> | null} of @param {Partial<Grid>} [more] @returns {Grid} */
 function byPosition({ c, names }, name, of, more = {}) {
@@ -260,8 +261,8 @@ function later({ c }) {
   const end = c.ofPosition("output", cls, layers - 1) ?? [];
   return {
     title: blocks.length > 1 ? "Later layers" : "Next layer", formula: "X = output of the layer before",
-    grids: [stack("vectors of [CLS]", blocks.flatMap((layer) => /** @type {[string, number[] | null][]} */ ([[`input of layer ${layer}`, c.input(cls, layer)], [`residual of layer ${layer}`, c.ofPosition("residual", cls, layer)], [`output of layer ${layer}`, c.ofPosition("output", cls, layer)]])))],
-    sentence: `${blocks.length > 1 ? `Layers ${blocks[0]} to ${layers - 1} do` : `Layer ${blocks[0]} does`} the same with the outputs of the layer before; at the end the vector of [CLS] begins with ${number(end[0])}.`,
+    grids: [stack(`vectors of ${readerOf(c.facts)}`, blocks.flatMap((layer) => /** @type {[string, number[] | null][]} */ ([[`input of layer ${layer}`, c.input(cls, layer)], [`residual of layer ${layer}`, c.ofPosition("residual", cls, layer)], [`output of layer ${layer}`, c.ofPosition("output", cls, layer)]])))],
+    sentence: `${blocks.length > 1 ? `Layers ${blocks[0]} to ${layers - 1} do` : `Layer ${blocks[0]} does`} the same with the outputs of the layer before; at the end the vector of ${readerOf(c.facts)} begins with ${number(end[0])}.`,
   };
 }
 
@@ -272,15 +273,16 @@ function decision({ c, names }) {
   const several = logits.length > 1;
   const chances = chancesOf(logits);
   const chosen = several ? logits.indexOf(Math.max(...logits)) : Number(logits[0] > 0);
-  const after = c.query === c.facts.cls ? "" : "The classifier reads [CLS] alone. ";
+  const reader = readerOf(c.facts);
+  const after = c.query === c.facts.cls ? "" : `The classifier reads ${reader} alone. `;
   const weightsOf = (/** @type {number} */ logit) => found?.classifier.rows.map((row) => row[logit]) ?? [];
   /** @type {Grid[]} */
-  const reading = found ? [stack("output of [CLS], and the classifier's weights", [["output of [CLS]", found.read], ...range(logits.length).map((logit) => /** @type {[string, number[]]} */ ([several ? `weights of ${names.className(logit)}` : "weights", weightsOf(logit)]))], { chosen: 0 })] : [];
+  const reading = found ? [stack(`output of ${reader}, and the classifier's weights`, [[`output of ${reader}`, found.read], ...range(logits.length).map((logit) => /** @type {[string, number[]]} */ ([several ? `weights of ${names.className(logit)}` : "weights", weightsOf(logit)]))], { chosen: 0 })] : [];
   const classes = several ? range(logits.length).map(names.className) : ["logit"];
   const label = names.label === null ? "" : `, and the label is ${names.className(names.label)}`;
   const how = found ? `${terms(found.read, weightsOf(several ? chosen : 0))} + ${term(found.classifier.bias[several ? chosen : 0])} = ${number(found.logits[several ? chosen : 0])}` : number(logits[several ? chosen : 0]);
   return {
-    title: "Decision", formula: several ? "logits = output of [CLS] × W + b,  probabilities = softmax(logits)" : "logit = output of [CLS] · w + b,  probability = 1 / (1 + exp(−logit))",
+    title: "Decision", formula: several ? `logits = output of ${reader} × W + b,  probabilities = softmax(logits)` : `logit = output of ${reader} · w + b,  probability = 1 / (1 + exp(−logit))`,
     grids: [...reading, several
       ? { name: "logits and probabilities", sign: found ? "→" : undefined, rows: ["logits", "probabilities"], columns: classes, values: [logits, probabilities], chosen: 1, key: chosen }
       : { name: "logit and probability", sign: found ? "→" : undefined, rows: [""], columns: ["logit", "probability"], values: [[logits[0], probabilities[0]]], chosen: 0 }],

@@ -29,7 +29,7 @@ const heldOut = (run) => {
 const accuracyOf = (run) => Number(run.facts.ended?.held_out?.accuracy ?? NaN);
 
 /** The positions that decide a sample, apart from [CLS]. @param {Run} run @param {Sample | null} one */
-const placesOf = (run, one) => (one?.marked ?? []).filter((position) => position !== run.facts.cls);
+const placesOf = (run, one) => (one?.marked ?? []).filter((position) => position !== run.clsAt);
 
 /** The attention of [CLS] on positions together. @param {Shown} shown @param {number[]} places @param {number} layer @param {number} head */
 const shareOf = ({ run, sample, at }, places, layer, head) => {
@@ -103,7 +103,7 @@ function rearranged(run, one) {
   }
   const [place] = placesOf(run, one);
   const to = run.positions - 1 === place ? place - 1 : run.positions - 1;
-  if (place === undefined || to === run.facts.cls) return null;
+  if (place === undefined || to === run.clsAt) return null;
   const all = one.tokens.with(place, one.tokens[to]).with(to, one.tokens[place]);
   return { tokens: run.withoutCls(all), what: `if token ${run.tokenText(one, place)} stands at position ${to}` };
 }

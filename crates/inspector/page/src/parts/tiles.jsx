@@ -40,7 +40,7 @@ function Tiles() {
     <ol class={now.words ? "tiles words" : "tiles"} tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
       {range(length.value).map((position) => {
         const isMarked = !isAsked.value && now.marked(key.value, position);
-        const isCls = position === now.facts.cls;
+        const isCls = position === now.clsAt;
         const isUnknown = Boolean(sample?.typed?.[position]);
         const isShut = shut.includes(String(position));
         const name = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
