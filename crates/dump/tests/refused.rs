@@ -140,6 +140,26 @@ fn the_worst_row_is_measured_against_what_its_query_may_attend_to() {
 }
 
 #[test]
+fn a_row_sums_to_what_its_config_makes_of_the_softmax() {
+    // Each query of `plain` has four keys: rate 0.75 makes sums of 0.75 + 4 * 0.25.
+    let mut dump = plain();
+    dump.meta.config = serde_json::json!({"model": {"attention": {"rate": 0.75}}});
+    let message = dump.check().unwrap_err().to_string();
+    assert!(
+        message.contains("7.5e-1 away from that of its attention rate 0.75"),
+        "{message}"
+    );
+    for weight in &mut dump.arrays[Array::Weights] {
+        *weight = 0.75 * *weight + 0.25;
+    }
+    assert!(dump.check().is_ok());
+    dump.arrays[Array::Weights][0] += 0.5;
+    assert!(dump.check().is_err());
+    dump.meta.config = serde_json::json!({"model": {"attention": {"softmax": false}}});
+    assert!(dump.check().is_ok());
+}
+
+#[test]
 fn axes_without_extent_are_refused_by_name() {
     for (dims, part) in [
         (Dims { samples: 0, ..DIMS }, "samples"),
