@@ -91,7 +91,8 @@ impl Training {
         let splits = &experiment.splits;
         let described = Object::default()
             .with("positions", &inputs.positions)
-            .with("cls", &inputs.read_position)
+            .with("cls", &inputs.cls)
+            .with("read", &inputs.read_position)
             .with("classes", &inputs.n_classes)
             .with("vocab_size", &inputs.vocab_size);
         let counts = Object::default()

@@ -177,7 +177,7 @@ function Start({ swarm }) {
 async function begin(swarm, wanted, isSure) {
   const run = /** @type {import("../run.js").Run} */ (shown.peek());
   swarm.positions = run.classCount === 2 ? range(run.positions).filter((position) => decides(run, position)) : [];
-  swarm.uniform = run.uniform(run.samples.filter(({ label }) => label), run.facts.cls, () => swarm.positions);
+  swarm.uniform = run.uniform(run.samples.filter(({ label }) => label), run.reader, () => swarm.positions);
   await swarm.start(wanted, isSure);
   if (swarm.state.peek().name === "ended") say(`${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(isLearned).length} learned`);
 }

@@ -165,8 +165,8 @@ const attentionChart = computed(() => {
   const isDeviation = run.isDeviation && !held;
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
-    name: "attention", title: `Attention of [CLS] on the label's position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
-    top: isDeviation ? niceTop(most(...lines.map(({ points }) => points))) : 1,
+    name: "attention", title: `Attention of ${run.readerName} on the label's position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
+    top: isDeviation || !run.isShare ? niceTop(most(...lines.map(({ points }) => points))) : 1,
   };
 });
 
@@ -175,6 +175,6 @@ export const charts = computed(() => [lossChart.value, attentionChart.value].fil
 
 /** What even attention would give the positions that decide the labels; null if it differs between samples. @param {Run} run */
 function uniformOf(run) {
-  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => run.uniform([sample], run.facts.cls, () => sample.marked));
+  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => run.uniform([sample], run.reader, () => sample.marked));
   return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
 }

@@ -16,7 +16,7 @@ let count = 0;
 
 /** Trains on samples of token ids. @param {string} text @param {string} name */
 function takeTokens(text, name) {
-  const data = samplesOf(text);
+  const data = samplesOf(text, config.value?.data.cls === "none" ? 0 : 1);
   ownData.set(name, data);
   const others = Object.fromEntries(Object.entries(view.value.settings).filter(([key]) => !key.startsWith("data.") && key !== "model.attention.padding_token" && key !== "training.epochs"));
   change({ settings: { ...others, ...settingsFor(data, name, config.value?.training.batch_size ?? 16) }, changes: {}, sample: "" });
@@ -60,7 +60,7 @@ function takeFile(file) {
   });
 }
 
-const TOKENS = <>CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from 1. Without splits, the page holds out a fifth. The samples stay in this page; an address does not hold them. <code>headlight lab negation</code> writes a page that takes texts.</>;
+const TOKENS = <>CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from 1, or from 0 without [CLS]. Without splits, the page holds out a fifth. The samples stay in this page; an address does not hold them. <code>headlight lab negation</code> writes a page that takes texts.</>;
 const TEXTS = <>Each line is a label, a comma and a text. Or give a CSV of up to 2 MB: its first line names the columns, such as <code>label,text</code> (with <code>token_0</code>, <code>token_1</code>, … samples are token ids). The page trains as <code>headlight train FILE</code> does, to the same weights, and holds out a fifth, unless a column <code>split</code> says which. The texts stay in this page; an address does not hold them.</>;
 
 export function OwnData() {
