@@ -5,7 +5,7 @@
 /** A value of a config by its key, such as `model.d_model`. @param {Config} config @param {string} key */
 export const valueOf = (config, key) => key.split(".").reduce((/** @type {any} */ part, name) => part?.[name], config);
 
-/** What these keys are unless a config says something else depends on the optimizer. @type {Record<string, (optimizer: unknown) => unknown>} */
+/** Keys whose usual values depend on the optimizer. @type {Record<string, (optimizer: unknown) => unknown>} */
 const OF_THE_OPTIMIZER = {
   epsilon: (optimizer) => optimizer === "adam" ? 1e-7 : 1e-8,
   token_second_moment: (optimizer) => optimizer === "adam" ? "per-occurrence" : "per-token",
@@ -28,7 +28,7 @@ export function withSettings(config, settings) {
   const { training: { optimizer = "adam" } = {} } = config;
   for (const [key, usual] of Object.entries(OF_THE_OPTIMIZER)) {
     const { training } = changed;
-    if (training && (training.optimizer ?? "adam") !== optimizer && !(`training.${key}` in settings) && training[key] === usual(optimizer)) delete training[key];
+    if (training && (training.optimizer ?? "adam") !== optimizer && !(`training.${key}` in settings) && training[key] === usual(optimizer)) training[key] = usual(training.optimizer);
   }
   return changed;
 }
