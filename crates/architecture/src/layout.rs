@@ -1,9 +1,10 @@
 //! The parameters of a model, in the model's order: name, shape and initial values of each.
 //!
 //! A name is a path in the model (`blocks.0.attention.query.weight`); matrices are `[in, out]`, as in Keras. What a
-//! scheme of `[model.init]` draws is in `Draw`.
+//! scheme of `[model.init]` draws is in `scheme.rs`.
 
-use crate::draw::{Draw, Part};
+use crate::initial::Initial;
+use crate::scheme::{Draw, Part};
 use crate::{Inputs, ModelConfig, NormPlace, Positions, ProjectionKind};
 
 /// A parameter without its values.
@@ -15,17 +16,6 @@ pub struct Layout {
     pub shape: Vec<usize>,
     /// Its initial values.
     pub initial: Initial,
-}
-
-/// The initial values of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Initial {
-    /// Drawn uniformly from `[-limit, limit)`.
-    Uniform(f32),
-    /// Drawn from a normal distribution of mean 0 with this standard deviation.
-    Normal(f64),
-    /// The same number everywhere.
-    Constant(f32),
 }
 
 impl ModelConfig {

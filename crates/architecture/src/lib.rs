@@ -17,8 +17,8 @@
 
 mod arrange;
 mod config;
-mod draw;
 mod init;
+mod initial;
 mod keys;
 mod layout;
 mod mask;
@@ -27,6 +27,8 @@ mod parameter;
 mod pooling;
 mod positions;
 mod scale;
+mod scheme;
+mod start;
 mod summary;
 mod validate;
 
@@ -35,8 +37,9 @@ pub use config::{
     Activation, AttentionConfig, Inputs, Logits, ModelConfig, NormKind, NormPlace, ProjectionKind,
 };
 pub use init::{InitConfig, Scheme, Std, StdConfig};
+pub use initial::Initial;
 pub use keys::{Keys, Look, UNIFORM_BELOW, is_uniform, strongest_head};
-pub use layout::{Initial, Layout};
+pub use layout::Layout;
 pub use mask::Mask;
 pub use parameter::Parameter;
 pub use pooling::Pooling;

@@ -159,6 +159,19 @@ impl AttentionDump {
         first.iter().position(|&token| token == 0).unwrap_or(0)
     }
 
+    /// The position of `[CLS]`, if samples have it.
+    pub fn cls(&self) -> Option<usize> {
+        if self.meta.read_position.is_none() {
+            return Some(self.read_position());
+        }
+        let place = self.meta.config.pointer("/data/cls");
+        match place.and_then(serde_json::Value::as_str) {
+            Some("none") => None,
+            Some("last") => self.dims.positions.checked_sub(1),
+            _ => Some(0),
+        }
+    }
+
     /// The [`read_position`](Self::read_position), as messages name it: `[CLS]`, or its number.
     pub fn reader(&self) -> String {
         self.meta.read_position.map_or_else(

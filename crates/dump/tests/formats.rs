@@ -47,6 +47,12 @@ fn the_position_that_the_class_is_read_from() {
     let back = read(npz(&dump)).unwrap();
     assert_eq!((back.read_position(), &back), (3, &dump));
     assert_eq!(back.select(&[1]).read_position(), 3);
+    for (place, cls) in [("none", None), ("last", Some(3)), ("first", Some(0))] {
+        dump.meta.config = serde_json::json!({"data": {"cls": place}});
+        assert_eq!((dump.cls(), dump.read_position()), (cls, 3));
+    }
+    dump.meta.read_position = None;
+    assert_eq!((dump.cls(), dump.reader()), (Some(0), "[CLS]".to_owned()));
     let mut without = plain();
     without.tokens.fill(5);
     assert_eq!(without.read_position(), 0);

@@ -7,7 +7,6 @@ use headlight_data::{Batches, Dataset, Splits, Stream, TokenDropout};
 
 use crate::Error;
 use crate::config::ExperimentConfig;
-use crate::train::{Progress, due};
 
 /// The most parameters of a model. They take 1 GiB, and each of Adam's two moments takes another.
 const PARAMETER_LIMIT: u128 = 1 << 28;
@@ -133,17 +132,6 @@ impl Experiment {
     /// The step size of the step after `step` steps.
     pub fn learning_rate(&self, step: usize) -> f64 {
         self.config.training.learning_rate_at(step, self.steps())
-    }
-
-    /// Whether the model is evaluated at this point of training.
-    pub fn evaluates(&self, progress: Progress) -> bool {
-        let (training, step) = (&self.config.training, progress.step);
-        match training.chosen_steps() {
-            Some(chosen) => chosen(step) || step == self.steps(),
-            None => {
-                progress.at_epoch_end || step == self.steps() || due(training.evaluate_every, step)
-            }
-        }
     }
 
     /// The error for training that diverged for `reason`.

@@ -133,6 +133,16 @@ pub fn due(every: usize, step: usize) -> bool {
     every > 0 && step.is_multiple_of(every)
 }
 
+/// Whether the model is evaluated at this point of training.
+pub fn evaluation_is_due(experiment: &Experiment, progress: Progress) -> bool {
+    let (training, step) = (&experiment.config.training, progress.step);
+    let is_chosen = match training.chosen_steps() {
+        Some(chosen) => chosen(step),
+        None => progress.at_epoch_end || due(training.evaluate_every, step),
+    };
+    is_chosen || step == experiment.steps()
+}
+
 /// Evaluates the current model on both splits.
 ///
 /// # Errors

@@ -4,36 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::lanes::{sqrt, square, zero_below};
-use crate::training::{AdamW, Optimizer, Sgd};
-
-/// Adam's settings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Adam {
-    /// Step size.
-    pub learning_rate: f64,
-    /// Decay of the mean of gradients.
-    pub beta_1: f64,
-    /// Decay of the mean of squared gradients.
-    pub beta_2: f64,
-    /// Added to the root of the uncorrected mean of squared gradients, as in Keras.
-    pub epsilon: f64,
-    /// Whether to square the gradient of each occurrence of a token, as Keras does on TensorFlow, or
-    /// the sum of these gradients, as published.
-    pub per_occurrence: bool,
-}
-
-/// Keras's defaults.
-impl Default for Adam {
-    fn default() -> Self {
-        Self {
-            learning_rate: 1e-3,
-            beta_1: 0.9,
-            beta_2: 0.999,
-            epsilon: 1e-7,
-            per_occurrence: true,
-        }
-    }
-}
+use crate::training::{Adam, AdamW, Optimizer, Sgd};
 
 /// The sums of a batch that Adam takes: the gradient of all parameters, and the squares of each occurrence of a
 /// token.

@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::arrays::Dims;
-use crate::blocks::Places;
 use crate::lanes::sqrt;
 
 /// The sizes and switches of a classifier.
@@ -329,11 +328,6 @@ impl Architecture {
     pub fn scale(&self) -> f32 {
         self.scale
             .unwrap_or_else(|| 1.0 / sqrt(self.d_head() as f32))
-    }
-
-    /// Number of trainable parameters.
-    pub fn parameter_count(&self) -> usize {
-        Places::new(self).parameter_count()
     }
 
     /// Whether the one-block step computes it: the notebook's kind of model, in which only sizes and scale differ.

@@ -69,7 +69,6 @@ mod samples;
 mod training;
 mod transpose;
 
-pub use adam::Adam;
 pub use architecture::{
     Activation, Architecture, Biases, InvalidArchitecture, NormPlace, Norms, PositionEmbedding,
     Projections, Weighting,
@@ -82,4 +81,4 @@ pub use interventions::{Intervention, InvalidIntervention};
 pub use model::{Gradient, Model, State};
 pub use place::{InvalidPlace, Place};
 pub use samples::{Predictions, Samples};
-pub use training::{AdamW, CrossEntropy, Optimizer, Sgd, Training};
+pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};

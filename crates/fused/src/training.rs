@@ -1,7 +1,5 @@
 //! How a model is trained: the loss, what becomes of its gradient, and the optimizer.
 
-use crate::adam::Adam;
-
 /// How a model is trained.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Training {
@@ -25,6 +23,35 @@ pub enum Optimizer {
     AdamW(AdamW),
     /// Stochastic gradient descent.
     Sgd(Sgd),
+}
+
+/// Adam's settings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adam {
+    /// Step size.
+    pub learning_rate: f64,
+    /// Decay of the mean of gradients.
+    pub beta_1: f64,
+    /// Decay of the mean of squared gradients.
+    pub beta_2: f64,
+    /// Added to the root of the uncorrected mean of squared gradients, as in Keras.
+    pub epsilon: f64,
+    /// Whether to square the gradient of each occurrence of a token, as Keras does on TensorFlow, or
+    /// the sum of these gradients, as published.
+    pub per_occurrence: bool,
+}
+
+/// Keras's defaults.
+impl Default for Adam {
+    fn default() -> Self {
+        Self {
+            learning_rate: 1e-3,
+            beta_1: 0.9,
+            beta_2: 0.999,
+            epsilon: 1e-7,
+            per_occurrence: true,
+        }
+    }
 }
 
 /// Adam with decoupled weight decay (Loshchilov and Hutter 2019), as `torch.optim.AdamW` computes it: before its step,

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Problem, adam, any_architecture, drawn, forward, loss, one_block, problem};
-use headlight_fused::{Adam, Architecture, Model, Predictions};
+use headlight_fused::{Adam, Architecture, Model, Predictions, Training};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -105,6 +105,26 @@ fn gradient_is_the_slope(problem: &Problem) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// The norm that a step measures, and shortens the gradient by, is that of the parameters' gradient alone.
+fn the_norm_is_that_of_the_gradient(problem: &Problem) -> Result<(), TestCaseError> {
+    let training = Training {
+        measures_norm: true,
+        ..adam().into()
+    };
+    let mut model = Model::new(problem.architecture.clone(), training, &problem.weights).unwrap();
+    for step in 0..3 {
+        let gradient = model.gradient(problem.samples(), &problem.all());
+        model.step(problem.samples(), &problem.all());
+        let squares = gradient.values.iter().map(|&g| f64::from(g).powi(2));
+        let (ours, norm) = (model.gradient_norm().unwrap(), squares.sum::<f64>().sqrt());
+        prop_assert!(
+            (ours - norm).abs() <= 1e-6 * norm,
+            "step {step}: {ours}, not {norm}"
+        );
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
@@ -130,6 +150,11 @@ proptest! {
     #[test]
     fn the_gradient_of_any_architecture_is_the_slope(problem in drawn(any_architecture())) {
         gradient_is_the_slope(&problem)?;
+    }
+
+    #[test]
+    fn the_norm_of_any_architecture_is_that_of_its_gradient(problem in drawn(any_architecture())) {
+        the_norm_is_that_of_the_gradient(&problem)?;
     }
 }
 

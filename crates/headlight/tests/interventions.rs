@@ -1,5 +1,5 @@
 //! Interventions from outside: `predict` and `evaluate` without heads, positions and blocks, and with vectors of dumps.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use std::fs;
 use std::io::Cursor;
@@ -333,8 +333,12 @@ fn what_the_model_lacks_is_refused() {
     }
     let evaluate = ["evaluate", "run", "--patch", "embeddings:1=both.npz"];
     refuses_in(&folder, &evaluate, &["both.npz", "2", "400"]);
+}
 
-    // Dumps of models of other sizes.
+#[test]
+fn dumps_of_other_models_and_older_ones_are_refused() {
+    let folder = trained("interventions_strange");
+    let command = ["predict", "run", "--tokens", OWN];
     for (set, name) in [
         ("model.d_model=16", "d_head 8"),
         ("model.n_heads=1", "heads 1"),
@@ -379,8 +383,12 @@ fn what_the_model_lacks_is_refused() {
     );
     let patch = ["--patch", "residual.0:3=old.npz"];
     run_in(&folder, &[&command[..], &patch].concat()).done();
+}
 
-    // Heads of several models differ; of a single one they do not.
+#[test]
+fn the_runs_of_a_results_file_are_not_changed_together() {
+    let folder = folder("interventions_many");
+    run_in(&folder, &["init", "quick", "--out", "quick.toml"]).done();
     let sweep = [
         "sweep",
         "quick.toml",

@@ -6,7 +6,7 @@ use headlight_experiment::fused::Recorded;
 use headlight_experiment::metrics::StepMetrics;
 #[cfg(feature = "words")]
 use headlight_experiment::outcome::Outcome;
-use headlight_experiment::train::{Next, Observer, Progress, measure, train};
+use headlight_experiment::train::{Next, Observer, Progress, evaluation_is_due, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
 
 use crate::json::Object;
@@ -356,7 +356,7 @@ impl Observer for Kept<'_> {
             step.is_multiple_of(self.every) || step == self.last || Some(step) == self.wanted;
         let mut is_last = step == self.until;
         if let Some(best) = self.best
-            && self.experiment.evaluates(progress)
+            && evaluation_is_due(self.experiment, progress)
         {
             is_kept |= best.update(self.experiment, engine, progress)?;
             is_last |= best.is_out_of_patience();

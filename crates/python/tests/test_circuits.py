@@ -1,6 +1,8 @@
 """The cache by TransformerLens's names, the matrices of heads, and direct logit attribution: each against its definition."""
 
 import pickle
+import re
+from pathlib import Path
 
 import headlight as hl
 import numpy as np
@@ -135,6 +137,19 @@ def test_the_cache_has_what_transformer_lens_means(models, name):
         if "hook_resid_post" in of:
             np.testing.assert_allclose(of["hook_resid_post"], last, atol=1e-4)
         stream = out.output[:, layer]
+
+
+def test_the_documents_name_every_activation(models):
+    made = {own.replace("blocks.0.", "blocks.L.") for name in MODELS for own in models(name)(TOKENS).cache if "hook" in own and "blocks.1." not in own and "blocks.2." not in own}
+    page = (Path(__file__).parents[3] / "docs/python.md").read_text(encoding="utf-8")
+    for text in (hl.Cache.__doc__ or "", page):
+        rows = re.findall(r"^ *\| (`[^|]*hook_[^|]*) \|[^|]*\|(.*)\|$", text, re.MULTILINE)
+        assert rows
+        named = {own for row, _ in rows for own in re.findall(r"`([^`]+)`", row)}
+        named |= {own for _, row in rows for own in re.findall(r"`(hook_\w+)`", row)}
+        # Names after the first of a row are without the block.
+        named = {own if own.startswith("blocks.") or own in made else f"blocks.L.attn.{own}" for own in named}
+        assert named == made
 
 
 def test_the_cache_is_of_the_output_with_its_changes(models):

@@ -17,5 +17,4 @@ pub use experiment::ExperimentConfig;
 #[cfg(feature = "toml")]
 pub use explain::explained;
 pub use recording::{CheckpointConfig, DumpConfig, DumpFormat, LEARNED, ReportConfig};
-pub use schedule::Schedule;
-pub use training::{CrossEntropyKind, OptimizerName, TokenSecondMoment, TrainingConfig};
+pub use training::{CrossEntropyKind, OptimizerName, Schedule, TokenSecondMoment, TrainingConfig};

@@ -3,21 +3,8 @@
 use std::f64::consts::PI;
 
 use headlight_architecture::mathematics::{cos, ln};
-use headlight_keys::choices;
 
-use super::TrainingConfig;
-
-choices! {
-    /// How the step size changes over training, after the warm-up.
-    pub enum Schedule {
-        /// Not at all.
-        Constant = "constant",
-        /// It falls evenly, to 0 after the last step.
-        Linear = "linear",
-        /// It falls as half a period of a cosine does, to 0 after the last step.
-        Cosine = "cosine",
-    }
-}
+use super::training::{Schedule, TrainingConfig};
 
 impl TrainingConfig {
     /// Whether a step, counted from 0, is one of those that the config chooses for evaluations; `None` if it chooses none.

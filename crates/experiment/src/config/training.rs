@@ -4,7 +4,6 @@ use headlight_fused::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};
 use headlight_keys::{InvalidValue, Range, Section, choices, section};
 
 use super::adaptable::Adaptable;
-use super::schedule::Schedule;
 use crate::metrics::Measure;
 
 section! {
@@ -106,6 +105,18 @@ choices! {
         AdamW = "adamw",
         /// Stochastic gradient descent with momentum, as PyTorch computes it.
         Sgd = "sgd",
+    }
+}
+
+choices! {
+    /// How the step size changes over training, after the warm-up.
+    pub enum Schedule {
+        /// Not at all.
+        Constant = "constant",
+        /// It falls evenly, to 0 after the last step.
+        Linear = "linear",
+        /// It falls as half a period of a cosine does, to 0 after the last step.
+        Cosine = "cosine",
     }
 }
 

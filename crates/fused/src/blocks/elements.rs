@@ -1,9 +1,7 @@
-//! Sums, shifts and activations, element by element.
+//! Sums, shifts and scaled rows, element by element.
 
-use super::values::Hidden;
-use crate::architecture::Activation;
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes, ZERO, larger, map, zip};
+use crate::lanes::{LANES, Lanes, ZERO, map, zip};
 
 for_each_set! {
     pub(super) fn add<'a>(sum: &'a mut [Lanes], other: &'a [Lanes]) {
@@ -21,43 +19,6 @@ for_each_set! {
             for ((input, output), &bias) in input.iter().zip(output).zip(bias) {
                 *output = map(*input, |input| input + bias);
             }
-        }
-    }
-}
-
-for_each_set! {
-    pub(super) fn activate<'a>(activation: Activation, hidden: &'a mut Hidden, count: usize) {
-        let output = &mut hidden.output[..count];
-        if activation == Activation::Relu {
-            for value in output {
-                *value = map(*value, |value| larger(value, 0.0));
-            }
-            return;
-        }
-        hidden.input[..count].copy_from_slice(output);
-        for value in output {
-            *value = map(*value, |value| activation.value(value));
-        }
-    }
-}
-
-for_each_set! {
-    /// From the gradient of a hidden layer's output to that of its input, in place.
-    pub(super) fn through_activation<'a>(
-        activation: Activation,
-        hidden: &'a Hidden,
-        gradient: &'a mut [Lanes],
-    ) {
-        if activation == Activation::Relu {
-            for (gradient, value) in gradient.iter_mut().zip(&hidden.output) {
-                *gradient = zip(*gradient, *value, |gradient, value| {
-                    if value > 0.0 { gradient } else { 0.0 }
-                });
-            }
-            return;
-        }
-        for (gradient, input) in gradient.iter_mut().zip(&hidden.input) {
-            *gradient = zip(*gradient, *input, |gradient, input| gradient * activation.slope(input));
         }
     }
 }

@@ -14,6 +14,7 @@ mod classifier;
 mod elements;
 mod embedding;
 mod forward;
+mod hidden;
 mod loss;
 mod norm;
 mod pass;
@@ -38,7 +39,8 @@ use crate::lanes::{LANES, Lanes, ZERO};
 use crate::samples::{Predictions, Samples};
 use crate::training::CrossEntropy;
 use pass::Pass;
-pub(crate) use places::{Places, padded};
+use places::Places;
+pub(crate) use places::padded;
 pub(crate) use probe::{Probe, Site};
 use values::Values;
 

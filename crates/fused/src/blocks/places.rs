@@ -60,7 +60,7 @@ pub(super) struct Block {
 /// Parts that an architecture lacks have a place all the same, filled with numbers that have no effect: biases of 0, gains
 /// of 1, an identity in place of a projection. So the passes know nothing of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(super) struct Places {
     pub(super) tokens: Matrix,
     pub(super) positions: Option<Matrix>,
     pub(super) first_norm: Option<Norm>,
@@ -190,8 +190,15 @@ impl Builder {
     }
 }
 
+impl Architecture {
+    /// Number of trainable parameters.
+    pub fn parameter_count(&self) -> usize {
+        Places::new(self).parameter_count()
+    }
+}
+
 impl Places {
-    pub(crate) fn new(architecture: &Architecture) -> Self {
+    pub(super) fn new(architecture: &Architecture) -> Self {
         let (d, p, vocab_size) = (
             architecture.d_model,
             architecture.positions,
@@ -324,7 +331,7 @@ impl Places {
         }
     }
 
-    pub(crate) fn parameter_count(&self) -> usize {
+    fn parameter_count(&self) -> usize {
         self.all
             .iter()
             .map(|matrix| matrix.rows * matrix.columns)

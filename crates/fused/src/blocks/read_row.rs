@@ -177,6 +177,11 @@ impl Pass<'_> {
         // dx_j = Σ_h a_j dp + ds_j u
         let stream = &mut values.d_stream[..p * width];
         let from_scores = &mut values.d_key[..p * width];
+        // In other blocks the rows of this space have the width of the heads: what pads them must stay 0, here and there.
+        let has_own_width = self.architecture.heads_width() != d;
+        if has_own_width {
+            from_scores.fill(ZERO);
+        }
         for (weights, vectors, output) in [
             (&block.weights[..heads * p], &values.d_pooled, &mut *stream),
             (&*d_scores, &values.u, from_scores),
@@ -192,6 +197,9 @@ impl Pass<'_> {
             );
         }
         add(set, stream, from_scores);
+        if has_own_width {
+            from_scores.fill(ZERO);
+        }
     }
 
     /// The gradient of the query, and what it and the residual add to the gradient of the row's input.

@@ -2,7 +2,7 @@
 //! reads, which is that of a position or the mean over all that are not padding; the classifier's hidden layer, if it has one;
 //! the classifier.
 
-use super::elements::{activate, through_activation};
+use super::hidden::{activate, through_activation};
 use super::pass::{Pass, Sizes, apply, weights_of};
 use super::places::padded;
 use super::products::project_back;

@@ -12,7 +12,8 @@
 
 use core::ops::Range;
 
-use super::elements::{activate, add, shift, through_activation};
+use super::elements::{add, shift};
+use super::hidden::{activate, through_activation};
 use super::norm;
 use super::pass::{Pass, Sizes, apply, weights_of};
 use super::places::{Norm, padded};

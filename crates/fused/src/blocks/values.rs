@@ -3,9 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::hidden::Hidden;
 use super::places::padded;
 use super::transposed::Transposed;
-use crate::architecture::{Activation, Architecture, NormPlace, Weighting};
+use crate::architecture::{Architecture, NormPlace, Weighting};
 use crate::lanes::{Lanes, ZERO};
 
 /// The values of one block. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
@@ -48,31 +49,12 @@ pub(super) struct NormValues {
     pub(super) output: Vec<Lanes>,
 }
 
-/// A hidden layer.
-#[derive(Clone, Debug)]
-pub(super) struct Hidden {
-    /// Before the activation, where its derivative needs that. `[row, width]`
-    pub(super) input: Vec<Lanes>,
-    /// After it.
-    pub(super) output: Vec<Lanes>,
-}
-
 impl NormValues {
     fn new(rows: usize, width: usize) -> Self {
         Self {
             normalized: vec![ZERO; rows * width],
             rstd: vec![ZERO; rows],
             output: vec![ZERO; rows * width],
-        }
-    }
-}
-
-impl Hidden {
-    fn new(activation: Activation, count: usize) -> Self {
-        let needed = activation != Activation::Relu;
-        Self {
-            input: vec![ZERO; if needed { count } else { 0 }],
-            output: vec![ZERO; count],
         }
     }
 }

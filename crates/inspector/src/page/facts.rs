@@ -143,7 +143,7 @@ impl PageRun {
                 .iter()
                 .map(|&token| (token, last.token_string(token)))
                 .collect(),
-            cls: cls(last),
+            cls: last.cls(),
             read: last.meta.read_position,
             model: &last.meta.config["model"],
             strongest: self.strongest,
@@ -243,17 +243,6 @@ fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
                 .collect(),
         })
         .collect()
-}
-
-/// The position of `[CLS]`, if samples have it.
-fn cls(dump: &AttentionDump) -> Option<usize> {
-    let is_read = dump.meta.read_position.is_none();
-    match dump.meta.config["data"]["cls"].as_str() {
-        Some("none") => None,
-        Some("last") => dump.dims.positions.checked_sub(1),
-        _ if is_read => Some(dump.read_position()),
-        _ => Some(0),
-    }
 }
 
 /// The names of the classes; empty if they have only numbers.

@@ -8,7 +8,7 @@ use headlight_dump::AttentionDump;
 use headlight_experiment::best::{BestModel, BestTracker};
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_experiment::metrics::StepMetrics;
-use headlight_experiment::train::{Next, Observer, Progress, due, measure};
+use headlight_experiment::train::{Next, Observer, Progress, due, evaluation_is_due, measure};
 use headlight_experiment::{Engine, Experiment};
 
 use crate::Failure;
@@ -303,7 +303,7 @@ impl Observer for RunWriter<'_> {
         if dump_is_due(experiment, step) {
             self.write_dump(engine)?;
         }
-        if experiment.evaluates(progress) {
+        if evaluation_is_due(experiment, progress) {
             self.evaluate(engine)?;
         }
         if self.checkpoint_is_due(step) {

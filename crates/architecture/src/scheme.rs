@@ -9,12 +9,9 @@
 //!   0.8 / sqrt(d_model), biases 0.
 //! - `normal`: every matrix normal with the config's standard deviation, biases 0.
 
-use rand::Rng;
-
 use crate::init::{InitConfig, Scheme, Sizes};
-use crate::layout::{Initial, Layout};
-use crate::mathematics::ln;
-use crate::{Inputs, ModelConfig, Parameter};
+use crate::initial::Initial;
+use crate::{Inputs, ModelConfig};
 
 const EMBEDDING_LIMIT: f32 = 0.05;
 
@@ -119,69 +116,4 @@ impl Draw {
 /// `nn.Linear`'s weights and biases.
 fn linear(fan_in: usize) -> Initial {
     Initial::Uniform((1.0 / (fan_in as f64).sqrt()) as f32)
-}
-
-impl ModelConfig {
-    /// Initial weights from `rng`, drawn in the model's order.
-    pub fn initial_parameters(&self, inputs: Inputs, rng: &mut impl Rng) -> Vec<Parameter> {
-        let mut drawn: Vec<Parameter> = Vec::new();
-        for layout in self.layout(inputs) {
-            let first = self.init.copy_blocks.then(|| of_first_block(&layout.name));
-            let copied = first.flatten().and_then(|first| {
-                let first = drawn.iter().find(|other| other.name == first)?;
-                Some(first.values.clone())
-            });
-            let values = copied.unwrap_or_else(|| layout.draw(rng));
-            drawn.push(Parameter {
-                name: layout.name,
-                shape: layout.shape,
-                values,
-            });
-        }
-        drawn
-    }
-}
-
-/// The name of the same parameter in the first block; `None` for one that is in no other block.
-fn of_first_block(name: &str) -> Option<String> {
-    let (layer, part) = name.strip_prefix("blocks.")?.split_once('.')?;
-    (layer != "0").then(|| format!("blocks.0.{part}"))
-}
-
-impl Layout {
-    fn draw(&self, rng: &mut impl Rng) -> Vec<f32> {
-        let count = self.size();
-        match self.initial {
-            Initial::Uniform(limit) => (0..count).map(|_| uniform(rng, limit)).collect(),
-            Initial::Constant(value) => vec![value; count],
-            Initial::Normal(std) => {
-                let pairs = std::iter::repeat_with(|| normal_pair(rng)).flatten();
-                pairs
-                    .take(count)
-                    .map(|number| (std * number) as f32)
-                    .collect()
-            }
-        }
-    }
-}
-
-/// A number from `[-limit, limit)`, from the upper 24 bits of a word.
-fn uniform(rng: &mut impl Rng, limit: f32) -> f32 {
-    let unit = (rng.next_u32() >> 8) as f32 / (1_u32 << 24) as f32;
-    (2.0 * unit - 1.0) * limit
-}
-
-/// Two independent numbers from the standard normal distribution, by Marsaglia's polar method (Marsaglia and Bray 1964).
-fn normal_pair(rng: &mut impl Rng) -> [f64; 2] {
-    loop {
-        let [u, v] = [(); 2].map(|()| {
-            let unit = (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
-            2.0 * unit - 1.0
-        });
-        let square = u * u + v * v;
-        if square > 0.0 && square < 1.0 {
-            let factor = (-2.0 * ln(square) / square).sqrt();
-            return [u * factor, v * factor];
-        }
-    }
 }
