@@ -121,7 +121,7 @@ def check_without_cls(page, folder, pictures):
         wait_for(page, f"return document.querySelector('#tab-{tab}')?.getAttribute('aria-selected') === 'true'", "no tab")
         picture(page, pictures, f"grokking-{tab}")
         # The control of [CLS] is there.
-        text = page.js("const main = document.querySelector('main').cloneNode(true); main.querySelector('label[for=set-data-cls]')?.remove(); main.querySelector('#own-data')?.remove(); main.querySelectorAll('option').forEach((option) => option.remove()); return main.textContent")
+        text = page.js("const main = document.querySelector('main').cloneNode(true); main.querySelector('label[for=set-data-cls]')?.remove(); main.querySelectorAll('option').forEach((option) => option.remove()); return main.textContent")
         check(f"without [CLS], {tab}", "[CLS]" not in text, text[max(0, text.find("[CLS]") - 200) :][:400])
     page.js("headlight.change({ tab: 'explore', guide: 1 })")
     for number in range(1, 9):

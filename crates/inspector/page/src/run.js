@@ -297,7 +297,7 @@ export class Run {
     const at = this.at(this.opening);
     const decided = this.samples.filter(({ label, marked }) => (label ?? 0) > 0 && marked.length);
     const strengths = range(heads).map((head) => decided.length
-      ? decided.reduce((sum, sample) => sum + this.onLabel(sample, at, layers - 1, head), 0)
+      ? decided.reduce((sum, sample) => sum + this.#onto(sample.marked, sample, at, layers - 1, head), 0)
       : this.samples.reduce((sum, sample) => sum + this.#divergence(this.keys(sample, reader), this.source.row("weights", at, sample, layers - 1, head, reader)), 0));
     return Math.max(strengths.indexOf(Math.max(...strengths)), 0);
   }
@@ -332,11 +332,21 @@ export class Run {
 
   /** The reader's attention on the positions that decide the label; NaN without such positions. @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
   onLabel(sample, at, layer, head) {
-    if (!sample.marked.length) return NaN;
+    const looked = this.lookedAt(sample);
+    return looked.length ? this.#onto(looked, sample, at, layer, head) : NaN;
+  }
+
+  /** The positions that decide a label, apart from the one that the class is read from: that has its own token in any case. @param {Sample} sample */
+  lookedAt({ marked }) {
+    return marked.filter((position) => position !== this.reader);
+  }
+
+  /** The reader's attention on positions together. @param {number[]} positions @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
+  #onto(positions, sample, at, layer, head) {
     const { reader } = this;
-    if (this.source.weight) return sample.marked.reduce((sum, position) => sum + /** @type {any} */ (this.source).weight(at, sample, layer, head, reader, position), 0);
+    if (this.source.weight) return positions.reduce((sum, position) => sum + /** @type {any} */ (this.source).weight(at, sample, layer, head, reader, position), 0);
     const row = this.source.row("weights", at, sample, layer, head, reader);
-    return sample.marked.reduce((sum, position) => sum + row[position], 0);
+    return positions.reduce((sum, position) => sum + row[position], 0);
   }
 
   /** That attention over all steps, of a sample or the mean over a class. Null while it is computed. @param {string} key @param {number} layer @param {number} head @returns {[number, number][] | null} */
@@ -346,7 +356,7 @@ export class Run {
     const members = this.members(key);
     // All are asked for, so that they are computed together.
     if (members.filter((sample) => !this.source.covers(sample)).length) return null;
-    const known = members.filter(({ marked }) => marked.length);
+    const known = members.filter((sample) => this.lookedAt(sample).length);
     const curve = this.times.map((time, at) => [time, known.length ? mean(known.map((sample) => this.onLabel(sample, at, layer, head))) : NaN]);
     this.#curves.set(name, curve);
     return /** @type {[number, number][]} */ (curve);

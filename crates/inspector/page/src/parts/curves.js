@@ -93,7 +93,7 @@ export function attentionOf(run, key) {
 }
 
 /** @param {Run} run @param {string} key */
-export const hasLabelPosition = (run, key) => run.members(key).some(({ marked }) => marked.length);
+export const hasLabelPosition = (run, key) => run.members(key).some((sample) => run.lookedAt(sample).length);
 
 /** Losses as points, and their running mean. @type {WeakMap<import("../types").LossPoint[], { points: Points, smooth: Points }>} */
 const losses = new WeakMap();
@@ -150,7 +150,7 @@ const attentionChart = computed(() => {
   /** @param {string} key */
   const lineOf = (key) => ({ points: attentionOf(run, key), before: other && hasLabelPosition(other, key) ? attentionOf(other, key) : undefined });
   /** @type {Line[]} */
-  const lines = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key)).map((key) => ({
+  const lines = classesOf(run, sampleKey.value).filter((key) => hasLabelPosition(run, key)).map((key) => ({
     label: run.groupName(key, run.members(key).length), ...lineOf(key),
     ...(run.classCount > 2 ? { style: "several", colour: classColour(run.groups[key], run.classCount) } : { style: key }),
   }));
@@ -165,7 +165,7 @@ const attentionChart = computed(() => {
   const isDeviation = run.isDeviation && !held;
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
-    name: "attention", title: `Attention of ${run.readerName} on the label's position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
+    name: "attention", title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
     top: isDeviation || !run.isShare ? niceTop(most(...lines.map(({ points }) => points))) : 1,
   };
 });
@@ -173,8 +173,19 @@ const attentionChart = computed(() => {
 /** @type {import("@preact/signals").ReadonlySignal<ChartModel[]>} */
 export const charts = computed(() => [lossChart.value, attentionChart.value].filter((chart) => chart !== null));
 
+// Of more classes, there is a line for that of the shown sample alone.
+const MOST_CLASSES = 10;
+
+/** The classes that have a line. @param {Run} run @param {string} sample */
+function classesOf(run, sample) {
+  const keys = Object.keys(run.groups);
+  if (keys.length <= MOST_CLASSES) return keys;
+  const [first] = run.members(sample);
+  return keys.filter((key) => run.groups[key] === first?.label);
+}
+
 /** What even attention would give the positions that decide the labels; null if it differs between samples. @param {Run} run */
 function uniformOf(run) {
-  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => run.uniform([sample], run.reader, () => sample.marked));
+  const shares = run.samples.filter((sample) => run.lookedAt(sample).length).map((sample) => run.uniform([sample], run.reader, () => run.lookedAt(sample)));
   return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
 }

@@ -31,7 +31,7 @@ function startsLooking(run) {
   const keys = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key) && (run.classCount > 2 || run.groups[key] === 1));
   const curves = keys.map((key) => attentionOf(run, key));
   if (!run.isShare || !curves.length || curves.some((curve) => !curve)) return null;
-  const uniform = mean(keys.map((key) => run.uniform(run.members(key).filter(({ marked }) => marked.length), run.reader, ({ marked }) => marked)));
+  const uniform = mean(keys.map((key) => run.uniform(run.members(key).filter((sample) => run.lookedAt(sample).length), run.reader, (sample) => run.lookedAt(sample))));
   const at = run.times.findIndex((_, at) => mean(curves.map((curve) => /** @type {Points} */ (curve)[at][1])) > LOOKS * uniform);
   return at < 0 ? null : run.times[at];
 }
