@@ -24,6 +24,7 @@ import { niceTop, runningMean, wideOf } from "./series.js";
  * @property {string} name
  * @property {string} title
  * @property {number} top the end of the axis of values
+ * @property {number} [low] its beginning, if values are below 0
  * @property {Line[]} lines
  * @property {number} [level] uniform attention
  * @property {boolean} [isCut] whether values above the top are drawn at it
@@ -113,6 +114,9 @@ function lossOf({ facts: { loss } }) {
 /** @param {(Points | null | undefined)[]} all */
 const most = (...all) => all.reduce((highest, points) => (points ?? []).reduce((high, [, value]) => value > high ? value : high, highest), 0);
 
+/** The lowest value below 0, or 0. @param {(Points | null | undefined)[]} all */
+const least = (...all) => all.reduce((lowest, points) => (points ?? []).reduce((low, [, value]) => value < low ? value : low, lowest), 0);
+
 /** @param {Run} run */
 const prefix = (run) => runs.value.length > 1 ? `${run.name}, ` : "";
 
@@ -163,10 +167,13 @@ const attentionChart = computed(() => {
   }
   if (!lines.length) return null;
   const isDeviation = run.isDeviation && !held;
+  const drawnPoints = lines.flatMap(({ points, before }) => [points, before]);
+  const isShare = [run, other, held?.run].every((one) => one?.isShare ?? true);
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
     name: "attention", title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
-    top: isDeviation || !run.isShare ? niceTop(most(...lines.map(({ points }) => points))) : 1,
+    top: isDeviation ? niceTop(most(...lines.map(({ points }) => points))) : isShare ? 1 : niceTop(Math.max(most(...drawnPoints), 0.1)),
+    ...(least(...drawnPoints) < 0 ? { low: -niceTop(-least(...drawnPoints)) } : {}),
   };
 });
 

@@ -71,7 +71,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const decides = `${keys.length > 1 ? "decide" : "decides"} the label${run.cls < 0 && run.marked(sample, query) ? " together with it" : ""}`;
   const even = run.uniform(members, query, () => keys);
   const level = Number.isNaN(even) ? "" : ` Uniform attention would give ${weightText(run, even)}.`;
-  return `${capital(`${step}${over}${named}${who} gives ${run.isShare ? `${percent(share)} of its attention to ${where}` : `${where} ${keys.length > 1 ? "weights that add up to" : "the weight"} ${fixed(share, 2)}`}, which ${decides}.`)}${level}${uniform}`;
+  return `${capital(`${step}${over}${named}${who} gives ${run.isShare ? `${percent(share)} of its attention` : `${keys.length > 1 ? "weights that add up to" : "the weight"} ${fixed(share, 2)}`} to ${where}, which ${decides}.`)}${level}${uniform}`;
 }
 
 /** @param {string} text */
