@@ -167,7 +167,7 @@ fn a_training_watches_what_a_run_dumps() {
     let first = json!({ "number": 0, "label": 0, "tokens": [0, 6, 2, 2, 9, 9], "marked": [] });
     assert_eq!(samples[0], first);
     assert_eq!(begun["counts"], json!({ "train": 36, "held_out": 24 }));
-    let inputs = json!({ "positions": 6, "cls": 0, "classes": 2, "vocab_size": 10 });
+    let inputs = json!({ "positions": 6, "cls": 0, "read": 0, "classes": 2, "vocab_size": 10 });
     assert_eq!(
         (&begun["inputs"], &begun["question"]),
         (&inputs, &Value::Null)

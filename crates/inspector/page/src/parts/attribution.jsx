@@ -31,6 +31,7 @@ export function Attribution() {
   const weights = run.source.row("weights", at, one, layer, head, run.reader);
   const sum = values.reduce((/** @type {number} */ total, /** @type {number} */ value) => total + value, 0);
   const most = Math.max(...values.map(Math.abs), 1e-12);
+  const widest = run.isShare ? 1 : Math.max(...Array.from(weights, Math.abs), 1e-12);
   return (
     <section class="card" id="attribution" aria-labelledby="attribution-title">
       <h2 id="attribution-title">What each position adds to the logit</h2>
@@ -42,7 +43,7 @@ export function Attribution() {
             <tr key={position}>
               <th scope="row"><bdi>{run.rowName(now.sample, position)}</bdi></th>
               <td>{fixed(values[position])}</td><td><Bar share={values[position] / most} /></td>
-              <td>{fixed(weights[position])}</td><td><Bar share={weights[position]} /></td>
+              <td>{fixed(weights[position])}</td><td><Bar share={weights[position] / widest} /></td>
             </tr>
           ))}</tbody>
         </table>

@@ -58,7 +58,7 @@ function Bars({ seeds, run }) {
   const block = 26 + 8 * seeds.own.length;
   const group = classes.length * block + 16;
   const [width, height] = [48 + run.positions * group, 214];
-  const top = Math.min(1, Math.ceil(4 * Math.max(...classes.flatMap((name) => figuresOf(seeds, name).mean)) + 0.5) / 4);
+  const top = Math.min(run.isShare ? 1 : Infinity, Math.ceil(4 * Math.max(...classes.flatMap((name) => figuresOf(seeds, name).mean)) + 0.5) / 4);
   const yOf = (/** @type {number} */ value) => 190 - 180 * Math.min(top, Math.max(0, value)) / top;
   const bar = (/** @type {string} */ key, /** @type {number} */ x, /** @type {number} */ wide, /** @type {number} */ value, /** @type {string} */ style) => <rect key={key} x={x} width={wide} y={yOf(value)} height={190 - yOf(value)} class={`column ${style}`} />;
   return (
