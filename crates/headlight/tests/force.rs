@@ -73,6 +73,7 @@ fn values(id: &str) -> &'static [Value] {
             }
         }
         "walkthrough" => const { &[value("walk.toml", &["walk.toml"])] },
+        "patch" => const { &[value("embeddings:0=own.npz", &["own.npz"])] },
         "words" => const { &[value("1", &[])] },
         "seeds" => const { &[value("0..2", &[])] },
         _ => panic!("say here what the argument `{id}` reads"),

@@ -1,7 +1,7 @@
 //! The loss that training lowers: the mean cross-entropy of a batch.
 
 use burn::tensor::activation::log_softmax;
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Bool, Int, Tensor, TensorData};
 use headlight_data::Batch;
 
 /// How the cross-entropy is computed.
@@ -43,7 +43,9 @@ fn plain(logits: Tensor<2>, batch: &Batch) -> Tensor<2> {
     if let [_, 1] = logits.dims() {
         let targets = targets(batch, &logits);
         let linear = logits.clone().clamp_min(0.0) - logits.clone() * targets; // [batch, 1]
-        return linear + logits.abs().neg().exp().log1p();
+        // At 0 the slope of `clamp_min` is 1, and so must be that of |z|; the slope of Burn's `abs` is 0 there.
+        let sign = logits.clone().detach().greater_equal_elem(0.0).float() * 2.0 - 1.0; // [batch, 1]
+        return linear + (logits * sign).neg().exp().log1p();
     }
     let labels = labels(batch, &logits);
     log_softmax(logits, 1).gather(1, labels).neg()
@@ -56,12 +58,10 @@ fn accurate(logits: Tensor<2>, batch: &Batch) -> Tensor<2> {
     let differences = match logits.dims() {
         [_, 1] => signed(logits, batch),
         [size, n_logits] => {
-            let labels = labels(batch, &logits);
-            let classes = Tensor::<1, Int>::arange(0..n_logits as i64, &labels.device());
-            let is_true = classes
-                .unsqueeze::<2>()
-                .expand([size, n_logits])
-                .equal(labels.expand([size, n_logits]));
+            let labels = batch.labels.iter().map(|&label| usize::from(label));
+            let is_true = labels.flat_map(|label| (0..n_logits).map(move |k| k == label));
+            let is_true = TensorData::new(is_true.collect::<Vec<_>>(), [size, n_logits]);
+            let is_true = Tensor::<2, Bool>::from_data(is_true, &logits.device());
             (logits.clone() - own(logits, batch)).mask_fill(is_true, f32::MIN)
         }
     }; // [batch, other class]

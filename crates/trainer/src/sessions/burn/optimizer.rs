@@ -108,7 +108,8 @@ impl Optimizer {
         if most.is_none() && !self.config.norms {
             return gradient;
         }
-        let norm = gradient.clone().square().sum().sqrt().into_scalar::<f64>();
+        let squares = gradient.to_data().iter::<f64>().map(|g| g * g).sum::<f64>();
+        let norm = squares.sqrt();
         self.gradient_norm = Some(norm);
         match most.map(|most| most / (norm + 1e-6)) {
             Some(factor) if factor < 1.0 => gradient * factor,
