@@ -109,12 +109,11 @@ fn only_a_softmax_must_sum_to_one() {
     ] {
         assert!(dump(attention).check().is_err());
     }
-    for attention in [
-        serde_json::json!({ "softmax": false }),
-        serde_json::json!({ "rate": 0.5 }),
-    ] {
-        assert!(dump(attention).check().is_ok());
-    }
+    assert!(
+        dump(serde_json::json!({ "softmax": false }))
+            .check()
+            .is_ok()
+    );
 }
 
 #[test]
