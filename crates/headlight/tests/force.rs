@@ -79,7 +79,6 @@ fn values(id: &str) -> &'static [Value] {
         }
         "patch" => const { &[PATCH] },
         "walkthrough" => const { &[value("walk.toml", &["walk.toml"])] },
-        "patch" => const { &[value("embeddings:0=own.npz", &["own.npz"])] },
         "words" => const { &[value("1", &[])] },
         "seeds" => const { &[value("0..2", &[])] },
         _ => panic!("say here what the argument `{id}` reads"),
