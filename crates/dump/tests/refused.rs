@@ -109,12 +109,11 @@ fn only_a_softmax_must_sum_to_one() {
     ] {
         assert!(dump(attention).check().is_err());
     }
-    for attention in [
-        serde_json::json!({ "softmax": false }),
-        serde_json::json!({ "rate": 0.5 }),
-    ] {
-        assert!(dump(attention).check().is_ok());
-    }
+    assert!(
+        dump(serde_json::json!({ "softmax": false }))
+            .check()
+            .is_ok()
+    );
 }
 
 #[test]
@@ -137,6 +136,26 @@ fn the_worst_row_is_measured_against_what_its_query_may_attend_to() {
         dump.arrays[Array::Weights][row * 4 + row % 4] -= 0.75;
         assert!(dump.worst_row_sum() == 0.25, "row {row}");
     }
+}
+
+#[test]
+fn a_row_sums_to_what_its_config_makes_of_the_softmax() {
+    // Each query of `plain` has four keys: rate 0.75 makes sums of 0.75 + 4 * 0.25.
+    let mut dump = plain();
+    dump.meta.config = serde_json::json!({"model": {"attention": {"rate": 0.75}}});
+    let message = dump.check().unwrap_err().to_string();
+    assert!(
+        message.contains("7.5e-1 away from that of its attention rate 0.75"),
+        "{message}"
+    );
+    for weight in &mut dump.arrays[Array::Weights] {
+        *weight = 0.75 * *weight + 0.25;
+    }
+    assert!(dump.check().is_ok());
+    dump.arrays[Array::Weights][0] += 0.5;
+    assert!(dump.check().is_err());
+    dump.meta.config = serde_json::json!({"model": {"attention": {"softmax": false}}});
+    assert!(dump.check().is_ok());
 }
 
 #[test]

@@ -89,14 +89,12 @@ impl Training {
             .collect();
         let inputs = config.inputs();
         let splits = &experiment.splits;
-        let mut described = Object::default()
+        let described = Object::default()
             .with("positions", &inputs.positions)
-            .with("cls", &inputs.read_position)
+            .with("cls", &inputs.cls)
+            .with("read", &inputs.read_position)
             .with("classes", &inputs.n_classes)
             .with("vocab_size", &inputs.vocab_size);
-        if !config.reads_cls() {
-            described = described.with("cls_token", &inputs.cls);
-        }
         let counts = Object::default()
             .with("train", &splits.train.len())
             .with("held_out", &splits.held_out.len());

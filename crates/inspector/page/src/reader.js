@@ -1,12 +1,10 @@
-// The position that the class is read from, and that of [CLS], which need not be the same.
+// The position that a model's class is read from.
 
-/** @typedef {import("./types").Facts} Facts */
-
-/** The position of [CLS]; null if samples have none. @param {Facts} facts */
-export const clsOf = ({ cls, cls_token }) => cls_token === undefined ? cls : cls_token;
-
-/** The position that the class is read from, in words. @param {Facts} facts */
-export const readerOf = (facts) => clsOf(facts) === facts.cls ? "[CLS]" : `position ${facts.cls}`;
-
-/** The same, with the position of [CLS]. @param {Facts} facts */
-export const placeOf = (facts) => clsOf(facts) === facts.cls ? `[CLS] (position ${facts.cls})` : readerOf(facts);
+/** Where [CLS] stands, -1 without it; the position that the class is read from, or, if it is read from the mean of all, that whose attention is shown; and what sentences call that position and what is read. @param {Pick<import("./types").Facts, "cls" | "read" | "positions" | "model">} facts */
+export function readerOf({ cls: own, read, positions, model }) {
+  const cls = own ?? -1;
+  const reader = read ?? Math.max(cls, 0);
+  const readsMean = model?.pooling === "mean";
+  const readerName = reader === cls ? "[CLS]" : reader === positions - 1 ? "the last position" : `position ${reader}`;
+  return { cls, reader, readerName, readsMean, readName: readsMean ? "the mean over positions" : readerName };
+}

@@ -23,25 +23,25 @@ function runOf(more, tokens = [0, 7, 8]) {
 const said = (run, query) => sentenceOf({ run, sample: "0", at: 0, query, layer: 0, head: 0 }, Float64Array.of(0.8, 0.1, 0.1));
 
 test("without [CLS], token 0 is a token, and all positions are those of tokens", () => {
-  const run = runOf({ cls: 2, cls_token: null });
-  assert.deepEqual([run.clsAt, run.reader], [null, "position 2"]);
+  const run = runOf({ cls: null, read: 2 });
+  assert.deepEqual([run.cls, run.reader, run.readerName], [-1, 2, "the last position"]);
   assert.equal(run.tokenText(run.samples[0], 0), "0");
   assert.deepEqual(run.withoutCls([1, 2, 3]), [1, 2, 3]);
   assert.deepEqual(tokensOf(run, "0 5, 8").tokens, [0, 5, 8]);
   assert.deepEqual(run.own([0, 5, 8]).tokens, [0, 5, 8]);
   assert.throws(() => run.own([5, 8]), /Type 3 tokens/);
   assert.throws(() => run.own([0, 5, 9]), /from 0 to 8/);
-  assert.match(said(run, 2), /^At step 0, position 2 \(token 8\) gives 80% of its attention to position 0 \(token 0\)/);
+  assert.match(said(run, 2), /^At step 0, the last position gives 80% of its attention to position 0 \(token 0\)/);
 });
 
 test("[CLS] stays what it is where the class is read from another position", () => {
-  const run = runOf({ cls: 2, cls_token: 0 });
-  assert.deepEqual([run.clsAt, run.reader], [0, "position 2"]);
+  const run = runOf({ cls: 0, read: 1 });
+  assert.deepEqual([run.cls, run.reader, run.readerName], [0, 1, "position 1"]);
   assert.equal(run.tokenText(run.samples[0], 0), "[CLS]");
   assert.deepEqual(run.own([5, 8]).tokens, [0, 5, 8]);
   assert.throws(() => tokensOf(run, "0 5"), /\[CLS\]/);
   const usual = runOf({});
-  assert.deepEqual([usual.clsAt, usual.reader], [0, "[CLS]"]);
+  assert.deepEqual([usual.cls, usual.reader, usual.readerName], [0, 0, "[CLS]"]);
   assert.match(said(usual, 0), /^At step 0, \[CLS\] gives/);
 });
 
