@@ -11,7 +11,8 @@ const ROW_SUM_TOLERANCE: f64 = 1e-4;
 impl AttentionDump {
     /// Checks that
     /// - all numbers are finite, except labels, which are NaN if unknown;
-    /// - each row of attention weights sums to 1, or to 0 if the mask leaves its query no key;
+    /// - each row of attention weights sums to 1, or to 0 if the mask leaves its query no key, unless the model's attention has a
+    ///   rate below 1 or no softmax;
     /// - the meta data describes as many samples as there are, and names no position beyond the last.
     ///
     /// # Errors
@@ -19,7 +20,7 @@ impl AttentionDump {
     pub fn check(&self) -> Result<(), DumpError> {
         self.check_finite()?;
         let worst = self.worst_row_sum();
-        if worst > ROW_SUM_TOLERANCE {
+        if self.has_shares() && worst > ROW_SUM_TOLERANCE {
             return Err(DumpError::Content(format!(
                 "the sum of a row of its attention weights is {worst:e} away from 1"
             )));
@@ -66,6 +67,12 @@ impl AttentionDump {
             }
         }
         Ok(())
+    }
+
+    /// Whether weights are shares of 1: the model has a softmax, which no rate mixes with other weights.
+    fn has_shares(&self) -> bool {
+        let attention = &self.meta.config["model"]["attention"];
+        attention["softmax"] != false && attention["rate"].as_f64().unwrap_or(1.0) >= 1.0
     }
 
     /// The largest distance of the sum of a row of attention weights from 1, or from 0 if the mask

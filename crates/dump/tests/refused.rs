@@ -249,3 +249,16 @@ fn truncated_dumps_are_refused() {
         assert!(AttentionDump::read_npz(Cursor::new(&bytes[..keep])).is_err());
     }
 }
+
+#[test]
+fn weights_of_a_rate_or_without_softmax_need_not_be_shares() {
+    let of = |attention: serde_json::Value| {
+        let mut dump = dump();
+        dump.arrays[Array::Weights][0] = 0.5;
+        dump.meta.config["model"] = serde_json::json!({ "attention": attention });
+        dump.check()
+    };
+    assert!(of(serde_json::json!({ "rate": 0.5 })).is_ok());
+    assert!(of(serde_json::json!({ "softmax": false })).is_ok());
+    assert!(of(serde_json::json!({ "rate": 1.0, "softmax": true })).is_err());
+}
