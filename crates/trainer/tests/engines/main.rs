@@ -3,6 +3,7 @@
 #![cfg(feature = "flex")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod architectures;
 mod compare;
 mod optimizers;
 mod random;

@@ -327,6 +327,7 @@ impl Draw {
 struct Settings(Vec<(&'static str, String)>);
 
 impl Settings {
+    #[allow(clippy::needless_pass_by_value)] // Callers give numbers and words alike.
     fn set(&mut self, key: &'static str, value: impl ToString) {
         self.0.push((key, value.to_string()));
     }
