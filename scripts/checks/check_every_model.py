@@ -115,7 +115,6 @@ def check_controls(page, program, folder):
 
 def check_without_cls(page, folder, pictures):
     """The page of grokking speaks of no [CLS]."""
-    text = page.js("return document.body.innerText")
     for tab in ["explore", "steps", "experiment", "seeds", "evidence"]:
         page.js("headlight.change({ tab: arguments[0], guide: 0 })", tab)
         wait_for(page, f"return document.querySelector('#tab-{tab}')?.getAttribute('aria-selected') === 'true'", "no tab")

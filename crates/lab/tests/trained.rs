@@ -281,7 +281,7 @@ fn labels_may_be_numbers_and_splits_left_out() {
     );
 }
 
-/// A model of the newer parts, trained with AdamW, without `[CLS]`.
+/// A model of the newer parts, trained with `AdamW`, without `[CLS]`.
 fn modern() -> Value {
     json!({
         "seed": 6,
